@@ -170,7 +170,7 @@ int run(const Options& options) {
   torch::set_num_threads(1);
   torch::manual_seed(1);
   const auto digits = examples::load_digits(options.data);
-  hpcml::helper::Meeting meeting(env, options.group.timeout);
+  hpcml::helper::PhaseMeeting meeting(env, options.group.timeout);
   hpcml::helper::GroupOptions group_options = options.group;
   if (group_options.backend == "auto") group_options.backend = env.backend;
   ProcessGroup group(meeting.store(), env, group_options);

@@ -16,10 +16,9 @@ namespace hpcml::chain {
 namespace {
 
 using shell::Argument;
-using Words = std::vector<Argument>;
 
 /// `"$HPCML" launch`, as scripts of hpcml's own name it: which build it is shows on the node.
-bool is_own_program(const Words& words, std::size_t at) {
+bool is_own_program(const Arguments& words, std::size_t at) {
   const auto text = words[at].known() ? std::string() : words[at].text();
   return (text == "$HPCML" || text == "${HPCML}") && at + 1 < words.size() &&
          words[at + 1].text() == "launch";
@@ -44,7 +43,7 @@ Argument cut(Argument word, std::size_t count) {
 /// Reads the options of one program out of its words.
 class OptionReader {
 public:
-  OptionReader(const Words& words, std::size_t at, Link& link) : x_words(words), x_at(at), x_link(link) {}
+  OptionReader(const Arguments& words, std::size_t at, Link& link) : x_words(words), x_at(at), x_link(link) {}
   std::size_t at() const { return x_at; }
   bool done() const { return x_at >= x_words.size(); }
   const Argument& word() const { return x_words[x_at]; }
@@ -86,14 +85,14 @@ public:
   }
 
 private:
-  const Words& x_words;
+  const Arguments& x_words;
   std::size_t x_at;
   Link& x_link;
 };
 
 /// srun's options, by the table of Slurm's options. Short ones can stand together: "-lN2".
 void read_srun(OptionReader& reader) {
-  using slurm::Argument;
+  using slurm::TakesValue;
   while (reader.is_option()) {
     const auto head = reader.word().prefix();
     if (head == "--") return reader.skip();
@@ -109,7 +108,7 @@ void read_srun(OptionReader& reader) {
       else {
         // Options of the common plugins of srun; what others bring is not known.
         const auto* engine = match.option ? nullptr : model::find_engine_option(name);
-        if ((match.option && match.option->argument == Argument::required) ||
+        if ((match.option && match.option->argument == TakesValue::required) ||
             (engine && has_word(engine->step_options, name)))
           reader.with_next(name);
         else {
@@ -124,7 +123,7 @@ void read_srun(OptionReader& reader) {
       const auto option = slurm::find_option(slurm::Program::srun, head[i]);
       const bool last = i + 1 >= head.size() && reader.word().known();
       const auto name = option ? option->name : std::string(1, head[i]);
-      if (!option || option->argument == Argument::none) {
+      if (!option || option->argument == TakesValue::none) {
         if (last)
           reader.flag(name);
         else
@@ -133,7 +132,7 @@ void read_srun(OptionReader& reader) {
       }
       if (!last)
         reader.glued(name, i + 1);
-      else if (option->argument == Argument::required)
+      else if (option->argument == TakesValue::required)
         reader.with_next(name);
       else
         reader.flag(name);
@@ -167,7 +166,7 @@ void read_options(OptionReader& reader, const model::ProgramWords& wrapper,
 }
 
 /// `A=1` among the words of `env`.
-void add_settings(std::span<const Argument> words, std::vector<shell::Setting>& sets) {
+void add_settings(std::span<const Argument> words, std::vector<shell::OwnVariable>& sets) {
   for (const auto& word : words) {
     const auto head = word.prefix();
     const auto equals = head.find('=');
@@ -203,7 +202,7 @@ void add_option_settings(Link& link) {
 class Chains {
 public:
   /// Appends the links that the words from `at` on make.
-  void add(const Words& words, std::size_t at, std::vector<Link>& chain) {
+  void add(const Arguments& words, std::size_t at, std::vector<Link>& chain) {
     for (std::size_t before = 0; at < words.size() && chain.size() < 16; before = at) {
       const bool own = is_own_program(words, at);
       const auto program = own ? std::optional(at) : shell::skip_prefixes(words, at);
@@ -241,7 +240,7 @@ private:
   }
 
   /// Reads the options of words[at]'s program; returns where the rest begins.
-  static std::size_t read(const Words& words, std::size_t at, Link& link) {
+  static std::size_t read(const Arguments& words, std::size_t at, Link& link) {
     OptionReader reader(words, at + 1, link);
     if (link.program == "srun") {
       read_srun(reader);
@@ -273,7 +272,7 @@ private:
   }
 
   /// `python -m torch.distributed.run` is torchrun.
-  static std::size_t read_module(const Words& words, OptionReader& reader, Link& link) {
+  static std::size_t read_module(const Arguments& words, OptionReader& reader, Link& link) {
     reader.skip();
     if (reader.done()) return reader.at();
     link.module = reader.word().text();

@@ -32,10 +32,10 @@ struct Link {
   std::vector<GivenOption> options;      ///< of the program itself
   std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an
                                          ///< image, a script with its arguments
-  std::vector<shell::Setting> sets; ///< variables that `env` in front of it, or its own options, set for what
-                                    ///< it starts: srun's --export, a container's --env
-  std::vector<std::string> passes;  ///< variables that its options hand on by name alone, whoever set them:
-                                    ///< `--env NAME`
+  std::vector<shell::OwnVariable> sets;  ///< variables that `env` in front of it, or its own options, set for
+                                         ///< what it starts: srun's --export, a container's --env
+  std::vector<std::string> passes; ///< variables that its options hand on by name alone, whoever set them:
+                                   ///< `--env NAME`
   bool complete = true; ///< false: words of unknown number stand among the options, there may be more
 
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).

@@ -6,7 +6,6 @@
 namespace hpcml::chain {
 
 using shell::Argument;
-using Words = std::vector<Argument>;
 
 namespace {
 
@@ -43,7 +42,7 @@ std::string program_name(const Argument& word) {
   return known.empty() ? name : std::string(known);
 }
 
-std::size_t find_unknown_program(const Words& words, std::size_t at, const model::ProgramWords& wrapper) {
+std::size_t find_unknown_program(const Arguments& words, std::size_t at, const model::ProgramWords& wrapper) {
   constexpr auto k_none = std::string::npos;
   if (wrapper.flags.empty()) return k_none;
   std::size_t last = k_none, called = k_none;
@@ -68,7 +67,7 @@ std::size_t find_unknown_program(const Words& words, std::size_t at, const model
   return called;
 }
 
-std::size_t find_unknown_image(const Words& words, std::size_t at, const model::ProgramWords& wrapper) {
+std::size_t find_unknown_image(const Arguments& words, std::size_t at, const model::ProgramWords& wrapper) {
   std::size_t last = std::string::npos;
   for (; at < words.size(); ++at) {
     const auto text = words[at].text();

@@ -11,6 +11,9 @@
 
 namespace hpcml::chain {
 
+/// The words of a command.
+using Arguments = std::vector<shell::Argument>;
+
 /// Whether the list, whose words stand between blanks, holds this one.
 bool has_word(std::string_view list, const std::string& word);
 
@@ -29,12 +32,10 @@ std::string program_name(const shell::Argument& word);
 /// Which word of an agent whose options are all known is its program, where words of unknown number stand
 /// before it: the last of them before an option that is not the agent's, or the one that is called so.
 /// npos where a plain word or nobody tells.
-std::size_t find_unknown_program(const std::vector<shell::Argument>& words, std::size_t at,
-                                 const model::ProgramWords& wrapper);
+std::size_t find_unknown_program(const Arguments& words, std::size_t at, const model::ProgramWords& wrapper);
 
 /// Which word of an engine is its image, where only the running job knows it: `singularity exec $OPTIONS
 /// $IMAGE python`. npos where a plain word can be the image.
-std::size_t find_unknown_image(const std::vector<shell::Argument>& words, std::size_t at,
-                               const model::ProgramWords& wrapper);
+std::size_t find_unknown_image(const Arguments& words, std::size_t at, const model::ProgramWords& wrapper);
 
 } // namespace hpcml::chain

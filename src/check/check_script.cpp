@@ -30,7 +30,7 @@ using Refusals = std::vector<slurm::PlacedFinding>;
 
 /// Reads the job as this version of sbatch does; returns what it refuses.
 Refusals read_as(std::string_view text, slurm::AsVersion version, slurm::JobReading& job) {
-  slurm::Findings findings("", text);
+  slurm::PlacedFindings findings("", text);
   job = slurm::read_job(text, version, findings);
   for (std::size_t i = 0; i < job.requests.size(); ++i)
     slurm::check_possible(job.requests[i], job.sizes[i], version, findings);
@@ -101,7 +101,7 @@ std::optional<Version> version_of(const Target& target) {
   return slurm::parse_version(target.site->slurm_version->value);
 }
 
-/// The rule that the refusal is one of, with its mend; nothing where it has none.
+/// The rule that the refusal is one of, with its fix; nothing where it has none.
 const Rule* rule_of(const slurm::PlacedFinding& refusal) {
   static const auto by_id = [] {
     std::unordered_map<std::string_view, const Rule*> map;
@@ -112,7 +112,7 @@ const Rule* rule_of(const slurm::PlacedFinding& refusal) {
   return found == by_id.end() ? nullptr : found->second;
 }
 
-/// The edits that mend a refusal by its rule.
+/// The edits that fix a refusal by its rule.
 std::vector<Edit> fix_of(const slurm::PlacedFinding& refusal, const Subject& subject) {
   const auto* rule = refusal.place.length > 0 ? rule_of(refusal) : nullptr;
   return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
@@ -165,18 +165,18 @@ Refusals without_site_options(Refusals refusals, const Subject& subject) {
 /// Whether some version of sbatch refuses the same on that line when the edits are made: those that the
 /// newest one takes as they are.
 bool leaves(const Finding& refusal, const Subject& subject, const diag::Lines& lines) {
-  if (refusal.what.severity == diag::Severity::error) return false; // of all: the mend is for the newest
-  const auto mended = apply_fixes(subject.text, {refusal}).text;
+  if (refusal.what.severity == diag::Severity::error) return false; // of all: the fix is for the newest
+  const auto fixed = apply_fixes(subject.text, {refusal}).text;
   slurm::JobReading other;
-  const auto rest = read_as_all(mended, false, other);
-  const diag::Lines mended_lines(mended);
+  const auto rest = read_as_all(fixed, false, other);
+  const diag::Lines fixed_lines(fixed);
   return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& one) {
     return one.place.length > 0 && one.code == refusal.what.code && one.message == refusal.what.message &&
-           mended_lines.number_at(one.place.offset) == lines.number_at(refusal.place.offset);
+           fixed_lines.number_at(one.place.offset) == lines.number_at(refusal.place.offset);
   });
 }
 
-/// What sbatch refuses, with the mends that the rules of those refusals have.
+/// What sbatch refuses, with the fixes that the rules of those refusals have.
 Findings with_fixes(Refusals refusals, const Subject& subject, const diag::Lines& lines) {
   Findings findings;
   for (auto& refusal : refusals) {
@@ -263,9 +263,9 @@ diag::Diagnostics diagnostics_of(const Findings& findings) {
   return list;
 }
 
-Mended fix_script(std::string_view text, const Target& target) {
-  Mended result{std::string(text)};
-  // A mend can bring to light what it hid; each round leaves less, and none goes on for ever.
+FixedText fix_script(std::string_view text, const Target& target) {
+  FixedText result{std::string(text)};
+  // A fix can bring to light what it hid; each round leaves less, and none goes on for ever.
   for (int round = 0; round < 10; ++round) {
     auto next = apply_fixes(result.text, check_script("", result.text, target));
     if (next.text == result.text) break;

@@ -27,7 +27,7 @@ struct Step {
 };
 
 /// The shortest way from `a` to `b` by removing and adding lines. Equal beginnings and ends are cut off
-/// first: mends are small, so that the table is, too.
+/// first: fixes are small, so that the table is, too.
 std::vector<Step> compare(const Lines& a, const Lines& b) {
   std::size_t head = 0;
   while (head < a.size() && head < b.size() && a[head] == b[head]) ++head;
@@ -83,8 +83,8 @@ Edit remove_option(std::string_view text, diag::Place option) {
   return {line.offset, (next == std::string_view::npos ? text.size() : next + 1) - line.offset, ""};
 }
 
-Mended apply_fixes(std::string_view text, const Findings& findings) {
-  Mended result;
+FixedText apply_fixes(std::string_view text, const Findings& findings) {
+  FixedText result;
   std::map<std::size_t, std::size_t> ends; // of the bytes that are taken, by their first
   const auto is_free = [&](const Edit& edit) {
     const auto end = edit.offset + edit.length;

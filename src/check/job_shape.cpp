@@ -26,7 +26,7 @@ std::optional<long> whole(std::optional<long> total, std::optional<long> parts) 
 }
 
 /// GPUs of each node that the job's options ask for.
-std::optional<long> job_gpus_per_node(const slurm::Request& request, const LaunchShape& job) {
+std::optional<long> job_gpus_per_node(const slurm::JobOptions& request, const LaunchShape& job) {
   if (request.has("gpus-per-socket")) return std::nullopt;
   if (const auto gpus = request.gpus_per_node(); gpus > 0) return static_cast<long>(gpus);
   if (const auto gpus = request.gpus("gpus"); gpus > 0) return whole(static_cast<long>(gpus), job.nodes);

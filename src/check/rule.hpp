@@ -42,7 +42,7 @@ private:
   std::size_t x_counted = 0;
 };
 
-/// What is wrong, and the edits that mend it together; none where that is not safe.
+/// What is wrong, and the edits that fix it together; none where that is not safe.
 struct Finding {
   diag::Diagnostic what; ///< its span is made of the place when all findings are there
   diag::Place place = {};

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::string_view k_written_by = "hpcml rules --format markdown > docs/rules.md";
 
-/// Whether a mend comes with what it finds in its own examples.
-bool is_mended(const Rule& rule, const SiteLookup& sites) {
+/// Whether a fix comes with what it finds in its own examples.
+bool is_fixed(const Rule& rule, const SiteLookup& sites) {
   return std::any_of(rule.bad.begin(), rule.bad.end(), [&](const Example& example) {
     const auto findings = check_script("", example.script, example_target(example, sites));
     return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
@@ -73,7 +73,7 @@ std::string examples_as_text(std::string_view head, const std::vector<Example>& 
 
 std::string text_page(const Rule& rule, const SiteLookup& sites) {
   return fmt::format("{}: {}\n{}{}\n\n{}\n{}\n", rule.id, rule.title, level_name(rule.severity),
-                     is_mended(rule, sites) ? ", mended by hpcml check --fix" : "", wrapped(rule.why, 98),
+                     is_fixed(rule, sites) ? ", mended by hpcml check --fix" : "", wrapped(rule.why, 98),
                      rule.link) +
          examples_as_text("It finds:", rule.bad) + examples_as_text("It leaves alone:", rule.good) +
          fmt::format("\nTo silence it, on its line or in a line above it, with the reason:\n\n  {}\n",
@@ -92,7 +92,7 @@ std::string examples_as_markdown(std::string_view head, const std::vector<Exampl
 
 std::string markdown_page(const Rule& rule, const SiteLookup& sites) {
   return fmt::format("### {}\n\n**{}** ({}{}). {}\n[Source]({})\n", rule.id, rule.title,
-                     level_name(rule.severity), is_mended(rule, sites) ? ", `--fix` mends it" : "", rule.why,
+                     level_name(rule.severity), is_fixed(rule, sites) ? ", `--fix` mends it" : "", rule.why,
                      rule.link) +
          (rule.bad.empty() ? "" : examples_as_markdown("It finds", {rule.bad.front()})) +
          (rule.good.empty() ? "" : examples_as_markdown("It leaves alone", {rule.good.front()})) +
@@ -112,7 +112,7 @@ std::string json_page(const Rule& rule, const SiteLookup& sites) {
                      ",\"bad\":{},\"good\":{}}}",
                      json_string(rule.id), json_string(rule.group()), json_string(level_name(rule.severity)),
                      json_string(rule.title), json_string(rule.why), json_string(rule.link),
-                     is_mended(rule, sites), json_examples(rule.bad), json_examples(rule.good));
+                     is_fixed(rule, sites), json_examples(rule.bad), json_examples(rule.good));
 }
 
 /// The groups in the order in which they are told, each with its rules.
@@ -176,7 +176,7 @@ std::string render_rules(std::string_view format, const SiteLookup& sites) {
   for (const auto& [group, title] : k_groups)
     for (const auto* rule : rules_of(group))
       rows.push_back({std::string(rule->id), std::string(level_name(rule->severity)),
-                      is_mended(*rule, sites) ? "yes" : "", std::string(rule->title)});
+                      is_fixed(*rule, sites) ? "yes" : "", std::string(rule->title)});
   return util::render_columns(rows);
 }
 

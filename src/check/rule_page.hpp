@@ -16,7 +16,7 @@ using SiteLookup = std::function<const model::Site*(std::string_view id)>;
 /// What an example is checked for.
 Target example_target(const Example& example, const SiteLookup& sites);
 
-/// A line per rule: id, severity, whether it is mended, title. `format`: "text", "markdown" (the pages, too)
+/// A line per rule: id, severity, whether it is fixed, title. `format`: "text", "markdown" (the pages, too)
 /// or "json".
 std::string render_rules(std::string_view format, const SiteLookup& sites);
 /// Why the rule is there, examples, how to silence it.

@@ -32,7 +32,7 @@ bool is_weaker(std::string_view code, std::string_view other) {
          (code == "slurm/array-log" && other == "slurm/variable-in-directive");
 }
 
-/// An array's log whose name has the task's number in a variable is mended with the variable.
+/// An array's log whose name has the task's number in a variable is fixed with the variable.
 bool is_weaker(const diag::Diagnostic& what, const diag::Diagnostic& other) {
   return is_weaker(what.code, other.code) &&
          (what.code != "slurm/array-log" || what.message.find("SLURM_ARRAY") != std::string::npos);

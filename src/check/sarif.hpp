@@ -8,7 +8,7 @@
 
 namespace hpcml::check {
 
-/// One run of the tool, with every rule and the findings' mends. Columns count UTF-16 code units.
+/// One run of the tool, with every rule and the findings' fixes. Columns count UTF-16 code units.
 std::unique_ptr<Report> make_sarif_report();
 
 } // namespace hpcml::check

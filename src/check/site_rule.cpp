@@ -79,7 +79,7 @@ std::vector<Edit> remove_option(const Subject& subject, diag::Place place) {
     return {};
   const auto line = line_at(subject.text, place.offset);
   if (place.offset + place.length > line.offset + line.length) return {}; // its value stands on another line
-  const auto is_inside = [&](const slurm::Word& word) {
+  const auto is_inside = [&](const slurm::HeaderWord& word) {
     return word.place.offset >= place.offset && word.place.offset < place.offset + place.length;
   };
   const auto& directives = subject.header.directives;

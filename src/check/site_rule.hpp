@@ -13,10 +13,10 @@ namespace hpcml::check {
 
 /// One component of a job with what is known of it at the site.
 struct SitePart {
-  const slurm::Request& request;
+  const slurm::JobOptions& request;
   const slurm::JobSize& size;
   const hpcml::site::Demand& demand;
-  const hpcml::site::Placement& fit;
+  const hpcml::site::Landing& fit;
   const model::Site& site;
   const hpcml::site::Verdicts& verdicts;
 

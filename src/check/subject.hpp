@@ -32,7 +32,7 @@ struct Subject : slurm::JobReading {
   const model::Site* site = nullptr;         ///< none: no site is named
   std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
   std::vector<site::Verdicts> verdicts = {}; ///< what the site has against each of them
-  std::vector<site::Placement> fits = {};    ///< where each of them lands; empty without a site
+  std::vector<site::Landing> fits = {};      ///< where each of them lands; empty without a site
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
   /// version is unknown.

@@ -46,7 +46,7 @@ std::optional<Written> read_written(const Subject& subject, diag::Place place) {
 }
 
 bool is_taken(const Subject& subject, const std::string& option, std::string value) {
-  slurm::Request request;
+  slurm::JobOptions request;
   return !slurm::read_value({option, std::move(value)}, subject.version, request).has_value();
 }
 
@@ -98,7 +98,7 @@ std::vector<Edit> fix_value(const Subject& subject, diag::Place place, Respell r
   return {{begin, end - begin, text}};
 }
 
-std::vector<slurm::Word> words_up_to(const Subject& subject, std::size_t offset) {
+std::vector<slurm::HeaderWord> words_up_to(const Subject& subject, std::size_t offset) {
   for (const auto& directive : subject.header.directives)
     for (std::size_t i = 0; i < directive.words.size(); ++i)
       if (directive.words[i].place.offset == offset)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mends of values that sbatch refuses although it is plain what they mean.
+// Fixes of values that sbatch refuses although it is plain what they mean.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace hpcml::check {
 /// Another spelling of the value; nothing where it is not plain what was meant.
 using Respell = std::optional<std::string> (*)(std::string_view value);
 
-/// Mends the option at that place: a stray '=', blanks around it, a missing dash, and what `respell` knows.
+/// Fixes the option at that place: a stray '=', blanks around it, a missing dash, and what `respell` knows.
 /// Nothing unless this version of sbatch takes the outcome.
 std::vector<Edit> fix_value(const Subject& subject, diag::Place option, Respell respell = nullptr);
 /// The directive's word that begins at that byte, and the words before it; empty where none does.
-std::vector<slurm::Word> words_up_to(const Subject& subject, std::size_t offset);
+std::vector<slurm::HeaderWord> words_up_to(const Subject& subject, std::size_t offset);
 
 } // namespace hpcml::check

@@ -61,7 +61,7 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
 
 /// What another tool's placement would do wrong here.
 std::string judge(const topo::Node& node, const topo::AffinityPlan& plan) {
-  std::vector<topo::Placed> ranks;
+  std::vector<topo::PlacedRank> ranks;
   for (const auto& rank : plan.ranks) ranks.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
   return topo::render_report(topo::check_placement(node, ranks), ranks);
 }
@@ -77,7 +77,7 @@ std::string render(const std::string& format, const topo::Node& node, const topo
 }
 
 /// On a live node the step's GPUs are those of its list of visible devices.
-bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure) {
+bool take_visible(AffinityOptions& options, topo::Node& node, const Context& context, ErrorPrinter& failure) {
   const bool live = options.topology.empty() && (options.site.empty() || options.source == "live");
   if (!live || !options.gpus.empty()) return true;
   for (const char* name : model::k_visible_devices_variables) {
@@ -136,7 +136,7 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
-  Failure failure(context, exit_code);
+  ErrorPrinter failure(context, exit_code);
   if (options.all_sites) return print_site_tables(context);
   if (!options.source.empty() && (options.source != "live" || !options.topology.empty()))
     return failure.say(k_usage, "the node is one of: live, --site SITE, --topology FILE",

@@ -21,9 +21,9 @@ struct AffinityOptions {
 };
 
 /// Prints what is wrong and remembers the exit code.
-class Failure {
+class ErrorPrinter {
 public:
-  Failure(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
+  ErrorPrinter(const Context& context, int& exit_code) : x_context(context), x_exit_code(exit_code) {}
   void say(int code, const std::string& what, const std::string& hint = "") {
     print_error(what, hint, x_context.colour);
     x_exit_code = code;
@@ -44,20 +44,20 @@ struct AffinityNode {
 /// The node of the topology file, of the site, or this one, which a site completes where placement on it is
 /// to be verified or "live" is asked for, too; on failure says why and returns nothing.
 std::optional<AffinityNode> read_affinity_node(const AffinityOptions& options, const Context& context,
-                                               Failure& failure, int& exit_code);
+                                               ErrorPrinter& failure, int& exit_code);
 
 /// Whether the policy is known and the other flags mean something to it; else says why not.
-bool check_policy(const AffinityOptions& options, Failure& failure);
+bool check_policy(const AffinityOptions& options, ErrorPrinter& failure);
 
 /// What the planner is asked for; leaves the node the visible GPUs and adds reserved CPUs to the node. On
 /// failure says why and returns nothing.
 std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
-                                                           Failure& failure);
+                                                           ErrorPrinter& failure);
 
 /// Judges what the ranks that run here have, and where one is wrong compares with what the planner gives for
 /// its GPUs.
-void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure,
-                int& exit_code);
+void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
+                ErrorPrinter& failure, int& exit_code);
 
 /// A Markdown table for each kind of node whose profile tells where its GPUs are, one rank per GPU.
 void print_site_tables(const Context& context);

@@ -10,7 +10,7 @@
 namespace hpcml::cli {
 namespace {
 
-bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, Failure& failure) {
+bool read_list(const std::string& flag, const std::string& text, model::IdSet& set, ErrorPrinter& failure) {
   const auto read = model::IdSet::parse_list(text);
   if (read)
     set = *read;
@@ -57,7 +57,7 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
 
 } // namespace
 
-bool check_policy(const AffinityOptions& options, Failure& failure) {
+bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
   if (options.policy == "hpcml") return true;
   const auto policies = topo::compat_policies();
   if (std::find(policies.begin(), policies.end(), options.policy) == policies.end()) {
@@ -92,7 +92,7 @@ bool check_policy(const AffinityOptions& options, Failure& failure) {
 }
 
 std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions& options, topo::Node& node,
-                                                           Failure& failure) {
+                                                           ErrorPrinter& failure) {
   topo::AffinityRequest request;
   if (!options.gpus.empty()) {
     auto visible = topo::with_visible_gpus(node, util::split(options.gpus, ','));

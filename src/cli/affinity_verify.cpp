@@ -26,7 +26,7 @@ unsigned count_ranks(const topo::LiveRanks& live) {
 
 /// Hardware threads per core that the ranks have. One that may use every CPU was bound by nobody and tells
 /// nothing.
-unsigned threads_per_core(const topo::Node& node, const std::vector<topo::Placed>& ranks) {
+unsigned threads_per_core(const topo::Node& node, const std::vector<topo::PlacedRank>& ranks) {
   unsigned threads = 1;
   const IdSet all = node.allowed.empty() ? node.cpus.all() : node.allowed;
   for (const auto& rank : ranks) {
@@ -39,7 +39,7 @@ unsigned threads_per_core(const topo::Node& node, const std::vector<topo::Placed
 
 /// The plan with what ranks that are right have, so that a drawing marks nothing about them.
 topo::AffinityPlan keep_right(topo::AffinityPlan plan, const topo::PlacementReport& report,
-                              const std::vector<topo::Placed>& ranks) {
+                              const std::vector<topo::PlacedRank>& ranks) {
   for (const auto& rank : ranks)
     if (rank.rank < plan.ranks.size() && !topo::is_better(plan, report, rank)) {
       plan.ranks[rank.rank].cpus = rank.cpus;
@@ -49,7 +49,7 @@ topo::AffinityPlan keep_right(topo::AffinityPlan plan, const topo::PlacementRepo
 }
 
 void print_verdict(const std::string& format, const topo::Node& node, const topo::PlacementReport& report,
-                   const std::vector<topo::Placed>& ranks, const topo::AffinityPlan& plan,
+                   const std::vector<topo::PlacedRank>& ranks, const topo::AffinityPlan& plan,
                    const std::string& threads) {
   if (format == "json") {
     std::fputs(topo::render_report_json(node, report, ranks, plan).c_str(), stdout);
@@ -88,8 +88,8 @@ AffinityOptions without_gpus(const AffinityOptions& options, topo::Node& node) {
 
 } // namespace
 
-void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context, Failure& failure,
-                int& exit_code) {
+void run_verify(const AffinityOptions& options, topo::Node& node, const Context& context,
+                ErrorPrinter& failure, int& exit_code) {
   if (options.policy != "hpcml")
     return failure.say(k_usage, "--verify judges what runs, --policy shows what another tool would do",
                        "leave one of them out");
@@ -106,7 +106,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
   auto request = read_affinity_request(wanted, node, failure);
   if (!request) return;
   request->own_gpus = topo::gpus_of_ranks(node, live.ranks, wanted.ranks, options.gpus_per_rank);
-  std::vector<topo::Placed> ranks;
+  std::vector<topo::PlacedRank> ranks;
   std::string threads;
   std::vector<bool> runs(wanted.ranks, false);
   for (const auto& rank : live.ranks) {

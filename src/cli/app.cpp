@@ -123,7 +123,7 @@ std::string sbatch_hint(const std::string& word) {
   for (const auto& [known, flag] : c_flags)
     if (option->name == known) return "sbatch's " + shown + " is " + std::string(flag) + " here";
   return "sbatch's " + shown + " goes on as it is: --sbatch=--" + option->name +
-         (option->argument == slurm::Argument::none ? "" : "=VALUE");
+         (option->argument == slurm::TakesValue::none ? "" : "=VALUE");
 }
 
 /// What to do about words that no option takes.

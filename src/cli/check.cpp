@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml check: what sbatch and the rules have against batch scripts and job files, and their mends.
+// hpcml check: what sbatch and the rules have against batch scripts and job files, and their fixes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -58,7 +58,7 @@ public:
     if (x_failure != k_ok) return x_failure;
     if (!good || x_invalid) return k_invalid_file;
     if (x_options.fail_on == "never") return k_ok;
-    if (x_options.diff) return x_mended_files > 0 ? k_findings : k_ok;
+    if (x_options.diff) return x_fixed_files > 0 ? k_findings : k_ok;
     return x_errors > 0 || (x_options.fail_on == "warning" && x_warnings > 0) ? k_findings : k_ok;
   }
 
@@ -71,12 +71,12 @@ private:
       return x_options.diff ? void() : add(job.source, job.findings);
     }
     if (x_options.fix || x_options.diff) {
-      auto mended = check::fix_script(text, x_target);
-      if (mended.text != text && (x_options.diff || write(name, mended.text))) {
-        x_mends += mended.findings;
-        ++x_mended_files;
-        if (x_options.diff) put(check::unified_diff(text, mended.text, name));
-        text = std::move(mended.text);
+      auto fixed = check::fix_script(text, x_target);
+      if (fixed.text != text && (x_options.diff || write(name, fixed.text))) {
+        x_fixes += fixed.findings;
+        ++x_fixed_files;
+        if (x_options.diff) put(check::unified_diff(text, fixed.text, name));
+        text = std::move(fixed.text);
       }
       if (x_options.diff) return;
     }
@@ -104,7 +104,7 @@ private:
       ++(severity == diag::Severity::error     ? x_errors
          : severity == diag::Severity::warning ? x_warnings
                                                : x_notes);
-      x_mendable += finding.fix.empty() ? 0 : 1;
+      x_fixable += finding.fix.empty() ? 0 : 1;
     }
   }
 
@@ -113,17 +113,17 @@ private:
     const auto files = fmt::format("{} file{}", x_files, x_files == 1 ? "" : "s");
     std::string text;
     if (x_options.fix)
-      text = fmt::format("mended {} finding{} in {} of {}; ", x_mends, x_mends == 1 ? "" : "s",
-                         x_mended_files, files);
+      text = fmt::format("mended {} finding{} in {} of {}; ", x_fixes, x_fixes == 1 ? "" : "s", x_fixed_files,
+                         files);
     if (x_options.diff)
-      text = fmt::format("--fix would mend {} finding{} in {} of {}", x_mends, x_mends == 1 ? "" : "s",
-                         x_mended_files, files);
+      text = fmt::format("--fix would mend {} finding{} in {} of {}", x_fixes, x_fixes == 1 ? "" : "s",
+                         x_fixed_files, files);
     else if (x_files_with == 0)
       text += "no findings in " + files;
     else
       text +=
           check::count_text(x_errors, x_warnings, x_notes) + fmt::format(" in {} of {}", x_files_with, files);
-    if (x_mendable > 0 && !x_options.fix) text += fmt::format("; --fix mends {}", x_mendable);
+    if (x_fixable > 0 && !x_options.fix) text += fmt::format("; --fix mends {}", x_fixable);
     std::fprintf(stderr, "hpcml: %s\n", text.c_str());
   }
 
@@ -131,7 +131,7 @@ private:
   check::Target x_target;
   const Context& x_context;
   std::unique_ptr<check::Report> x_report;
-  unsigned x_files = 0, x_files_with = 0, x_mended_files = 0, x_mends = 0, x_mendable = 0;
+  unsigned x_files = 0, x_files_with = 0, x_fixed_files = 0, x_fixes = 0, x_fixable = 0;
   unsigned x_errors = 0, x_warnings = 0, x_notes = 0;
   bool x_invalid = false;
   int x_failure = k_ok;

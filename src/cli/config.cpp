@@ -197,7 +197,7 @@ util::Result<std::vector<std::string>> ask_account_names(const Context& context)
   const auto said = commands.ask({"scontrol", "show", "config"});
   if (!said.ok()) return util::Error{said.why_not};
   TRY(const auto config, slurm::parse_cluster_config(said.output.out));
-  const auto answer = slurm::ask_accounts(commands, config, discover::make_surroundings(context.env).user);
+  const auto answer = slurm::ask_accounts(commands, config, discover::make_inquirer(context.env).user);
   if (!answer.ok()) return util::Error{answer.why_not};
   return slurm::read_accounts(answer.output.out).names();
 }

@@ -7,7 +7,7 @@
 
 namespace hpcml::cli {
 
-bool add_script(Request& request, const std::string& file, const Context& context, int& exit_code) {
+bool add_script(MergedRequest& request, const std::string& file, const Context& context, int& exit_code) {
   const auto text = util::read_file(file);
   if (!text) {
     print_error(text.error(), context.colour);

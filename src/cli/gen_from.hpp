@@ -10,6 +10,6 @@ namespace hpcml::cli {
 
 /// Reads the script for the request's site and puts what it asks for below the request; says on standard
 /// error what changes. False, with the exit code, where that cannot be done.
-bool add_script(Request& request, const std::string& file, const Context& context, int& exit_code);
+bool add_script(MergedRequest& request, const std::string& file, const Context& context, int& exit_code);
 
 } // namespace hpcml::cli

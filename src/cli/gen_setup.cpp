@@ -7,7 +7,7 @@
 
 namespace hpcml::cli {
 
-std::optional<std::string> run_setup_planning(const Request& request, const SetupOptions& options,
+std::optional<std::string> run_setup_planning(const MergedRequest& request, const SetupOptions& options,
                                               const Context& context, int& exit_code) {
   const auto site = choose_site(request.site, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site

@@ -18,7 +18,7 @@ struct SetupOptions {
 };
 
 /// The script, or nothing: then what is wrong has been printed and `exit_code` set.
-std::optional<std::string> run_setup_planning(const Request& request, const SetupOptions& options,
+std::optional<std::string> run_setup_planning(const MergedRequest& request, const SetupOptions& options,
                                               const Context& context, int& exit_code);
 
 } // namespace hpcml::cli

@@ -62,7 +62,7 @@ diag::Diagnostics faults_of(model::JobSpec job, model::JobSpec usual, const mode
 
 int run(const InitOptions& options, const Context& context) {
   // What stands in a job file of this folder belongs to that file.
-  Request request;
+  MergedRequest request;
   request.config_file = spec::config_path(context.env);
   const auto config = spec::load_config(request.config_file);
   print_diagnostics(config.diagnostics, config.source, context.colour);

@@ -102,7 +102,8 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
   return result;
 }
 
-std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code) {
+std::optional<PlannedRequest> run_planning(const MergedRequest& request, const Context& context,
+                                           int& exit_code) {
   auto site = choose_site(request.site, context, exit_code);
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
@@ -162,8 +163,8 @@ void print_script_findings(PlannedRequest& planned, const Context& context, std:
   print_diagnostics(all, {}, context.colour);
 }
 
-std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code,
-                                              bool for_script) {
+std::optional<PlannedJob> run_planning_of_one(const MergedRequest& request, const Context& context,
+                                              int& exit_code, bool for_script) {
   auto planned = run_planning(request, context, exit_code);
   if (!planned) return std::nullopt;
   if (planned->parts.size() == 1 && for_script) print_script_findings(*planned, context);

@@ -34,7 +34,8 @@ struct PlannedRequest {
   std::vector<PlannedPart> parts;
 };
 /// The plans of all jobs of the request on its site; what is wrong is printed and gives `exit_code`.
-std::optional<PlannedRequest> run_planning(const Request& request, const Context& context, int& exit_code);
+std::optional<PlannedRequest> run_planning(const MergedRequest& request, const Context& context,
+                                           int& exit_code);
 
 /// What `hpcml check --site` would say of the plans' scripts, as warnings on standard error: what is written
 /// is said to be doubtful before it waits in a queue. `seen_to`: the code of what the command does itself.
@@ -48,7 +49,7 @@ struct PlannedJob {
 };
 /// The same for a request of one job; of several, one must have been chosen. With what is to be said of its
 /// script, unless that is not what is wanted.
-std::optional<PlannedJob> run_planning_of_one(const Request& request, const Context& context, int& exit_code,
-                                              bool for_script = true);
+std::optional<PlannedJob> run_planning_of_one(const MergedRequest& request, const Context& context,
+                                              int& exit_code, bool for_script = true);
 
 } // namespace hpcml::cli

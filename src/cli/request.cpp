@@ -60,14 +60,14 @@ bool is_image_file(const std::string& text) {
 }
 
 /// Prints what is wrong with one source of the request; remembers the first exit code.
-void settle(Request& request, const diag::Diagnostics& findings, const std::string& source, int code,
+void settle(MergedRequest& request, const diag::Diagnostics& findings, const std::string& source, int code,
             bool colour) {
   print_diagnostics(findings, source, colour);
   if (diag::has_errors(findings) && request.exit_code == k_ok) request.exit_code = code;
 }
 
 /// Leaves the part that --only names.
-void select_part(Request& request, const std::string& name, diag::Diagnostics& findings) {
+void select_part(MergedRequest& request, const std::string& name, diag::Diagnostics& findings) {
   std::vector<std::string> names;
   for (const auto& part : request.parts) names.push_back(part.name);
   const auto found = std::find_if(request.parts.begin(), request.parts.end(),
@@ -142,8 +142,8 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   return job;
 }
 
-Request read_request(const RequestFlags& flags, const Context& context) {
-  Request request;
+MergedRequest read_request(const RequestFlags& flags, const Context& context) {
+  MergedRequest request;
   std::error_code ignored;
   std::optional<std::string> path = flags.job_file;
   if (!path && !flags.without_job_file && std::filesystem::exists(k_default_job_file, ignored))

@@ -30,7 +30,7 @@ void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& contex
 
 /// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says
 /// comes below all of them, once the site is known.
-struct Request {
+struct MergedRequest {
   std::vector<spec::JobPart> parts; ///< one, or the jobs of a file with several; each complete
   std::optional<std::string> site;
   spec::Config config;
@@ -38,7 +38,7 @@ struct Request {
   int exit_code = k_ok; ///< of the first thing that is wrong; everything wrong has been printed
 };
 /// The flags as a request, with what variables, job file and configuration add.
-Request read_request(const RequestFlags& flags, const Context& context);
+MergedRequest read_request(const RequestFlags& flags, const Context& context);
 
 /// The jobs of a file, or the one that it is without a list.
 std::vector<spec::JobPart> parts_of(const spec::JobLoad& file);

@@ -63,11 +63,10 @@ void say(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sent
 
 util::Result<discover::ClusterFacts> ask(const std::string& from_folder, const Context& context) {
   if (from_folder.empty())
-    return discover::run_questions(slurm::LiveCommands(context.env),
-                                   discover::make_surroundings(context.env));
-  auto surroundings = discover::make_surroundings(context.env);
-  surroundings.module_command = {"module", "avail"};
-  return discover::run_questions(slurm::RecordedCommands(from_folder), surroundings);
+    return discover::run_questions(slurm::LiveCommands(context.env), discover::make_inquirer(context.env));
+  auto inquirer = discover::make_inquirer(context.env);
+  inquirer.module_command = {"module", "avail"};
+  return discover::run_questions(slurm::RecordedCommands(from_folder), inquirer);
 }
 
 /// Answers by their names in the record; module systems differ in how they are asked.

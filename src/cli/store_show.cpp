@@ -56,7 +56,7 @@ std::vector<std::string> numeric_addresses(const std::string& host) {
   return found;
 }
 
-Result<store::Report> ask(const std::string& place) {
+Result<store::StoreReport> ask(const std::string& place) {
   const auto where = store::parse_place(place);
   if (!where) return Error{"'" + place + "' is no place of a store", "type ADDRESS:PORT, or [ADDRESS]:PORT"};
   const auto addresses = numeric_addresses(where->first);
@@ -82,7 +82,7 @@ std::string count_text(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-std::string render_text(const store::Report& report) {
+std::string render_text(const store::StoreReport& report) {
   std::string text = report.ranks == 0 ? ""
                                        : count_text(report.ranks, "rank") + ", " +
                                              std::to_string(report.announced) + " started; ";
@@ -94,7 +94,7 @@ std::string render_text(const store::Report& report) {
   return text;
 }
 
-std::string render_json(const store::Report& report) {
+std::string render_json(const store::StoreReport& report) {
   json out = {{"ranks", report.ranks}, {"started", report.announced}, {"here", report.here},
               {"gone", report.gone},   {"waiting", report.waiting},   {"keys", report.keys},
               {"bytes", report.bytes}, {"missing", report.missing},   {"stalls", json::array()}};

@@ -72,7 +72,7 @@ util::Status write_script(const SubmitOptions& options, const PlannedRequest& pl
 }
 
 /// The flags of a chain belong to a request of one job; in a file with several each has its own.
-bool take_chain(const SubmitOptions& options, Request& request, const Context& context) {
+bool take_chain(const SubmitOptions& options, MergedRequest& request, const Context& context) {
   const bool several = request.parts.size() > 1;
   if (several && (options.chain || !options.script_file.empty())) {
     print_error("the job file has several jobs, and --chain and -o are about one",

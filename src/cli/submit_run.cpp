@@ -152,7 +152,7 @@ static std::optional<util::Error> find_count_fault(const model::Site& site, cons
   demand.qos = qos;
   demand.array_tasks = jobs;
   for (const auto& verdict : site::judge(site, site::place(site, demand), demand))
-    if (verdict.rule == site::Rule::jobs_over) return plan::describe_job_count(verdict);
+    if (verdict.rule == site::SiteRule::jobs_over) return plan::describe_job_count(verdict);
   return std::nullopt;
 }
 

@@ -51,7 +51,7 @@ std::string hint_of(const model::FlagRule& rule, const site::JobFacts& facts) {
 
 class Survey {
 public:
-  Survey(const Request& request, bool elsewhere, const Context& context)
+  Survey(const MergedRequest& request, bool elsewhere, const Context& context)
       : x_request(request), x_context(context), x_elsewhere(elsewhere) {}
 
   void visit(const model::Site& site) {
@@ -65,7 +65,7 @@ public:
     for (const auto& qos : open_qos(site)) places.push_back(judge(site, {}, qos));
   }
 
-  std::vector<Place> places;
+  std::vector<CandidatePlace> places;
   bool is_alone = false; ///< the profile has answered where Slurm should have
 
 private:
@@ -83,8 +83,8 @@ private:
     return names.empty() ? std::vector<std::string>{""} : names;
   }
 
-  Place judge(const model::Site& site, const std::string& partition, const std::string& qos) {
-    Place place{site.id, partition, false, {}, {}, {}, {}, qos};
+  CandidatePlace judge(const model::Site& site, const std::string& partition, const std::string& qos) {
+    CandidatePlace place{site.id, partition, false, {}, {}, {}, {}, qos};
     auto job = spec::merge_jobs(spec::job_from_config(x_request.config, site.id, x_request.config_file),
                                 x_request.parts.front().job);
     const model::Origin origin{model::OriginKind::flag, "--where", {}, {}, {}};
@@ -115,7 +115,7 @@ private:
     return place;
   }
 
-  void ask(const model::Plan& plan, Place& place) {
+  void ask(const model::Plan& plan, CandidatePlace& place) {
     if (!util::find_program("sbatch", x_context.env)) return;
     if (is_alone) return;
     const auto estimate = estimate_plan(plan, x_context);
@@ -128,7 +128,7 @@ private:
       place.note = estimate.error().what;
   }
 
-  const Request& x_request;
+  const MergedRequest& x_request;
   const Context& x_context;
   bool x_elsewhere;
 };
@@ -137,7 +137,7 @@ std::string hours_text(const std::optional<double>& hours) {
   return hours ? fmt::format("{:.1f}", *hours) : "-";
 }
 
-std::string json_of(const Place& place) {
+std::string json_of(const CandidatePlace& place) {
   return fmt::format("{{\"site\":{},\"partition\":{},\"qos\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},"
                      "\"hardware\":{},\"note\":{}}}",
                      json_string(place.site), json_string(place.partition),
@@ -149,15 +149,15 @@ std::string json_of(const Place& place) {
 
 } // namespace
 
-void sort_places(std::vector<Place>& places) {
-  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+void sort_places(std::vector<CandidatePlace>& places) {
+  std::stable_sort(places.begin(), places.end(), [](const CandidatePlace& a, const CandidatePlace& b) {
     if (a.fits != b.fits) return a.fits;
     if (a.start != b.start) return !a.start.empty() && (b.start.empty() || a.start < b.start);
     return a.gpu_hours.value_or(1e18) < b.gpu_hours.value_or(1e18);
   });
 }
 
-std::string render_places(const std::vector<Place>& places, const std::string& format) {
+std::string render_places(const std::vector<CandidatePlace>& places, const std::string& format) {
   if (format == "json") {
     std::string text = "[";
     for (const auto& place : places) text += (text.size() > 1 ? ",\n " : "") + json_of(place);
@@ -176,7 +176,7 @@ std::string render_places(const std::vector<Place>& places, const std::string& f
   return util::render_columns(rows);
 }
 
-int run_where(const Request& request, const WhereOptions& options, const Context& context) {
+int run_where(const MergedRequest& request, const WhereOptions& options, const Context& context) {
   if (request.exit_code != k_ok) return request.exit_code;
   if (request.parts.size() > 1) {
     print_error("the job file has several jobs, and --where is about one", "choose one with --only NAME",
@@ -205,8 +205,8 @@ int run_where(const Request& request, const WhereOptions& options, const Context
   std::fputs(render_places(survey.places, options.format).c_str(), stdout);
   if (survey.is_alone)
     std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
-  const bool any =
-      std::any_of(survey.places.begin(), survey.places.end(), [](const Place& place) { return place.fits; });
+  const bool any = std::any_of(survey.places.begin(), survey.places.end(),
+                               [](const CandidatePlace& place) { return place.fits; });
   return any ? k_ok : k_cannot_satisfy;
 }
 

@@ -12,7 +12,7 @@
 namespace hpcml::cli {
 
 /// A partition as a place for the request, or a QoS where these choose the partition.
-struct Place {
+struct CandidatePlace {
   std::string site;
   std::string partition; ///< empty where Slurm chooses it
   bool fits = false;
@@ -24,9 +24,9 @@ struct Place {
 };
 
 /// Those that fit first: soonest start, then least cost; all others behind them.
-void sort_places(std::vector<Place>& places);
+void sort_places(std::vector<CandidatePlace>& places);
 /// The places as a table or JSON.
-std::string render_places(const std::vector<Place>& places, const std::string& format);
+std::string render_places(const std::vector<CandidatePlace>& places, const std::string& format);
 
 /// The flags of submit --where.
 struct WhereOptions {
@@ -35,6 +35,6 @@ struct WhereOptions {
 };
 /// Asks Slurm where it is here and one site is meant; else the profiles alone. Exit code 0 if the request
 /// fits somewhere, else 4.
-int run_where(const Request& request, const WhereOptions& options, const Context& context);
+int run_where(const MergedRequest& request, const WhereOptions& options, const Context& context);
 
 } // namespace hpcml::cli

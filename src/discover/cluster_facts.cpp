@@ -49,10 +49,10 @@ private:
   ClusterFacts& x_facts;
 };
 
-void ask_accounts(Asker& ask, const slurm::Commands& commands, const Surroundings& surroundings,
+void ask_accounts(Asker& ask, const slurm::Commands& commands, const Inquirer& inquirer,
                   ClusterFacts& facts) {
   const bool kept = facts.config.has_accounting;
-  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, surroundings.user),
+  if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, inquirer.user),
                                  kept ? "sacctmgr show user" : "sacctmgr"))
     facts.accounts = slurm::read_accounts(*text);
   if (!kept) return;
@@ -60,10 +60,10 @@ void ask_accounts(Asker& ask, const slurm::Commands& commands, const Surrounding
     facts.qos = slurm::read_qos_records(*text);
 }
 
-void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts) {
-  if (surroundings.module_command.empty())
+void ask_tools(Asker& ask, const Inquirer& inquirer, ClusterFacts& facts) {
+  if (inquirer.module_command.empty())
     facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
-  else if (const auto text = ask.optional(surroundings.module_command, "module avail", true))
+  else if (const auto text = ask.optional(inquirer.module_command, "module avail", true))
     facts.modules = read_modules(*text);
   for (const auto& engine : model::engine_programs())
     if (ask.optional({engine, "--version"}, engine)) facts.programs.push_back(engine);
@@ -76,20 +76,20 @@ void ask_tools(Asker& ask, const Surroundings& surroundings, ClusterFacts& facts
 
 std::string NotAsked::sentence() const { return why.starts_with(what) ? why : what + ": " + why; }
 
-Surroundings make_surroundings(const util::EnvSnapshot& env) {
-  Surroundings surroundings;
-  surroundings.user = env.get_or("USER", env.get_or("LOGNAME", ""));
+Inquirer make_inquirer(const util::EnvSnapshot& env) {
+  Inquirer inquirer;
+  inquirer.user = env.get_or("USER", env.get_or("LOGNAME", ""));
   if (const auto lmod = env.get_or("LMOD_CMD", ""); !lmod.empty())
-    surroundings.module_command = {lmod, "bash", "-t", "-d", "avail"};
+    inquirer.module_command = {lmod, "bash", "-t", "-d", "avail"};
   else if (const auto modules = env.get_or("MODULES_CMD", ""); !modules.empty())
-    surroundings.module_command = {modules, "bash", "avail", "-t", "-d"};
+    inquirer.module_command = {modules, "bash", "avail", "-t", "-d"};
   // An exported function can only be called by bash; the text is ours, nothing of the user's is in it.
   else if (env.get("BASH_FUNC_module%%"))
-    surroundings.module_command = {"bash", "-c", "module -t avail"};
-  return surroundings;
+    inquirer.module_command = {"bash", "-c", "module -t avail"};
+  return inquirer;
 }
 
-util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Surroundings& surroundings) {
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Inquirer& inquirer) {
   ClusterFacts facts;
   Asker ask(commands, facts);
   TRY_DONE(ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions));
@@ -100,8 +100,8 @@ util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const 
       return status.error();
   }
   TRY_DONE(ask.required({"scontrol", "show", "config"}, facts.config, slurm::parse_cluster_config));
-  ask_accounts(ask, commands, surroundings, facts);
-  ask_tools(ask, surroundings, facts);
+  ask_accounts(ask, commands, inquirer, facts);
+  ask_tools(ask, inquirer, facts);
   return facts;
 }
 

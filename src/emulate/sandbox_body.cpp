@@ -109,7 +109,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
 
 util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   const unsigned number = x_nodes++;
-  NodePlan plan;
+  NodeStart plan;
   plan.isolation = x_isolation;
   plan.scratch = x_state_dir + "/.sandbox/sys" + std::to_string(number);
   plan.first_tag = k_first_tag + number * k_tags_per_node;

@@ -53,7 +53,7 @@ util::Status give_own_folder(const OwnFolder& folder) {
   return util::Done{};
 }
 
-util::Status mount_view(const SandboxNode& node, const NodePlan& plan) {
+util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
   TRY_DONE(keep_mounts_private());
   // The login node could mount a sysfs or said that it could not; here it is the same.
   if (plan.isolation.network) [[maybe_unused]]
@@ -71,7 +71,7 @@ util::Status mount_view(const SandboxNode& node, const NodePlan& plan) {
 
 } // namespace
 
-void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel,
+void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& channel,
                  int supervisor_socket) {
   channel.keep_child_end();
   reset_signals();

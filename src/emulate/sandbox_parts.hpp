@@ -41,7 +41,7 @@ void send_failure(int fd, const util::Error& error);
 std::unique_ptr<Sandbox> make_sandbox(const SandboxPlan& plan);
 
 /// What the node's first process needs besides the node itself.
-struct NodePlan {
+struct NodeStart {
   Isolation isolation;
   std::string scratch;              ///< an empty folder of its own, on the sandbox's file system
   std::vector<SandboxMount> mounts; ///< generated views first, then the caller's
@@ -51,7 +51,7 @@ struct NodePlan {
 class StartChannel;
 /// In a fresh child: enters the node's namespaces, puts itself under the filter, hands the listener to
 /// `supervisor_socket`, executes the daemon.
-[[noreturn]] void become_node(const SandboxNode& node, const NodePlan& plan, StartChannel& channel,
+[[noreturn]] void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& channel,
                               int supervisor_socket);
 
 } // namespace hpcml::emulate

@@ -27,11 +27,11 @@ namespace hpcml::emulate {
 namespace {
 
 /// What a call returns: a value, or a negative error number.
-using Answer = long long;
+using CallResult = long long;
 
-class Supervisor {
+class CallSupervisor {
 public:
-  Supervisor(int listener, const SupervisedNode& node)
+  CallSupervisor(int listener, const SupervisedNode& node)
       : x_listener(listener), x_tasks(node.cpu.all(), node.first_tag) {
     x_domains = node.cpu.numa;
     for (const auto& domain : x_domains) x_memory_nodes.add(domain.id);
@@ -71,7 +71,7 @@ private:
     }
   }
 
-  void reply(const seccomp_notif& call, Answer answer) {
+  void reply(const seccomp_notif& call, CallResult answer) {
     seccomp_notif_resp response{};
     response.id = call.id;
     if (answer < 0)
@@ -102,7 +102,7 @@ private:
   /// Bytes of a mask as the kernel counts them.
   std::size_t mask_size() const { return std::size_t{x_tasks.cpu_ids() + 63} / 64 * 8; }
 
-  Answer set_affinity(const seccomp_notif& call) {
+  CallResult set_affinity(const seccomp_notif& call) {
     unsigned char bytes[8192] = {};
     const std::size_t size =
         std::min<std::uint64_t>({static_cast<unsigned>(call.data.args[1]), mask_size(), sizeof bytes});
@@ -119,7 +119,7 @@ private:
     return -EINVAL;
   }
 
-  Answer get_affinity(const seccomp_notif& call) {
+  CallResult get_affinity(const seccomp_notif& call) {
     const std::size_t length = static_cast<unsigned>(call.data.args[1]);
     if (length * CHAR_BIT < x_tasks.cpu_ids() || length % sizeof(long) != 0) return -EINVAL;
     const auto state = x_tasks.get(target(call));
@@ -127,7 +127,7 @@ private:
     const auto bytes = to_bytes(state->cpus, std::min(length, mask_size()));
     if (!is_waiting(call)) return -ESRCH;
     if (!write_remote(caller(call), call.data.args[2], bytes.data(), bytes.size())) return -EFAULT;
-    return static_cast<Answer>(bytes.size());
+    return static_cast<CallResult>(bytes.size());
   }
 
   static std::vector<unsigned char> to_bytes(const model::IdSet& ids, std::size_t size) {
@@ -139,8 +139,8 @@ private:
 
   /// The set of memory nodes at `address`, of which the first `count - 1` bits count; an error number where
   /// the kernel has one.
-  Answer read_nodes(const seccomp_notif& call, std::uint64_t address, std::uint64_t count,
-                    model::IdSet& nodes) const {
+  CallResult read_nodes(const seccomp_notif& call, std::uint64_t address, std::uint64_t count,
+                        model::IdSet& nodes) const {
     constexpr std::uint64_t k_most = std::uint64_t{4096} * CHAR_BIT;
     if (count <= 1 || address == 0) return 0;
     const std::uint64_t bits = count - 1;
@@ -152,7 +152,7 @@ private:
     return 0;
   }
 
-  Answer set_memory_policy(const seccomp_notif& call) {
+  CallResult set_memory_policy(const seccomp_notif& call) {
     model::IdSet wanted;
     if (const auto error = read_nodes(call, call.data.args[1], call.data.args[2], wanted); error < 0)
       return error;
@@ -162,7 +162,7 @@ private:
   }
 
   /// Accepted or refused as on the node; where the pages lie does not change on this machine.
-  Answer bind_memory(const seccomp_notif& call) const {
+  CallResult bind_memory(const seccomp_notif& call) const {
     constexpr std::uint64_t k_flags = MPOL_MF_STRICT | MPOL_MF_MOVE | MPOL_MF_MOVE_ALL;
     const auto& args = call.data.args;
     if ((args[5] & ~k_flags) != 0 || args[0] % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) != 0)
@@ -172,7 +172,7 @@ private:
     return make_mem_policy(static_cast<int>(args[2]), wanted, x_memory_nodes) ? 0 : -EINVAL;
   }
 
-  Answer get_memory_policy(const seccomp_notif& call) const {
+  CallResult get_memory_policy(const seccomp_notif& call) const {
     const auto& args = call.data.args; // mode, nodes, count, address, flags
     const auto flags = args[4];
     const bool by_address = (flags & MPOL_F_ADDR) != 0, as_node = (flags & MPOL_F_NODE) != 0;
@@ -264,6 +264,6 @@ private:
 
 } // namespace
 
-void run_supervisor(int listener, const SupervisedNode& node) { Supervisor(listener, node).run(); }
+void run_supervisor(int listener, const SupervisedNode& node) { CallSupervisor(listener, node).run(); }
 
 } // namespace hpcml::emulate

@@ -11,7 +11,7 @@
 namespace hpcml::emulate {
 namespace {
 
-using site::Rule;
+using site::SiteRule;
 using site::Verdict;
 
 /// A number that is set: Slurm's "no value" is the type's largest but one.
@@ -46,7 +46,7 @@ std::string gpus_text(const std::string& tres) {
 /// way of asking.
 bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::string& value) {
   const auto script = text_of(fields, "script");
-  slurm::Findings ignored("", script);
+  slurm::PlacedFindings ignored("", script);
   const auto header = slurm::read_header(script, slurm::k_newest_version, ignored);
   for (const auto& component : slurm::read_settings(header, {}, slurm::k_newest_version, ignored))
     for (auto one = component.rbegin(); one != component.rend(); ++one)
@@ -122,36 +122,37 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
 }
 
 /// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
-bool is_enforced(const Verdict& verdict, const site::Placement& placement) {
+bool is_enforced(const Verdict& verdict, const site::Landing& placement) {
   const auto* partition = placement.partition();
   const bool by_partition = verdict.owner.starts_with("partition ");
   const bool certain = verdict.certainty == site::Certainty::certain;
   switch (verdict.rule) {
-  case Rule::nodes_over:
-  case Rule::nodes_under: return certain && !by_partition;
-  case Rule::time_over: // in slurm.conf a partition has one limit
+  case SiteRule::nodes_over:
+  case SiteRule::nodes_under: return certain && !by_partition;
+  case SiteRule::time_over: // in slurm.conf a partition has one limit
     return certain &&
            (!by_partition || !partition->max_time_by_nodes.empty() || !partition->max_time_by_gpus.empty());
-  case Rule::gpus_missing:
-  case Rule::gpus_listed:
-  case Rule::gpus_whole_nodes:
-  case Rule::gpus_multiple:
-  case Rule::gpus_over:
-  case Rule::gpus_under:
-  case Rule::type_missing:
-  case Rule::node_minutes:
-  case Rule::time_under:
-  case Rule::qos_needs: return certain;
-  case Rule::cpu_share:
-  case Rule::memory_share: return verdict.certainty != site::Certainty::advice;
-  case Rule::partition_refused:
-  case Rule::partition_unwanted: // where the profile has stand-ins for partitions that the site does not have
-  case Rule::partition_chosen:
-  case Rule::option_refused:
-  case Rule::option_missing:
-  case Rule::option_on_srun:
-  case Rule::option_form:
-  case Rule::option_suffix: return true;
+  case SiteRule::gpus_missing:
+  case SiteRule::gpus_listed:
+  case SiteRule::gpus_whole_nodes:
+  case SiteRule::gpus_multiple:
+  case SiteRule::gpus_over:
+  case SiteRule::gpus_under:
+  case SiteRule::type_missing:
+  case SiteRule::node_minutes:
+  case SiteRule::time_under:
+  case SiteRule::qos_needs: return certain;
+  case SiteRule::cpu_share:
+  case SiteRule::memory_share: return verdict.certainty != site::Certainty::advice;
+  case SiteRule::partition_refused:
+  case SiteRule::partition_unwanted: // where the profile has stand-ins for partitions that the site does not
+                                     // have
+  case SiteRule::partition_chosen:
+  case SiteRule::option_refused:
+  case SiteRule::option_missing:
+  case SiteRule::option_on_srun:
+  case SiteRule::option_form:
+  case SiteRule::option_suffix: return true;
   default: return false;
   }
 }
@@ -163,32 +164,32 @@ std::string words_of_option(const Verdict& verdict, const site::Demand& demand) 
   const auto& rule = *verdict.flag;
   const auto why = rule.why.empty() ? "" : ": " + rule.why;
   switch (verdict.rule) {
-  case Rule::option_missing:
+  case SiteRule::option_missing:
     return option + " is required" + why +
            (rule.pattern_hint.empty() ? "" : " (give " + option + "=" + rule.pattern_hint + ")");
-  case Rule::option_form:
+  case SiteRule::option_form:
     return option + "=" + demand.text(verdict.name) + " is not valid" +
            (rule.pattern_hint.empty() ? why : ": it looks like " + rule.pattern_hint);
-  case Rule::option_suffix:
+  case SiteRule::option_suffix:
     return option + "=" + demand.text(verdict.name) + " does not end with " + rule.suffix + why;
   default: return option + " is refused" + why; // by sbatch, where srun takes it
   }
 }
 
-std::string words_of_gpus(const Verdict& verdict, const site::Placement& placement) {
+std::string words_of_gpus(const Verdict& verdict, const site::Landing& placement) {
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
-  case Rule::gpus_listed: {
+  case SiteRule::gpus_listed: {
     std::vector<std::string> counts;
     for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
     return "the site gives " + util::join(counts, ", ") + " GPUs per node, not " + have;
   }
-  case Rule::gpus_whole_nodes:
+  case SiteRule::gpus_whole_nodes:
     return "a job on several nodes takes all " + limit + " GPUs of each, not " + have;
-  case Rule::gpus_multiple: return "the site gives multiples of " + limit + " GPUs, not " + have;
-  case Rule::gpus_over: return verdict.owner + " gives at most " + limit + " GPUs, not " + have;
-  case Rule::gpus_under: return verdict.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
-  case Rule::type_missing: {
+  case SiteRule::gpus_multiple: return "the site gives multiples of " + limit + " GPUs, not " + have;
+  case SiteRule::gpus_over: return verdict.owner + " gives at most " + limit + " GPUs, not " + have;
+  case SiteRule::gpus_under: return verdict.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
+  case SiteRule::type_missing: {
     const auto* node = placement.node();
     return "name the GPU's type: gpu:" + (node && node->gpu ? node->gpu->slurm_type : "TYPE") + ":N";
   }
@@ -197,34 +198,34 @@ std::string words_of_gpus(const Verdict& verdict, const site::Placement& placeme
 }
 
 /// Whose limit it is; a partition that nobody may name has it as well.
-std::string holder_of(const model::Site& site, const Verdict& verdict, const site::Placement& placement) {
+std::string holder_of(const model::Site& site, const Verdict& verdict, const site::Landing& placement) {
   const auto* partition = placement.partition();
   return verdict.owner == site.name && partition ? "partition " + partition->name : verdict.owner;
 }
 
-std::string words_of(const model::Site& site, const Verdict& verdict, const site::Placement& placement,
+std::string words_of(const model::Site& site, const Verdict& verdict, const site::Landing& placement,
                      const site::Demand& demand) {
   const auto id = site::rule_id(verdict.rule);
   const auto holder = holder_of(site, verdict, placement);
-  if (verdict.rule == Rule::partition_chosen)
+  if (verdict.rule == SiteRule::partition_chosen)
     return "partition " + verdict.name + " cannot be asked for: the site chooses it";
   if (id == "site/partition-named")
     return "--partition is refused" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why);
   if (verdict.flag) return words_of_option(verdict, demand);
-  if (verdict.rule == Rule::time_under)
+  if (verdict.rule == SiteRule::time_under)
     return holder + " takes jobs of at least " + minutes_of(verdict.limit);
-  if (verdict.rule == Rule::time_over)
+  if (verdict.rule == SiteRule::time_over)
     return holder + " gives jobs of " + std::to_string(demand.nodes) + " nodes at most " +
            minutes_of(verdict.limit);
-  if (verdict.rule == Rule::node_minutes)
+  if (verdict.rule == SiteRule::node_minutes)
     return holder + " gives " + std::to_string(verdict.limit) + " node minutes, not " +
            std::to_string(verdict.have * demand.nodes);
   if (id == "site/nodes")
-    return holder + (verdict.rule == Rule::nodes_over ? " gives at most " : " takes jobs of at least ") +
+    return holder + (verdict.rule == SiteRule::nodes_over ? " gives at most " : " takes jobs of at least ") +
            std::to_string(verdict.limit) + " nodes";
-  if (verdict.rule == Rule::qos_needs) return "QoS " + placement.qos->name + " needs " + verdict.name;
+  if (verdict.rule == SiteRule::qos_needs) return "QoS " + placement.qos->name + " needs " + verdict.name;
   if (id == "site/gpu-share")
-    return std::string(verdict.rule == Rule::cpu_share ? "CPUs" : "MiB of memory") +
+    return std::string(verdict.rule == SiteRule::cpu_share ? "CPUs" : "MiB of memory") +
            " for these GPUs: " + std::to_string(verdict.have) + ", and their share is " +
            std::to_string(verdict.limit);
   return words_of_gpus(verdict, placement);
@@ -268,7 +269,7 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
 Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
                            const SubmittedFields& fields) {
   Admission admission;
-  slurm::Findings ignored("", "");
+  slurm::PlacedFindings ignored("", "");
   const auto request = slurm::make_request(settings_of(site, fields), slurm::k_newest_version, ignored);
   auto demand = site::demand_of(
       request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));

@@ -18,8 +18,7 @@ constexpr const char* k_names_variable = "HPCML_STEP_SET"; ///< the variables NA
 /// Loopback is every node's own: it means rank 0's only where there is no other.
 bool is_loopback(const std::string& address) {
   return address == "localhost" || address == "::1" || address.starts_with("localhost.") ||
-         (address.starts_with("127.") &&
-          address.find_first_not_of("0123456789.") == std::string::npos);
+         (address.starts_with("127.") && address.find_first_not_of("0123456789.") == std::string::npos);
 }
 
 bool means_first_node(const std::string& address, const World& world, bool is_first) {

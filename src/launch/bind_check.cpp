@@ -12,7 +12,7 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   const NodeSetup& node = *setup.node;
   const auto& cpus = bound.cpus;
   const auto& mine = setup.plan.binding;
-  std::vector<topo::Placed> planned;
+  std::vector<topo::PlacedRank> planned;
   for (const auto& rank : node.plan.ranks)
     planned.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
   const unsigned local = setup.world.layout.local_rank;
@@ -24,7 +24,7 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   real[local].cpus = cpus;
   real[local].memory = bound.memory;
   const auto of_plan = topo::check_placement(node.plan.node, planned).findings;
-  const auto planned_so = [&](topo::Finding kind) {
+  const auto planned_so = [&](topo::PlacementFault kind) {
     return std::any_of(of_plan.begin(), of_plan.end(),
                        [&](const auto& finding) { return finding.kind == kind && finding.rank == local; });
   };

@@ -21,11 +21,11 @@ using util::Result;
 namespace {
 
 constexpr std::size_t k_max_cpus = 8192;
-using Words = std::vector<unsigned long>;
+using MaskWords = std::vector<unsigned long>;
 constexpr unsigned k_bits = 8 * sizeof(unsigned long);
 
-Words to_words(const IdSet& ids, std::size_t bits) {
-  Words words(bits / k_bits, 0);
+MaskWords to_words(const IdSet& ids, std::size_t bits) {
+  MaskWords words(bits / k_bits, 0);
   for (const unsigned id : ids.ids())
     if (id < bits) words[id / k_bits] |= 1UL << (id % k_bits);
   return words;

@@ -81,8 +81,7 @@ public:
       const auto text = x_files.read(folder + "/" + name, k_most_of_a_text);
       for (const auto& line : util::split(text.value_or(""), '\n')) {
         const std::string entry(util::trim(line));
-        if (entry.empty() || entry[0] == '#' || entry.starts_with("import ") ||
-            entry.starts_with("import\t"))
+        if (entry.empty() || entry[0] == '#' || entry.starts_with("import ") || entry.starts_with("import\t"))
           continue;
         if (visit(absolute(entry, folder))) return true;
       }

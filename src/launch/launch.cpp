@@ -33,7 +33,7 @@ void warn_of_idle_nodes(const NodeSetup& node, const Surroundings& here) {
 
 /// What this process is to do, and its node as planned for that.
 struct Decided {
-  Role role;
+  LaunchRole role;
   std::shared_ptr<const NodeSetup> node;
 };
 

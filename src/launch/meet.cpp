@@ -16,7 +16,7 @@
 
 namespace hpcml::launch {
 
-using store::Place;
+using store::StorePlace;
 using util::Error;
 using util::Result;
 using Clock = std::chrono::steady_clock;
@@ -90,8 +90,9 @@ private:
             ::getpid()};
   }
 
-  Result<store::Found> seek(const store::Announcement& who, std::vector<Place> places, std::size_t likely,
-                            Clock::time_point deadline, bool believes_refusal = false) const {
+  Result<store::Found> seek(const store::Announcement& who, std::vector<StorePlace> places,
+                            std::size_t likely, Clock::time_point deadline,
+                            bool believes_refusal = false) const {
     store::Seeking seeking;
     if (places.empty()) return Error{"there is no address to ask"};
     seeking.places = std::move(places);
@@ -109,8 +110,8 @@ private:
 
   static util::Status cannot_begin(const std::string& why) { return Error{"the step cannot begin: " + why}; }
 
-  std::vector<Place> served_places() const {
-    std::vector<Place> places;
+  std::vector<StorePlace> served_places() const {
+    std::vector<StorePlace> places;
     if (!x_served) return places;
     for (const auto& address : addresses_of(x_served->first)) {
       if (places.size() == k_addresses_tried) break;
@@ -183,11 +184,11 @@ private:
   }
 
   /// Leaves a store at the first of these ports that is free.
-  Result<Place> serve(std::vector<std::uint16_t> ports) const {
+  Result<StorePlace> serve(std::vector<std::uint16_t> ports) const {
     const auto order = order_of(x_setup.world, x_here, std::move(ports));
     const auto port = leave_store(order);
     if (!port) return port.error();
-    return Place{order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front(), *port};
+    return StorePlace{order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front(), *port};
   }
 
   util::Status lead_own(store::Announcement who) {
@@ -234,7 +235,7 @@ private:
   }
 
   /// Where rank 0's launcher may have a store, the likeliest first.
-  std::vector<Place> places() const {
+  std::vector<StorePlace> places() const {
     auto places = served_places();
     auto names = addresses_of(x_setup.world.address);
     if (names.empty()) { // srun was run on rank 0's node, as a rule

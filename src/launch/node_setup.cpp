@@ -157,7 +157,7 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
 
 } // namespace
 
-Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const Role& role, const NodeView& node,
+Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole& role, const NodeView& node,
                                   const util::EnvSnapshot& env) {
   const model::Site& site = site_or_none(request);
   NodeSetup setup;

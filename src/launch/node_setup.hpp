@@ -42,7 +42,7 @@ struct NodeSetup {
 };
 
 /// Plans the node for all of its ranks. The error is about its GPUs.
-util::Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const Role& role, const NodeView& node,
-                                        const util::EnvSnapshot& env);
+util::Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole& role,
+                                        const NodeView& node, const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

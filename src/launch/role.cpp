@@ -24,28 +24,28 @@ unsigned processes_to_start(const LaunchRequest& request, const Surroundings& he
   return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);
 }
 
-Result<Role> find_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
+Result<LaunchRole> find_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
   if (!request.processes_per_node && in_task(request, here)) {
     TRY(auto world, find_task_world(request, here));
-    return Role(BecomesRank{std::move(world)});
+    return LaunchRole(BecomesRank{std::move(world)});
   }
   TRY_DONE(check_outer_launcher(here.env));
   TRY(auto first, find_spawn_world(request, here, processes_to_start(request, here, node)));
-  return Role(StartsRanks{std::move(first)});
+  return LaunchRole(StartsRanks{std::move(first)});
 }
 
 } // namespace
 
-const World& first_world(const Role& role) {
+const World& first_world(const LaunchRole& role) {
   const auto* starts = std::get_if<StartsRanks>(&role);
   return starts != nullptr ? starts->first : std::get<BecomesRank>(role).world;
 }
 
-unsigned rank_count(const Role& role) {
+unsigned rank_count(const LaunchRole& role) {
   return starts_ranks(role) ? first_world(role).layout.local_world_size : 1;
 }
 
-Result<Role> decide_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
+Result<LaunchRole> decide_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node) {
   TRY(auto role, find_role(request, here, node));
   if (const auto inner = chain::find_started_launcher(request.command))
     TRY_DONE(check_inner_launcher(hear_node(*inner, here.env), first_world(role)));

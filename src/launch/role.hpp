@@ -21,16 +21,17 @@ struct StartsRanks {
   World first; ///< as the first of them sees it; `local_world_size` of them are started
 };
 
-using Role = std::variant<BecomesRank, StartsRanks>;
+using LaunchRole = std::variant<BecomesRank, StartsRanks>;
 
 /// The world as the first rank of this process sees it.
-const World& first_world(const Role& role);
+const World& first_world(const LaunchRole& role);
 /// Ranks of this process.
-unsigned rank_count(const Role& role);
-inline bool starts_ranks(const Role& role) { return std::holds_alternative<StartsRanks>(role); }
+unsigned rank_count(const LaunchRole& role);
+inline bool starts_ranks(const LaunchRole& role) { return std::holds_alternative<StartsRanks>(role); }
 
 /// Decides from the flags and from who started this process. Without --nproc-per-node, outside a step, as
 /// many ranks are started as the visible GPUs are enough for.
-util::Result<Role> decide_role(const LaunchRequest& request, const Surroundings& here, const NodeView& node);
+util::Result<LaunchRole> decide_role(const LaunchRequest& request, const Surroundings& here,
+                                     const NodeView& node);
 
 } // namespace hpcml::launch

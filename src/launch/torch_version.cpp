@@ -262,7 +262,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
     const auto program = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
     if (!program) return not_found(Kind::unknown, (words.empty() ? command[0] : words[0]) + " is not found");
     const auto head = files.read(*program, 1024);
-    if (head && (*head).starts_with("#!")) {
+    if (head && head->starts_with("#!")) {
       auto interpreter = interpreter_words(*head);
       if (interpreter.empty() || !is_python(interpreter[0]))
         return not_found(Kind::unknown, *program + " is a script" +

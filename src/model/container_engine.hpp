@@ -176,7 +176,7 @@ template <>
 inline constexpr auto k_words<ContainerEngine> = [] {
   constexpr auto c_count = std::count_if(k_engines.begin(), k_engines.end(),
                                          [](const EngineRow& row) { return row.engine.has_value(); });
-  std::array<Word<ContainerEngine>, c_count> words = {};
+  std::array<NamedValue<ContainerEngine>, c_count> words = {};
   std::size_t at = 0;
   for (const auto& row : k_engines)
     if (row.engine) words[at++] = {row.name, *row.engine};

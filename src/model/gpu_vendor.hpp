@@ -13,7 +13,7 @@ namespace hpcml::model {
 enum class GpuVendor { unknown, nvidia, amd, intel };
 
 template <>
-inline constexpr std::array<Word<GpuVendor>, 3> k_words<GpuVendor> = {
+inline constexpr std::array<NamedValue<GpuVendor>, 3> k_words<GpuVendor> = {
     {{"nvidia", GpuVendor::nvidia}, {"amd", GpuVendor::amd}, {"intel", GpuVendor::intel}}};
 
 /// The variable by which the vendor's runtime, and Slurm for it, choose the visible GPUs; empty for an

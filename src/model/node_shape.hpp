@@ -17,7 +17,7 @@ namespace hpcml::model {
 enum class CpuArch { unknown, x86_64, aarch64, ppc64le };
 
 template <>
-inline constexpr std::array<Word<CpuArch>, 3> k_words<CpuArch> = {
+inline constexpr std::array<NamedValue<CpuArch>, 3> k_words<CpuArch> = {
     {{"x86_64", CpuArch::x86_64}, {"aarch64", CpuArch::aarch64}, {"ppc64le", CpuArch::ppc64le}}};
 
 /// A GPU as one device that a rank can take (a GCD on MI250X). All of its locality may be unknown.
@@ -64,7 +64,7 @@ struct GpuSlice {
 enum class ComputeMode { unknown, shared, exclusive_process };
 
 template <>
-inline constexpr std::array<Word<ComputeMode>, 2> k_words<ComputeMode> = {
+inline constexpr std::array<NamedValue<ComputeMode>, 2> k_words<ComputeMode> = {
     {{"default", ComputeMode::shared}, {"exclusive_process", ComputeMode::exclusive_process}}};
 
 /// The GPUs of a node, all of one kind.
@@ -88,7 +88,7 @@ struct GpuShape {
 enum class SharePolicy { none, recommended, max, fixed, automatic };
 
 template <>
-inline constexpr std::array<Word<SharePolicy>, 4> k_words<SharePolicy> = {
+inline constexpr std::array<NamedValue<SharePolicy>, 4> k_words<SharePolicy> = {
     {{"recommended", SharePolicy::recommended},
      {"max", SharePolicy::max},
      {"fixed", SharePolicy::fixed},
@@ -98,7 +98,7 @@ inline constexpr std::array<Word<SharePolicy>, 4> k_words<SharePolicy> = {
 enum class MemoryCounted { unsaid, ram, hbm, sum };
 
 template <>
-inline constexpr std::array<Word<MemoryCounted>, 3> k_words<MemoryCounted> = {
+inline constexpr std::array<NamedValue<MemoryCounted>, 3> k_words<MemoryCounted> = {
     {{"ram", MemoryCounted::ram}, {"hbm", MemoryCounted::hbm}, {"sum", MemoryCounted::sum}}};
 
 /// A kind of node of a site.

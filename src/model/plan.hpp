@@ -60,10 +60,10 @@ enum class Binder {
 };
 
 template <>
-inline constexpr std::array<Word<Binder>, 4> k_words<Binder> = {{{"srun_masks", Binder::srun_masks},
-                                                                 {"launch", Binder::launch},
-                                                                 {"srun_cores", Binder::srun_cores},
-                                                                 {"agent", Binder::agent}}};
+inline constexpr std::array<NamedValue<Binder>, 4> k_words<Binder> = {{{"srun_masks", Binder::srun_masks},
+                                                                       {"launch", Binder::launch},
+                                                                       {"srun_cores", Binder::srun_cores},
+                                                                       {"agent", Binder::agent}}};
 
 /// What one rank of a node gets.
 struct PlannedRankBinding {
@@ -92,7 +92,7 @@ struct PlannedBinding {
 enum class PythonKind { none, venv, conda, wheelhouse, packed };
 
 template <>
-inline constexpr std::array<Word<PythonKind>, 5> k_words<PythonKind> = {
+inline constexpr std::array<NamedValue<PythonKind>, 5> k_words<PythonKind> = {
     {{"none", PythonKind::none},
      {"venv", PythonKind::venv},
      {"conda", PythonKind::conda},

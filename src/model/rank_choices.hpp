@@ -12,35 +12,35 @@ namespace hpcml::model {
 enum class Backend { automatic, nccl, gloo };
 
 template <>
-inline constexpr std::array<Word<Backend>, 3> k_words<Backend> = {
+inline constexpr std::array<NamedValue<Backend>, 3> k_words<Backend> = {
     {{"auto", Backend::automatic}, {"nccl", Backend::nccl}, {"gloo", Backend::gloo}}};
 
 /// What a rank sees of the node's GPUs: all of them, or only its own.
 enum class GpusSeen { all, own };
 
 template <>
-inline constexpr std::array<Word<GpusSeen>, 2> k_words<GpusSeen> = {
+inline constexpr std::array<NamedValue<GpusSeen>, 2> k_words<GpusSeen> = {
     {{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
 
 /// Whether cores of NUMA nodes that have no GPU are dealt out, to the ranks of the same package.
 enum class CoreSpill { none, package };
 
 template <>
-inline constexpr std::array<Word<CoreSpill>, 2> k_words<CoreSpill> = {
+inline constexpr std::array<NamedValue<CoreSpill>, 2> k_words<CoreSpill> = {
     {{"none", CoreSpill::none}, {"package", CoreSpill::package}}};
 
 /// What happens when a rank has not what its plan says.
 enum class BindCheck { none, warn, fail };
 
 template <>
-inline constexpr std::array<Word<BindCheck>, 2> k_words<BindCheck> = {
+inline constexpr std::array<NamedValue<BindCheck>, 2> k_words<BindCheck> = {
     {{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
 
 /// Who serves the store where the ranks' programs meet: hpcml, rank 0's program, or by what torch it is.
 enum class StoreChoice { automatic, own, env };
 
 template <>
-inline constexpr std::array<Word<StoreChoice>, 3> k_words<StoreChoice> = {
+inline constexpr std::array<NamedValue<StoreChoice>, 3> k_words<StoreChoice> = {
     {{"auto", StoreChoice::automatic}, {"own", StoreChoice::own}, {"env", StoreChoice::env}}};
 
 } // namespace hpcml::model

@@ -12,11 +12,12 @@ namespace hpcml::model {
 enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
 
 template <>
-inline constexpr std::array<Word<SetupKind>, 6> k_words<SetupKind> = {{{"venv", SetupKind::venv},
-                                                                       {"wheelhouse", SetupKind::wheelhouse},
-                                                                       {"conda", SetupKind::conda},
-                                                                       {"uv", SetupKind::uv},
-                                                                       {"container", SetupKind::container},
-                                                                       {"libtorch", SetupKind::libtorch}}};
+inline constexpr std::array<NamedValue<SetupKind>, 6> k_words<SetupKind> = {
+    {{"venv", SetupKind::venv},
+     {"wheelhouse", SetupKind::wheelhouse},
+     {"conda", SetupKind::conda},
+     {"uv", SetupKind::uv},
+     {"container", SetupKind::container},
+     {"libtorch", SetupKind::libtorch}}};
 
 } // namespace hpcml::model

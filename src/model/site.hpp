@@ -21,21 +21,21 @@ namespace hpcml::model {
 enum class SiteState { production, early, retired };
 
 template <>
-inline constexpr std::array<Word<SiteState>, 3> k_words<SiteState> = {
+inline constexpr std::array<NamedValue<SiteState>, 3> k_words<SiteState> = {
     {{"production", SiteState::production}, {"early", SiteState::early}, {"retired", SiteState::retired}}};
 
 /// What takes jobs. `none`: one machine, where nothing can be submitted.
 enum class Scheduler { slurm, none };
 
 template <>
-inline constexpr std::array<Word<Scheduler>, 2> k_words<Scheduler> = {
+inline constexpr std::array<NamedValue<Scheduler>, 2> k_words<Scheduler> = {
     {{"slurm", Scheduler::slurm}, {"none", Scheduler::none}}};
 
 /// Who binds the ranks of whole nodes. `masks`: srun may, by masks that the profile vouches for.
 enum class NodeBinding { masks, launch };
 
 template <>
-inline constexpr std::array<Word<NodeBinding>, 2> k_words<NodeBinding> = {
+inline constexpr std::array<NamedValue<NodeBinding>, 2> k_words<NodeBinding> = {
     {{"masks", NodeBinding::masks}, {"launch", NodeBinding::launch}}};
 
 /// The program that gives an interactive job.
@@ -52,7 +52,7 @@ struct InteractiveRule {
 enum class Scope { batch, task };
 
 template <>
-inline constexpr std::array<Word<Scope>, 2> k_words<Scope> = {
+inline constexpr std::array<NamedValue<Scope>, 2> k_words<Scope> = {
     {{"batch", Scope::batch}, {"task", Scope::task}}};
 
 /// An environment variable the site wants.
@@ -89,14 +89,14 @@ struct ContainerBind {
 enum class GpuFlag { none, nv, rocm };
 
 template <>
-inline constexpr std::array<Word<GpuFlag>, 3> k_words<GpuFlag> = {
+inline constexpr std::array<NamedValue<GpuFlag>, 3> k_words<GpuFlag> = {
     {{"", GpuFlag::none}, {"--nv", GpuFlag::nv}, {"--rocm", GpuFlag::rocm}}};
 
 /// What becomes of the modules that a job begins with: `module purge`, `module reset`, or nothing.
 enum class ModulesReset { none, purge, reset };
 
 template <>
-inline constexpr std::array<Word<ModulesReset>, 3> k_words<ModulesReset> = {
+inline constexpr std::array<NamedValue<ModulesReset>, 3> k_words<ModulesReset> = {
     {{"purge", ModulesReset::purge}, {"reset", ModulesReset::reset}, {"none", ModulesReset::none}}};
 
 /// How an environment in one squashfs file is made and mounted on the site.
@@ -143,12 +143,13 @@ struct ImageBuild {
 enum class PythonWay { venv, conda, wheelhouse, uv, module, container };
 
 template <>
-inline constexpr std::array<Word<PythonWay>, 6> k_words<PythonWay> = {{{"venv", PythonWay::venv},
-                                                                       {"conda", PythonWay::conda},
-                                                                       {"wheelhouse", PythonWay::wheelhouse},
-                                                                       {"uv", PythonWay::uv},
-                                                                       {"module", PythonWay::module},
-                                                                       {"container", PythonWay::container}}};
+inline constexpr std::array<NamedValue<PythonWay>, 6> k_words<PythonWay> = {
+    {{"venv", PythonWay::venv},
+     {"conda", PythonWay::conda},
+     {"wheelhouse", PythonWay::wheelhouse},
+     {"uv", PythonWay::uv},
+     {"module", PythonWay::module},
+     {"container", PythonWay::container}}};
 
 /// A way to Python packages that the site recommends.
 struct PythonRule {
@@ -242,7 +243,7 @@ struct PolicyRules {
 };
 
 /// A document that facts of the profile come from.
-struct Source {
+struct SourceDocument {
   std::string id;
   std::string url;     ///< or "github:owner/repo:path @commit"
   std::string checked; ///< YYYY-MM-DD
@@ -297,7 +298,7 @@ struct Site {
   std::string signal_for_preemption;
   StorageRule storage;
   PolicyRules policies;
-  std::vector<Source> sources;
+  std::vector<SourceDocument> sources;
   std::vector<std::string> unknown; ///< facts that no source gives
 
   /// The rule for an option of sbatch ("mem"), whatever job it is for; one that allows everything where there

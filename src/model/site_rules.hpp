@@ -21,12 +21,12 @@ namespace hpcml::model {
 enum class Policy { optional, required, discouraged, forbidden, ignored, srun_only };
 
 template <>
-inline constexpr std::array<Word<Policy>, 6> k_words<Policy> = {{{"optional", Policy::optional},
-                                                                 {"required", Policy::required},
-                                                                 {"discouraged", Policy::discouraged},
-                                                                 {"forbidden", Policy::forbidden},
-                                                                 {"ignored", Policy::ignored},
-                                                                 {"srun-only", Policy::srun_only}}};
+inline constexpr std::array<NamedValue<Policy>, 6> k_words<Policy> = {{{"optional", Policy::optional},
+                                                                       {"required", Policy::required},
+                                                                       {"discouraged", Policy::discouraged},
+                                                                       {"forbidden", Policy::forbidden},
+                                                                       {"ignored", Policy::ignored},
+                                                                       {"srun-only", Policy::srun_only}}};
 
 /// When a rule of the profile applies. Unset members do not matter.
 struct When {
@@ -71,7 +71,7 @@ struct AlwaysRule {
 enum class GpuStyle { gpus_per_node, gpus, gres, gpus_per_task, none };
 
 template <>
-inline constexpr std::array<Word<GpuStyle>, 5> k_words<GpuStyle> = {
+inline constexpr std::array<NamedValue<GpuStyle>, 5> k_words<GpuStyle> = {
     {{"gpus-per-node", GpuStyle::gpus_per_node},
      {"gpus", GpuStyle::gpus},
      {"gres", GpuStyle::gres},

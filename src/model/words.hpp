@@ -17,7 +17,7 @@
 namespace hpcml::model {
 
 /// One word of a closed set and what it stands for.
-template <class E> struct Word {
+template <class E> struct NamedValue {
   std::string_view text;
   E value;
 };

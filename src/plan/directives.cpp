@@ -111,7 +111,7 @@ Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics&
   add_directive(header, "--ntasks-per-node", std::to_string(layout.tasks_per_node), tasks);
   add_gpu_directive(given, told);
   add_core_directives(given, told);
-  const Judgement judgement(given, demand_of(given));
+  const SiteJudgement judgement(given, demand_of(given));
   if (const auto memory = plan_memory(given, judgement, told.remarks))
     add_directive(header, "--mem", memory->value.to_slurm(), memory->origin);
   if (const auto time = plan_time(given, judgement, told.remarks))

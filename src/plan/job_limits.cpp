@@ -26,20 +26,22 @@ void check_ranks(const LaidOut& given, Remarks& said) {
 } // namespace
 
 Remarks judge_job(const Equipped& given, const Directives& directives) {
-  using site::Rule;
+  using site::SiteRule;
   Remarks said;
-  const Judgement judgement(given, demand_of(given, directives.header));
-  judgement.say(said, {Rule::nodes_under});
-  judgement.say(said, {Rule::gpus_over, Rule::gpus_under});
-  judgement.say(said, {Rule::nodes_of_partition, Rule::nodes_of_kind});
-  judgement.say(said, {Rule::nodes_of_user});
-  judgement.say(said, {Rule::jobs_over});
-  judgement.say(said, {Rule::nodes_apart});
-  judgement.say(said, {Rule::node_minutes, Rule::time_short});
-  judgement.say(said, {Rule::gpus_missing, Rule::gpus_listed, Rule::gpus_whole_nodes, Rule::gpus_multiple});
+  const SiteJudgement judgement(given, demand_of(given, directives.header));
+  judgement.say(said, {SiteRule::nodes_under});
+  judgement.say(said, {SiteRule::gpus_over, SiteRule::gpus_under});
+  judgement.say(said, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
+  judgement.say(said, {SiteRule::nodes_of_user});
+  judgement.say(said, {SiteRule::jobs_over});
+  judgement.say(said, {SiteRule::nodes_apart});
+  judgement.say(said, {SiteRule::node_minutes, SiteRule::time_short});
+  judgement.say(said, {SiteRule::gpus_missing, SiteRule::gpus_listed, SiteRule::gpus_whole_nodes,
+                       SiteRule::gpus_multiple});
   check_ranks(given, said);
-  judgement.say(said, {Rule::memory_share});
-  judgement.say(said, {Rule::qos_unknown, Rule::qos_elsewhere, Rule::feature_unknown, Rule::feature_sign});
+  judgement.say(said, {SiteRule::memory_share});
+  judgement.say(said, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
+                       SiteRule::feature_sign});
   return said;
 }
 

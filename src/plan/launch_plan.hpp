@@ -8,13 +8,13 @@
 namespace hpcml::plan {
 
 /// How a job's ranks are started and bound.
-struct Launch {
+struct LaunchPlan {
   model::PlannedLauncher launcher;
   model::PlannedBinding binding;
 };
 
 /// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.
-Told<Launch> plan_launch(const LaidOut& given, bool refused);
+Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused);
 
 /// Refuses commands with a launcher that each rank would start anew; says the line to type instead.
 Remarks check_inner_launchers(const LaidOut& given);
@@ -26,9 +26,9 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
 
 /// A request whose launch is planned, for the steps behind it.
 struct Launched : LaidOut {
-  Launched(const LaidOut& given, const Launch& how) : LaidOut(given), launch(how) {}
+  Launched(const LaidOut& given, const LaunchPlan& how) : LaidOut(given), launch(how) {}
 
-  const Launch& launch;
+  const LaunchPlan& launch;
 
   const model::PlannedLauncher& launcher() const { return launch.launcher; }
   bool is_hpcml() const { return launcher().choice.is_hpcml(); }

@@ -22,7 +22,7 @@ const model::LauncherRule* default_rule(const LaidOut& given) {
   return chosen;
 }
 
-bool masks_are_valid(const LaidOut& given, const Launch& launch, std::string& why) {
+bool masks_are_valid(const LaidOut& given, const LaunchPlan& launch, std::string& why) {
   const bool full_node =
       given.node() && (given.numbers().gpus_per_node == 0 ||
                        (given.node()->gpu && given.node()->gpu->per_node == given.numbers().gpus_per_node));
@@ -78,7 +78,7 @@ void check_steps(const LaidOut& given, const model::PlannedLauncher& launcher, R
 }
 
 /// Which cores and which GPUs first: as asked for, where somebody is there to do it.
-void plan_order(const LaidOut& given, Launch& launch, Remarks& said) {
+void plan_order(const LaidOut& given, LaunchPlan& launch, Remarks& said) {
   const model::JobSpec& job = given.job;
   model::PlannedBinding& binding = launch.binding;
   const auto& launcher = launch.launcher.choice;
@@ -177,7 +177,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_asked(const LaidOut& given, const Launch& launch, Remarks& said) {
+void check_asked(const LaidOut& given, const LaunchPlan& launch, Remarks& said) {
   if (model::is_on(given.job.coordinator) && given.job.meet_timeout && given.job.meet_timeout->value == 0)
     said.error("request/store",
                "--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
@@ -194,7 +194,7 @@ void check_asked(const LaidOut& given, const Launch& launch, Remarks& said) {
 }
 
 /// Who binds, and why.
-void choose_binder(const LaidOut& given, Launch& launch) {
+void choose_binder(const LaidOut& given, LaunchPlan& launch) {
   model::PlannedBinding& binding = launch.binding;
   binding.origin = given.site.binding.origin;
   const bool masks = masks_are_valid(given, launch, binding.why);
@@ -210,7 +210,7 @@ void choose_binder(const LaidOut& given, Launch& launch) {
 }
 
 /// The masks of the ranks, where srun is to bind with them.
-void plan_masks(const LaidOut& given, Launch& launch, Remarks& said) {
+void plan_masks(const LaidOut& given, LaunchPlan& launch, Remarks& said) {
   auto& binding = launch.binding;
   const auto places = places_in_order(given, binding.order.value);
   auto affinity = topo::plan_affinity(
@@ -234,8 +234,8 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
   return request;
 }
 
-Told<Launch> plan_launch(const LaidOut& given, bool refused) {
-  Told<Launch> told;
+Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
+  Told<LaunchPlan> told;
   auto& [launch, said] = told;
   launch.launcher = take(plan_launcher(given), said);
   check_steps(given, launch.launcher, said);

@@ -197,16 +197,17 @@ Told<Layout> plan_layout(const Placed& given) {
 
   Remarks said;
   const LaidOut done(given, layout);
-  const Judgement judgement(done, demand_of(done));
-  using site::Rule;
+  const SiteJudgement judgement(done, demand_of(done));
+  using site::SiteRule;
   if (numbers.nodes == 0) said.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  judgement.say(said, {Rule::nodes_over});
+  judgement.say(said, {SiteRule::nodes_over});
   add(said, std::move(gpus.remarks));
-  judgement.say(said, {Rule::gpus_on_cpu_nodes, Rule::gpus_of_node, Rule::gpus_idle});
+  judgement.say(said, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
   add(said, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && given.cpus_per_task())
     said.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
-  judgement.say(said, {Rule::cpus_over, Rule::cpus_reserved, Rule::cpu_share, Rule::cpus_many});
+  judgement.say(said,
+                {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
   add(said, std::move(threads.remarks));
   return {std::move(layout), std::move(said)};
 }

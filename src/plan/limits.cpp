@@ -12,7 +12,7 @@ namespace hpcml::plan {
 using model::Sourced;
 using model::Walltime;
 
-std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const Judgement& judgement,
+std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const SiteJudgement& judgement,
                                                    Remarks& said) {
   const model::FlagRule& rule = given.flag("mem");
   const model::PlannedLayout& layout = given.numbers();
@@ -20,7 +20,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const J
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : given.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      judgement.say(said, {site::Rule::memory_over});
+      judgement.say(said, {site::SiteRule::memory_over});
       return std::nullopt;
     }
   if (given.mem()) {
@@ -35,7 +35,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const J
                    "--mem 0 takes all memory of a node that others share, for " +
                        std::to_string(layout.gpus_per_node) + " of its GPUs",
                    "leave it out for the GPUs' share, or say --sbatch=--exclusive");
-    judgement.say(said, {site::Rule::memory_over});
+    judgement.say(said, {site::SiteRule::memory_over});
     return given.mem();
   }
   if (!rule.default_value.empty()) {
@@ -61,13 +61,14 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const J
   return std::nullopt;
 }
 
-std::optional<Sourced<Walltime>> plan_time(const LaidOut& given, const Judgement& judgement, Remarks& said) {
+std::optional<Sourced<Walltime>> plan_time(const LaidOut& given, const SiteJudgement& judgement,
+                                           Remarks& said) {
   std::optional<Sourced<Walltime>> time = given.job.time;
   const model::FlagRule& rule = given.flag("time");
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    judgement.say(said, {site::Rule::time_over, site::Rule::time_under});
+    judgement.say(said, {site::SiteRule::time_over, site::SiteRule::time_under});
   else if (given.partition() && given.partition()->default_time)
     said.note("no --time: the default of the partition is " +
                   given.partition()->default_time->value.to_slurm(),

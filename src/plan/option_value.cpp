@@ -27,7 +27,8 @@ void refuse_combinations(Remarks& said, const model::Site& site,
   for (int number = 0; number < static_cast<int>(slurm::k_version_names.size()); ++number) {
     const auto version = static_cast<slurm::Version>(number);
     if (runs && version != *runs) continue;
-    slurm::Findings values("", ""), findings("", ""); // those of single values are said where they are read
+    slurm::PlacedFindings values("", ""),
+        findings("", ""); // those of single values are said where they are read
     slurm::check_combinations(slurm::make_request(settings, version, values), version, findings);
     for (const auto& finding : findings.list())
       if (finding.severity == diag::Severity::error)

@@ -18,10 +18,10 @@ namespace {
 Remarks refuse_site(const model::JobSpec& job, const model::Site& site) {
   Remarks said;
   const auto closed = site::closed_by(site);
-  if (closed == site::Rule::site_retired) {
+  if (closed == site::SiteRule::site_retired) {
     const auto why = site::describe_retirement(site);
     said.error("site/retired", why.what, why.hint);
-  } else if (closed == site::Rule::no_scheduler) {
+  } else if (closed == site::SiteRule::no_scheduler) {
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
     said.error("request/scheduler",
                (site.name.empty() ? site.id : site.name) + ": there is no Slurm to submit a script to" +

@@ -130,7 +130,7 @@ model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& li
 }
 
 Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
-                    const RankRequest& request) {
+                    const RankWishes& request) {
   Layout layout;
   auto& numbers = layout.numbers;
   numbers.nodes = facts.node_count;
@@ -149,7 +149,7 @@ Layout lay_out_node(const model::Site& site, const Placement& placement, const N
 }
 
 NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
-                   const RankRequest& request) {
+                   const RankWishes& request) {
   NodePlan plan;
   plan.request = request;
   plan.layout = lay_out_node(site, placement, facts, request);

@@ -133,19 +133,19 @@ void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<D
   auto demand = demand_of(given, told.value.header);
   for (const auto& [name, unconditional] : given.site.flags)
     if (asked_by_user(given, name)) demand.options.emplace(name, "");
-  const Judgement judgement(given, std::move(demand));
+  const SiteJudgement judgement(given, std::move(demand));
   for (const auto& verdict : judgement.verdicts()) {
     if (!verdict.flag) continue;
     const std::string option = "--" + verdict.name;
-    if (verdict.rule == site::Rule::option_refused) {
+    if (verdict.rule == site::SiteRule::option_refused) {
       told.remarks.error("request/" + verdict.name, given.site.name + " refuses " + option + why_of(verdict),
                          "leave " + option + " out");
-    } else if (verdict.rule == site::Rule::option_ignored && asked_by_user(given, verdict.name)) {
+    } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(given, verdict.name)) {
       told.remarks.warning("request/" + verdict.name,
                            given.site.name + " ignores " + option + why_of(verdict),
                            "the script has no such line: leave " + option + " out");
       std::erase_if(told.value.header, [&](const auto& d) { return d.name == option; });
-    } else if (verdict.rule == site::Rule::option_missing) {
+    } else if (verdict.rule == site::SiteRule::option_missing) {
       say_missing(given.site, verdict, earlier, told);
     }
   }

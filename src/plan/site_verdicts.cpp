@@ -13,7 +13,7 @@ namespace hpcml::plan {
 namespace {
 
 using model::Limits;
-using site::Rule;
+using site::SiteRule;
 using site::Verdict;
 
 /// What a finding says: the limit's own document is cited behind `what`.
@@ -38,18 +38,19 @@ Wording words_of_nodes(const LaidOut& given, const Verdict& verdict) {
   const auto limit = std::to_string(verdict.limit);
   const auto nodes = std::to_string(verdict.have) + " nodes: ";
   switch (verdict.rule) {
-  case Rule::nodes_over: {
+  case SiteRule::nodes_over: {
     const auto others =
         given.qos() && given.qos()->max_nodes ? std::string() : partitions_with_nodes(given, verdict.have);
     return {k_code, nodes + verdict.owner + " allows " + limit,
             others.empty() ? "" : "these partitions allow as many: " + others};
   }
-  case Rule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
-  case Rule::nodes_of_kind:
+  case SiteRule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
+  case SiteRule::nodes_of_kind:
     return {k_code, count_of(verdict.have, "node") + ": " + given.site.name + " has " + limit +
                         (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
-  case Rule::nodes_of_user: return {k_code, nodes + "one user of " + given.site.name + " may have " + limit};
-  case Rule::nodes_apart:
+  case SiteRule::nodes_of_user:
+    return {k_code, nodes + "one user of " + given.site.name + " may have " + limit};
+  case SiteRule::nodes_apart:
     return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
             "ask for one node"};
   default:
@@ -81,26 +82,26 @@ Wording words_of_gpus(const LaidOut& given, const Verdict& verdict) {
   const auto& name = given.site.name;
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
-  case Rule::gpus_over:
+  case SiteRule::gpus_over:
     return {"request/gpus", have + " GPUs in all: " + verdict.owner + " allows " + limit,
             given.qos() && given.qos()->max_gpus
                 ? qos_for(given, verdict.have, &Limits::max_gpus)
                 : partitions_for(given, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
-  case Rule::gpus_under:
+  case SiteRule::gpus_under:
     return {"request/gpus",
             have + " GPUs in all: " + verdict.owner + " is for jobs with " + limit + " or more",
             partitions_for(given, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
-  case Rule::gpus_missing:
+  case SiteRule::gpus_missing:
     return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
-  case Rule::gpus_listed: {
+  case SiteRule::gpus_listed: {
     std::vector<std::string> counts;
     for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
     return {k_per_node, have + " GPUs per node: " + name + " takes only " + util::join(counts, " or ")};
   }
-  case Rule::gpus_whole_nodes:
+  case SiteRule::gpus_whole_nodes:
     return {k_per_node, "a job on several nodes of " + name + " takes all " + limit + " GPUs of each",
             "use --gpus-per-node " + limit};
-  case Rule::gpus_multiple:
+  case SiteRule::gpus_multiple:
     return {k_per_node, have + " GPUs in all: " + name + " takes multiples of " + limit};
   default: return words_of_room(given, verdict);
   }
@@ -110,7 +111,7 @@ Wording words_of_cpus(const LaidOut& given, const Verdict& verdict) {
   const char* const k_code = "request/cpus-per-task";
   const model::PlannedLayout& layout = given.numbers();
   const auto& node = *verdict.node;
-  if (verdict.rule == Rule::cpu_share || verdict.rule == Rule::cpus_many)
+  if (verdict.rule == SiteRule::cpu_share || verdict.rule == SiteRule::cpus_many)
     return {k_code,
             fmt::format("{} cores for {} GPUs: node type {} has {} cores per GPU", verdict.have,
                         layout.gpus_per_node, node.id, *node.cpus_per_gpu),
@@ -128,12 +129,12 @@ Wording words_of_cpus(const LaidOut& given, const Verdict& verdict) {
 
 Wording words_of_memory(const LaidOut& given, const Verdict& verdict) {
   const auto asked = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
-  if (verdict.rule == Rule::memory_over && !given.mem())
+  if (verdict.rule == SiteRule::memory_over && !given.mem())
     return {"request/mem",
             memory_text(verdict.have) + " of a node: node type " + verdict.node->id + " has " + limit +
                 " for jobs",
             "at most " + limit + " on each node"};
-  if (verdict.rule == Rule::memory_over)
+  if (verdict.rule == SiteRule::memory_over)
     return {"request/mem", asked + ": node type " + verdict.node->id + " has " + limit + " for jobs",
             "at most --mem " + limit};
   return {"request/mem",
@@ -146,7 +147,7 @@ Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
   const char* const k_code = "request/time";
   const unsigned nodes = given.numbers().nodes;
   switch (verdict.rule) {
-  case Rule::time_over: {
+  case SiteRule::time_over: {
     const auto time = model::Walltime::of(std::chrono::seconds(verdict.have));
     const bool by_qos = given.qos() && given.qos()->max_time;
     const auto others = by_qos ? qos_that_allow(given, time) : partitions_that_allow(given, time);
@@ -155,10 +156,10 @@ Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
                 time_text(verdict.limit),
             others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others};
   }
-  case Rule::time_under:
+  case SiteRule::time_under:
     return {k_code, "--time " + time_text(verdict.have) + ": " + verdict.owner + " takes jobs from " +
                         time_text(verdict.limit)};
-  case Rule::time_short:
+  case SiteRule::time_short:
     return {k_code, given.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
   default:
     return {k_code,
@@ -177,17 +178,17 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
 Wording words_of_names(const LaidOut& given, const site::Demand& demand, const Verdict& verdict) {
   const auto profile = "the profile of " + given.site.name;
   switch (verdict.rule) {
-  case Rule::qos_unknown: {
+  case SiteRule::qos_unknown: {
     std::vector<std::string> names;
     for (const auto& known : given.site.qos) names.push_back(known.name);
     return {"request/qos", profile + " has no QoS '" + verdict.name + "'", known_of(verdict.name, names)};
   }
-  case Rule::qos_elsewhere:
+  case SiteRule::qos_elsewhere:
     return {"request/qos",
             "QoS " + verdict.name + " is for " + util::join(given.qos()->partitions, ", ") +
                 ", not for partition " + given.partition()->name,
             "say --partition " + given.qos()->partitions.front() + ", or take another QoS"};
-  case Rule::feature_sign:
+  case SiteRule::feature_sign:
     return {"request/constraint",
             profile + " joins features only with " + util::join(given.site.constraint_operators, " and ") +
                 ": --constraint=" + demand.constraint,
@@ -201,10 +202,10 @@ Wording words_of_names(const LaidOut& given, const site::Demand& demand, const V
 Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
   const char* const k_code = "request/partition";
   switch (verdict.rule) {
-  case Rule::partition_refused:
+  case SiteRule::partition_refused:
     return {k_code, site.name + " does not let jobs name a partition",
             "leave --partition out" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why)};
-  case Rule::partition_unwanted:
+  case SiteRule::partition_unwanted:
     return {k_code, site.name + " asks to leave --partition out", verdict.flag->why};
   default:
     return {k_code,
@@ -216,12 +217,12 @@ Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
 Wording words_of(const LaidOut& given, const site::Demand& demand, const Verdict& verdict) {
   const auto id = site::rule_id(verdict.rule);
   if (id == "site/nodes") return words_of_nodes(given, verdict);
-  if (id == "site/memory" || verdict.rule == Rule::memory_share) return words_of_memory(given, verdict);
+  if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(given, verdict);
   if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(given, verdict);
   if (id == "site/time-over" || id == "site/time-under") return words_of_time(given, verdict);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
     return words_of_names(given, demand, verdict);
-  if (verdict.rule == Rule::jobs_over) {
+  if (verdict.rule == SiteRule::jobs_over) {
     const auto fault = describe_job_count(verdict);
     return {"request/array", "--array=" + given.job.array->value + ": " + fault.what, fault.hint};
   }
@@ -230,23 +231,25 @@ Wording words_of(const LaidOut& given, const site::Demand& demand, const Verdict
 
 /// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
 /// for.
-bool is_warning(Rule rule) {
-  return rule == Rule::partition_unwanted || rule == Rule::time_short || rule == Rule::cpus_many ||
-         rule == Rule::qos_unknown || rule == Rule::feature_unknown || rule == Rule::feature_sign;
+bool is_warning(SiteRule rule) {
+  return rule == SiteRule::partition_unwanted || rule == SiteRule::time_short ||
+         rule == SiteRule::cpus_many || rule == SiteRule::qos_unknown || rule == SiteRule::feature_unknown ||
+         rule == SiteRule::feature_sign;
 }
 
 void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdict, Remarks& said) {
-  if (verdict.rule == Rule::gpus_idle)
+  if (verdict.rule == SiteRule::gpus_idle)
     return said.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
                          std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
                          " GPUs of each node stay idle",
                      verdict.origin);
   // Without a rule of the site more cores are nobody's loss.
-  if (verdict.rule == Rule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
+  if (verdict.rule == SiteRule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
   auto [code, what, hint] = words_of(given, demand, verdict);
-  const bool by_node = verdict.rule == Rule::gpus_on_cpu_nodes && verdict.node;
-  if (verdict.rule != Rule::jobs_over) what += site::cited(by_node ? verdict.node->origin : verdict.origin);
-  if (verdict.rule == Rule::cpus_many) what += "; more may wait longer or block GPUs for others";
+  const bool by_node = verdict.rule == SiteRule::gpus_on_cpu_nodes && verdict.node;
+  if (verdict.rule != SiteRule::jobs_over)
+    what += site::cited(by_node ? verdict.node->origin : verdict.origin);
+  if (verdict.rule == SiteRule::cpus_many) what += "; more may wait longer or block GPUs for others";
   if (verdict.reservable) what += "; the job's reservation may allow it";
   if (verdict.reservable || is_warning(verdict.rule))
     said.warning(code, what, hint);
@@ -263,10 +266,10 @@ util::Error describe_job_count(const Verdict& verdict) {
           "submit at most " + most + ", and more when these have ended"};
 }
 
-Remarks judge_named_partition(const Request& request, const site::Placement& place) {
+Remarks judge_named_partition(const Request& request, const site::Landing& place) {
   Remarks said;
   for (const auto& verdict : site::judge(request.site, place, site::demand_of(request.job))) {
-    if (verdict.rule == Rule::partition_unknown || verdict.rule == Rule::partition_untold)
+    if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_untold)
       said.findings.push_back(describe_unknown_partition(request.site, verdict));
     if (site::rule_id(verdict.rule) != "site/partition-named") continue;
     const auto [code, what, hint] = words_of_partition(request.site, verdict);
@@ -306,14 +309,14 @@ site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDir
   return demand;
 }
 
-Judgement::Judgement(const LaidOut& given, site::Demand demand)
+SiteJudgement::SiteJudgement(const LaidOut& given, site::Demand demand)
     : x_given(given), x_demand(std::move(demand)) {
   auto place = given.placement.place;
   place.facts = given.facts();
   x_verdicts = site::judge(given.site, place, x_demand);
 }
 
-void Judgement::say(Remarks& said, std::initializer_list<Rule> rules) const {
+void SiteJudgement::say(Remarks& said, std::initializer_list<SiteRule> rules) const {
   for (const auto& verdict : x_verdicts)
     if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end())
       plan::say(x_given, x_demand, verdict, said);

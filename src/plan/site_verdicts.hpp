@@ -15,14 +15,14 @@ namespace hpcml::plan {
 site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
-class Judgement {
+class SiteJudgement {
 public:
   /// `given` has to outlive it.
-  Judgement(const LaidOut& given, site::Demand demand);
+  SiteJudgement(const LaidOut& given, site::Demand demand);
   const site::Verdicts& verdicts() const& { return x_verdicts; }
   const site::Verdicts& verdicts() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.
-  void say(Remarks& said, std::initializer_list<site::Rule> rules) const;
+  void say(Remarks& said, std::initializer_list<site::SiteRule> rules) const;
 
 private:
   const LaidOut& x_given;
@@ -31,7 +31,7 @@ private:
 };
 
 /// What the site says to the partition that a request names.
-Remarks judge_named_partition(const Request& request, const site::Placement& place);
+Remarks judge_named_partition(const Request& request, const site::Landing& place);
 /// More jobs than one user may have in the queue, with what to do.
 util::Error describe_job_count(const site::Verdict& verdict);
 

@@ -10,7 +10,7 @@ diag::Diagnostic describe_unknown_partition(const model::Site& site, const site:
   if (verdict.certainty == site::Certainty::advice)
     return {diag::Severity::warning,
             "request/partition",
-            verdict.rule == site::Rule::partition_untold
+            verdict.rule == site::SiteRule::partition_untold
                 ? "the profile of " + site.name + " tells nothing of partition '" + wanted +
                       "' but that it exists"
                 : "the profile of " + site.name + " does not list partition '" + wanted +

@@ -78,8 +78,8 @@ bool is_owned(const std::string& name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::optional<Assigning> as_assignment(const shell::Node& node) {
-  if (node.kind != shell::Node::Kind::simple || !node.redirects.empty()) return std::nullopt;
+std::optional<Assigning> as_assignment(const shell::SyntaxNode& node) {
+  if (node.kind != shell::SyntaxNode::Kind::simple || !node.redirects.empty()) return std::nullopt;
   Assigning result;
   result.range = {node.place.offset, node.place.offset + node.place.length};
   const auto word = node.words.empty()                 ? std::string()

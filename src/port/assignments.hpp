@@ -18,7 +18,7 @@ struct Assigning {
 };
 
 /// The statement as one that only sets variables; nothing where it does more.
-std::optional<Assigning> as_assignment(const shell::Node& node);
+std::optional<Assigning> as_assignment(const shell::SyntaxNode& node);
 /// Whether hpcml or the new profile sets the variable, or it belongs to the old site's network and devices.
 bool is_owned(const std::string& name);
 /// What stays and is exported, and the new script or its launcher sets, too: said, each statement once.

@@ -13,8 +13,9 @@
 namespace hpcml::port {
 namespace {
 
-std::string first_word(const shell::Node& node) {
-  if (node.kind != shell::Node::Kind::simple || node.words.empty() || node.words.front().parts.size() != 1)
+std::string first_word(const shell::SyntaxNode& node) {
+  if (node.kind != shell::SyntaxNode::Kind::simple || node.words.empty() ||
+      node.words.front().parts.size() != 1)
     return {};
   return node.words.front().parts.front().text;
 }
@@ -25,7 +26,7 @@ public:
       : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches),
         x_cuts(porting.text) {}
 
-  model::PortedBody port(const shell::Node& program) {
+  model::PortedBody port(const shell::SyntaxNode& program) {
     cut_header();
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
@@ -53,7 +54,7 @@ private:
   }
 
   /// Comments that spoke of nothing but lines that are gone.
-  void cut_comments(const shell::Node& program) {
+  void cut_comments(const shell::SyntaxNode& program) {
     std::vector<Range> code;
     for (const auto& node : program.children)
       code.push_back({node.place.offset, node.place.offset + node.place.length});
@@ -62,7 +63,7 @@ private:
                      "this comment goes with the lines below it");
   }
 
-  void look_at(const shell::Node& node) {
+  void look_at(const shell::SyntaxNode& node) {
     const auto word = first_word(node);
     if (word == "module" || word == "ml") {
       const bool some = keep_module_versions(x_porting, node, shown(node));
@@ -85,12 +86,12 @@ private:
   }
 
   /// Inside `if`, loops, functions and subshells: what is set there may depend on what only the job knows.
-  void look_within(const shell::Node& node) {
+  void look_within(const shell::SyntaxNode& node) {
     if (auto assignment = as_assignment(node)) x_inner.push_back(std::move(*assignment));
     for (const auto& child : node.children) look_within(child);
   }
 
-  static bool is_activation(const shell::Node& node, const std::string& word) {
+  static bool is_activation(const shell::SyntaxNode& node, const std::string& word) {
     if (word != "source" && word != "." && word != "conda" && word != "mamba" && word != "micromamba")
       return false;
     if (node.words.size() < 2) return false;
@@ -101,15 +102,17 @@ private:
                : text.ends_with("/activate") || text == "activate";
   }
 
-  std::string shown(const shell::Node& node) const {
+  std::string shown(const shell::SyntaxNode& node) const {
     auto text = std::string(x_text.substr(node.place.offset, node.place.length));
     if (const auto end = text.find('\n'); end != std::string::npos) text = text.substr(0, end) + " …";
     return "'" + text + "'";
   }
-  void note(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
+  void note(const shell::SyntaxNode& node, const char* code, const std::string& what,
+            const std::string& hint) {
     x_porting.note(node.place, code, shown(node) + " " + what, hint);
   }
-  void cut(const shell::Node& node, const char* code, const std::string& what, const std::string& hint) {
+  void cut(const shell::SyntaxNode& node, const char* code, const std::string& what,
+           const std::string& hint) {
     note(node, code, what, hint);
     x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
@@ -265,8 +268,8 @@ private:
 
 } // namespace
 
-model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program,
-                            const std::vector<FoundLaunch>& launches) {
+model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header,
+                            const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches) {
   return BodyPorter(porting, header, launches).port(program);
 }
 

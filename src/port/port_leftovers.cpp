@@ -161,7 +161,7 @@ private:
   bool is_of_new_site(const std::string& name) const {
     const auto& nodes = x_porting.to.node_types;
     return std::any_of(nodes.begin(), nodes.end(), [&](const model::NodeType& node) {
-      return node.local_disk && (*node.local_disk).starts_with("$" + name);
+      return node.local_disk && node.local_disk->starts_with("$" + name);
     });
   }
 

@@ -37,7 +37,7 @@ bool take_over(Porting& porting, diag::Place place, const std::string& shown, co
 
 } // namespace
 
-bool keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown) {
+bool keep_module_versions(Porting& porting, const shell::SyntaxNode& node, const std::string& shown) {
   const auto usual = usual_modules(porting.to);
   const bool by_wheels = has_wheelhouse(porting.to);
   bool any = false;

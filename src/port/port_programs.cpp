@@ -57,8 +57,8 @@ bool is_program(const Launch& launch) {
 }
 
 /// Which of the node's children holds the place; none: their number.
-std::size_t child_at(const shell::Node& node, std::size_t at) {
-  const auto holds = [&](const shell::Node& child) {
+std::size_t child_at(const shell::SyntaxNode& node, std::size_t at) {
+  const auto holds = [&](const shell::SyntaxNode& child) {
     return at >= child.place.offset && at < std::size_t{child.place.offset} + child.place.length;
   };
   return static_cast<std::size_t>(std::find_if(node.children.begin(), node.children.end(), holds) -
@@ -66,7 +66,7 @@ std::size_t child_at(const shell::Node& node, std::size_t at) {
 }
 
 /// Whether only one of the two places is come to: they stand in branches of one `if` or arms of one `case`.
-bool are_alternatives(const shell::Node& program, std::size_t a, std::size_t b) {
+bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size_t b) {
   const auto* node = &program;
   while (true) {
     const auto first = child_at(*node, a), second = child_at(*node, b);
@@ -77,13 +77,14 @@ bool are_alternatives(const shell::Node& program, std::size_t a, std::size_t b) 
       continue;
     }
     const auto is_condition = [&](std::size_t child) { return child % 2 == 0 && child + 1 < count; };
-    if (node->kind == shell::Node::Kind::branch) return !is_condition(first) && !is_condition(second);
-    return node->kind == shell::Node::Kind::choice;
+    if (node->kind == shell::SyntaxNode::Kind::branch) return !is_condition(first) && !is_condition(second);
+    return node->kind == shell::SyntaxNode::Kind::choice;
   }
 }
 
 /// Steps beside each other share the job's nodes; the steps that are written here take all of them.
-void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found, const shell::Node& program) {
+void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
+                     const shell::SyntaxNode& program) {
   const auto has_neighbour = [&](const FoundLaunch& one) {
     return one.launch->command->context.loop ||
            std::any_of(found.begin(), found.end(), [&](const FoundLaunch& other) {
@@ -100,7 +101,7 @@ void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found, co
 } // namespace
 
 std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launch>& launches,
-                                       const shell::View& view, const shell::Node& tree) {
+                                       const shell::View& view, const shell::SyntaxNode& tree) {
   std::vector<FoundLaunch> found;
   const bool has_step = std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
     return is_program(launch) && (launch.step() || launch.agent());

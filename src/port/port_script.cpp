@@ -13,7 +13,7 @@ namespace {
 
 /// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of
 /// the old site's plugins.
-bool take_refusals(Porting& porting, const slurm::Findings& findings) {
+bool take_refusals(Porting& porting, const slurm::PlacedFindings& findings) {
   for (auto finding : findings.list()) {
     // What may have come from sbatch's command line the request can say as well.
     if (finding.code == "slurm/needs" && porting.chosen.nodes) continue;
@@ -78,7 +78,7 @@ Ported port_script(const std::string& file, std::string_view text, const model::
                    const Chosen& chosen) {
   Porting porting{file, text, to, chosen};
   constexpr auto k_version = slurm::k_newest_version;
-  slurm::Findings findings(file, text);
+  slurm::PlacedFindings findings(file, text);
   const auto read = slurm::read_job(text, k_version, findings);
   const auto& header = read.header;
   const auto& requests = read.requests;

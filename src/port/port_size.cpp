@@ -56,7 +56,7 @@ bool reaches_nodes(const check::Link& agent) {
 
 class SizePorter {
 public:
-  SizePorter(Porting& porting, const slurm::Request& request, const Sizes& sizes,
+  SizePorter(Porting& porting, const slurm::JobOptions& request, const Sizes& sizes,
              std::vector<FoundLaunch>& programs)
       : x_porting(porting), x_request(request), x_sizes(sizes), x_programs(programs),
         x_job(porting.result.job) {}
@@ -292,7 +292,7 @@ private:
   const std::string& name() const { return x_porting.to.id; }
 
   Porting& x_porting;
-  const slurm::Request& x_request;
+  const slurm::JobOptions& x_request;
   const Sizes& x_sizes;
   std::vector<FoundLaunch>& x_programs;
   model::JobSpec& x_job;
@@ -327,7 +327,7 @@ bool has_srun(const model::Site& site) {
          (usual == site.launchers.end() ? site.launchers.front() : *usual).name == "srun";
 }
 
-void port_size(Porting& porting, const slurm::Request& request, const Sizes& sizes,
+void port_size(Porting& porting, const slurm::JobOptions& request, const Sizes& sizes,
                std::vector<FoundLaunch>& programs) {
   SizePorter(porting, request, sizes, programs).port();
 }

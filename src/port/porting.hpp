@@ -73,7 +73,7 @@ struct FoundLaunch {
 /// The numbers that the directives give, for variables in the words of launches.
 class Sizes {
 public:
-  Sizes(std::string_view text, const slurm::Request& request, const slurm::JobSize& size);
+  Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size);
   /// A word as a number: "4", "$SLURM_NNODES", "$((SLURM_NNODES * 4))", "$(expr $SLURM_NNODES \\* 4)".
   Count read(const shell::Argument& word) const;
   unsigned nodes = 1;
@@ -105,11 +105,11 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
 
 /// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
 std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<check::Launch>& launches,
-                                       const shell::View& view, const shell::Node& tree);
+                                       const shell::View& view, const shell::SyntaxNode& tree);
 /// Fills the request from the directives.
-void port_request(Porting& porting, const slurm::Request& request);
+void port_request(Porting& porting, const slurm::JobOptions& request);
 /// Nodes, GPUs and ranks for the new site's nodes: the same world.
-void port_size(Porting& porting, const slurm::Request& request, const Sizes& sizes,
+void port_size(Porting& porting, const slurm::JobOptions& request, const Sizes& sizes,
                std::vector<FoundLaunch>& programs);
 /// What becomes of the launchers' own options, each said.
 void port_launchers(Porting& porting, std::vector<FoundLaunch>& programs);
@@ -125,11 +125,11 @@ const model::Partition* target_partition(const Porting& porting);
 const model::NodeType* target_node(const Porting& porting);
 /// The versions of modules that the new site loads, too: taken over where its environments are made for one,
 /// else said. `shown` is the statement. True if one was taken over.
-bool keep_module_versions(Porting& porting, const shell::Node& node, const std::string& shown);
+bool keep_module_versions(Porting& porting, const shell::SyntaxNode& node, const std::string& shown);
 /// Paths and variables of the old site in the text that stays.
 void note_leftovers(Porting& porting, const model::PortedBody& body);
 /// The text behind the directives with its launches as gaps, without what the new script does itself.
-model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header, const shell::Node& program,
-                            const std::vector<FoundLaunch>& launches);
+model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header,
+                            const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
 
 } // namespace hpcml::port

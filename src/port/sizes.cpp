@@ -136,7 +136,7 @@ bool meets_on_its_node(const Link& agent, const Sizes& sizes) {
 
 } // namespace
 
-Sizes::Sizes(std::string_view text, const slurm::Request& request, const slurm::JobSize& size)
+Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size)
     : x_text(text) {
   const auto count = [](auto number) {
     return static_cast<unsigned>(std::clamp<long>(static_cast<long>(number), 0, 1000000));

@@ -52,7 +52,7 @@ std::string downloads(const SetupPlan& plan) {
 std::string software(const SetupPlan& plan) {
   std::vector<std::string> lines;
   if (plan.modules_reset != model::ModulesReset::none)
-    lines.push_back(render_line(Command{literals({"module", model::word_of(plan.modules_reset)}), {}}));
+    lines.push_back(render_line(CommandLine{literals({"module", model::word_of(plan.modules_reset)}), {}}));
   for (const auto& module : plan.modules)
     lines.push_back(render_line(Module{module.name, module.is_path, {}}));
   return util::join(lines, "\n");

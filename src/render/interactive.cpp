@@ -130,7 +130,7 @@ diag::Diagnostics find_unsaid(const InteractiveLine& line) {
 
 std::string render_interactive_lines(const model::Plan& plan, bool with_program) {
   std::string text;
-  const auto add_lines = [&](const Lines& lines) {
+  const auto add_lines = [&](const ScriptLines& lines) {
     for (const auto& line : lines)
       for (const auto& part : util::split(render_line(line), '\n'))
         if (!part.empty() && part.front() != '#') text += part + "\n";

@@ -16,17 +16,17 @@ const char* bind_mode(model::Binder binder) {
   return "none";
 }
 
-void add(Words& words, const char* option, const std::string& value) {
-  words.push_back(Word::literal(option));
-  words.push_back(Word::literal(value));
+void add(ScriptWords& words, const char* option, const std::string& value) {
+  words.push_back(ScriptWord::literal(option));
+  words.push_back(ScriptWord::literal(value));
 }
 
 } // namespace
 
-std::vector<Words> launch_groups(const model::Plan& plan) {
-  Words program{Word::expression("\"$HPCML\"")};
+std::vector<ScriptWords> launch_groups(const model::Plan& plan) {
+  ScriptWords program{ScriptWord::expression("\"$HPCML\"")};
   for (const auto& folder : plan.sites_dirs) add(program, "--sites-dir", folder);
-  program.push_back(Word::literal("launch"));
+  program.push_back(ScriptWord::literal("launch"));
   add(program, "--site", plan.site_id);
   add(program, "--profile-hash", plan.site_hash);
   // What the profile's rules ask about the whole job: the ranks could only guess it.
@@ -36,7 +36,7 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   if (!plan.gpu_type.empty()) add(program, "--gpu-type", plan.gpu_type);
   add(program, "--gpus-per-node", std::to_string(plan.layout.gpus_per_node));
 
-  Words flags;
+  ScriptWords flags;
   add(flags, "--bind", bind_mode(plan.binding.binder));
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
   if (plan.layout.threads_per_core > 1)
@@ -53,21 +53,21 @@ std::vector<Words> launch_groups(const model::Plan& plan) {
   if (plan.backend.value != model::Backend::automatic)
     add(flags, "--backend", model::word_of(plan.backend.value));
   if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
-    flags.push_back(Word::literal("--master-port"));
-    flags.push_back(Word::expression("\"$" + meeting.port_from_env + "\""));
+    flags.push_back(ScriptWord::literal("--master-port"));
+    flags.push_back(ScriptWord::expression("\"$" + meeting.port_from_env + "\""));
   } else if (meeting.port != 0) {
     add(flags, "--master-port", std::to_string(meeting.port));
   }
   if (plan.container && !model::row_of(plan.container->engine).keeps_host)
-    flags.push_back(Word::literal("--container"));
+    flags.push_back(ScriptWord::literal("--container"));
   for (const auto& asked : model::k_rank_flags)
     if (const auto value = asked.write(plan.ranks)) {
-      flags.push_back(Word::literal("--" + std::string(asked.name)));
-      if (!asked.is_switch()) flags.push_back(Word::literal(*value));
+      flags.push_back(ScriptWord::literal("--" + std::string(asked.name)));
+      if (!asked.is_switch()) flags.push_back(ScriptWord::literal(*value));
     }
-  flags.push_back(Word::literal("--"));
+  flags.push_back(ScriptWord::literal("--"));
 
-  std::vector<Words> groups{step_words(plan)};
+  std::vector<ScriptWords> groups{step_words(plan)};
   // "ibrun" alone is no line worth having.
   if (groups[0].size() == 1)
     groups[0].insert(groups[0].end(), program.begin(), program.end());

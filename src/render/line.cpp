@@ -29,7 +29,7 @@ std::string to_text(const Module& line) {
   return fmt::format("module {} {}", line.is_path ? "use" : "load", quote_word(line.name));
 }
 
-std::string to_text(const Command& line) { return join_words(line.words); }
+std::string to_text(const CommandLine& line) { return join_words(line.words); }
 
 std::string to_text(const Step& line) {
   std::string text;
@@ -42,11 +42,11 @@ std::string to_text(const Verbatim& line) { return line.text; }
 
 } // namespace
 
-std::string render_line(const Line& line) {
+std::string render_line(const ScriptLine& line) {
   return std::visit([](const auto& typed) { return to_text(typed); }, line);
 }
 
-const Reasons& reasons_of(const Line& line) {
+const Reasons& reasons_of(const ScriptLine& line) {
   return std::visit([](const auto& typed) -> const Reasons& { return typed.reasons; }, line);
 }
 

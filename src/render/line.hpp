@@ -42,14 +42,14 @@ struct Module {
 };
 
 /// A command on one line.
-struct Command {
-  Words words;
+struct CommandLine {
+  ScriptWords words;
   Reasons reasons;
 };
 
 /// A job step: groups of words, one group per line of the script.
 struct Step {
-  std::vector<Words> groups;
+  std::vector<ScriptWords> groups;
   Reasons reasons;
 };
 
@@ -65,13 +65,13 @@ struct Verbatim {
   Reasons reasons;
 };
 
-using Line = std::variant<Directive, Export, Module, Command, Step, Comment, Verbatim>;
-using Lines = std::vector<Line>;
+using ScriptLine = std::variant<Directive, Export, Module, CommandLine, Step, Comment, Verbatim>;
+using ScriptLines = std::vector<ScriptLine>;
 
 /// The line as it stands in the script, without the line break at its end.
-std::string render_line(const Line& line);
+std::string render_line(const ScriptLine& line);
 /// The reasons of a line of any type.
-const Reasons& reasons_of(const Line& line);
+const Reasons& reasons_of(const ScriptLine& line);
 /// A reason that is a rule of the product.
 Reasons by_rule(std::string rule);
 

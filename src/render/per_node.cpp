@@ -42,27 +42,27 @@ std::string inside_folder(std::size_t number, const std::string& below) {
 
 } // namespace
 
-Words per_node_words(const model::Plan& plan) {
-  Words words{Word::literal(plan.launcher.step)};
-  for (const auto& arg : plan.launcher.per_node_args) words.push_back(Word::literal(arg));
+ScriptWords per_node_words(const model::Plan& plan) {
+  ScriptWords words{ScriptWord::literal(plan.launcher.step)};
+  for (const auto& arg : plan.launcher.per_node_args) words.push_back(ScriptWord::literal(arg));
   if (plan.launcher.by_srun()) {
-    words.push_back(Word::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
-    words.push_back(Word::literal("--ntasks-per-node=1"));
-    words.push_back(Word::literal("--cpu-bind=none"));
+    words.push_back(ScriptWord::literal(fmt::format("--ntasks={}", plan.layout.nodes)));
+    words.push_back(ScriptWord::literal("--ntasks-per-node=1"));
+    words.push_back(ScriptWord::literal("--cpu-bind=none"));
   } else if (is_guarded(plan)) {
     const auto first = task_local_rank(plan, "rank");
     const auto rank = first.starts_with("$((") ? "rank=" + task_rank(plan) + "; " : std::string();
     words.insert(words.end(),
-                 {Word::literal("bash"), Word::literal("-c"),
-                  Word::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")),
-                  Word::literal("node")});
+                 {ScriptWord::literal("bash"), ScriptWord::literal("-c"),
+                  ScriptWord::expression(quote_program(rank + "[[ " + first + " != 0 ]] || exec \"$@\"")),
+                  ScriptWord::literal("node")});
   }
   return words;
 }
 
 bool removes_folders(const model::Plan& plan) { return !folder_words(plan).empty(); }
 
-Lines make_per_node(const model::Plan& plan) {
+ScriptLines make_per_node(const model::Plan& plan) {
   if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
   TemplateData data{
       {"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
@@ -70,7 +70,7 @@ Lines make_per_node(const model::Plan& plan) {
   return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
 }
 
-Lines make_staging(const model::Plan& plan) {
+ScriptLines make_staging(const model::Plan& plan) {
   if (!plan.stage) return {};
   const bool packed = plan.python.kind == model::PythonKind::packed;
   Reasons reasons{{"", plan.stage->origin}};
@@ -93,21 +93,21 @@ Lines make_staging(const model::Plan& plan) {
   return {Verbatim{render_block("stage", data), reasons}};
 }
 
-Lines make_wheelhouse(const model::Plan& plan) {
+ScriptLines make_wheelhouse(const model::Plan& plan) {
   if (!has_wheelhouse(plan)) return {};
   const Reasons reasons{{"", plan.python.origin}};
   const auto program =
       render_template("wheelhouse_program", {{"where", quote_path(plan.python.where)},
                                              {"activate", quote_path(plan.python.where + "/bin/activate")}});
-  Words build = literals({"on_each_node", "bash", "-c"});
-  build.push_back(Word::expression(quote_program(program)));
-  build.push_back(Word::literal("wheelhouse"));
+  ScriptWords build = literals({"on_each_node", "bash", "-c"});
+  build.push_back(ScriptWord::expression(quote_program(program)));
+  build.push_back(ScriptWord::literal("wheelhouse"));
   return {Comment{"The virtualenv is built on each node's own disk, before the ranks start.", reasons},
           Verbatim{"# shellcheck disable=SC2016 # each node expands these", reasons},
           Step{{build, literals(plan.python.packages)}, reasons}};
 }
 
-Lines make_caches(const model::Plan& plan) {
+ScriptLines make_caches(const model::Plan& plan) {
   if (!has_caches(plan)) return {};
   std::string exports, paths;
   std::set<std::pair<std::size_t, std::string>> made;

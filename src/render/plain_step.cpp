@@ -38,7 +38,7 @@ AgentProgram agent_program(const std::vector<std::string>& command) {
 }
 
 /// A word of the agent's row; one with a dollar is the shell's to expand.
-Word script_word(const model::Plan& plan, std::string_view text) {
+ScriptWord script_word(const model::Plan& plan, std::string_view text) {
   const auto least = plan.launcher.least_nodes;
   const auto nodes = std::to_string(plan.layout.nodes);
   std::string word(text);
@@ -48,7 +48,7 @@ Word script_word(const model::Plan& plan, std::string_view text) {
         {"{ranks_per_node}", std::to_string(plan.layout.ranks_per_node)},
         {"{ranks}", std::to_string(plan.layout.world_size())}})
     word = util::replace_all(word, name, value);
-  return word.find('$') == std::string::npos ? Word::literal(word) : Word::expression(word);
+  return word.find('$') == std::string::npos ? ScriptWord::literal(word) : ScriptWord::expression(word);
 }
 
 /// Whether an option of the person's begins so.
@@ -58,12 +58,12 @@ bool gives_option(const std::vector<std::string>& options, std::string_view begi
   });
 }
 
-Words agent_words(const model::Plan& plan, const AgentProgram& program) {
+ScriptWords agent_words(const model::Plan& plan, const AgentProgram& program) {
   const auto& script = plan.launcher.choice.row().script;
   const auto& options = plan.launcher.agent_options;
   const bool configured = std::any_of(script.configures.begin(), script.configures.end(),
                                       [&](auto begin) { return gives_option(options, begin); });
-  Words words;
+  ScriptWords words;
   const auto add = [&](std::string_view text) {
     if (!text.empty()) words.push_back(script_word(plan, text));
   };
@@ -76,7 +76,7 @@ Words agent_words(const model::Plan& plan, const AgentProgram& program) {
   }
   for (const auto usual : script.usual)
     if (!configured && !gives_option(options, usual.substr(0, usual.find('=') + 1))) add(usual);
-  for (const auto& option : options) words.push_back(Word::expression(option));
+  for (const auto& option : options) words.push_back(ScriptWord::expression(option));
   if (program.plain) add(script.plain);
   if (program.is_module) add(script.module);
   return words;
@@ -168,8 +168,8 @@ std::string task_exports(const model::Plan& plan) {
   return text;
 }
 
-std::vector<Words> plain_groups(const model::Plan& plan) {
-  std::vector<Words> groups{step_words(plan)};
+std::vector<ScriptWords> plain_groups(const model::Plan& plan) {
+  std::vector<ScriptWords> groups{step_words(plan)};
   if (!plan.launcher.choice.is_agent()) {
     // What reads the same variables starts like all others, and its own ssh launcher is not needed.
     for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));

@@ -55,8 +55,8 @@ bool reads_variable(const std::string& text, const std::string& name) {
 /// A variable as the request of the old script had Slurm set it, for the commands that stay. Numbers of the
 /// whole step: an agent's tasks are fewer than its ranks, and the old script's variables counted ranks or
 /// tasks as it asked for them.
-Lines kept_variables(const model::Plan& plan, const std::string& text) {
-  Lines lines;
+ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
+  ScriptLines lines;
   for (const auto& variable : k_request_variables) {
     const bool set = std::any_of(plan.directives.begin(), plan.directives.end(),
                                  [&](const auto& directive) { return directive.name == variable.option; }) &&
@@ -83,13 +83,13 @@ Step ported_step(const model::Plan& plan, const model::PortedLaunch& launch) {
 
 } // namespace
 
-Lines ported_lines(const model::Plan& plan) {
+ScriptLines ported_lines(const model::Plan& plan) {
   auto lines = mask_lines(plan);
   const auto& body = *plan.body;
   lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.",
                           by_rule("the script that is ported")});
-  lines.push_back(
-      Command{literals({"set", "+euo", "pipefail"}), by_rule("the old script was written without these")});
+  lines.push_back(CommandLine{literals({"set", "+euo", "pipefail"}),
+                              by_rule("the old script was written without these")});
   std::string text, read;
   Reasons reasons;
   for (const auto& piece : body.pieces) {

@@ -19,7 +19,7 @@ constexpr char k_mark = '\x01';
 
 struct Section {
   const char* name;
-  std::function<Lines(const model::Plan&)> make;
+  std::function<ScriptLines(const model::Plan&)> make;
 };
 
 const std::vector<Section>& sections() {
@@ -41,8 +41,8 @@ const std::vector<Section>& sections() {
 
 } // namespace
 
-Lines make_script(const model::Plan& plan) {
-  Lines typed{Verbatim{plan.shebang, by_rule("the site's shell")}};
+ScriptLines make_script(const model::Plan& plan) {
+  ScriptLines typed{Verbatim{plan.shebang, by_rule("the site's shell")}};
   TemplateData data{{"shebang", std::string(1, k_mark) + "0"}};
   for (const auto& section : sections()) {
     std::string marks;
@@ -55,7 +55,7 @@ Lines make_script(const model::Plan& plan) {
     else
       data[section.name] = marks;
   }
-  Lines script;
+  ScriptLines script;
   auto frame = render_template("script", data);
   if (!frame.empty() && frame.back() == '\n') frame.pop_back();
   for (const auto& text : util::split(frame, '\n')) {

@@ -8,34 +8,34 @@
 namespace hpcml::render {
 
 /// The `#SBATCH` lines.
-Lines make_directives(const model::Plan& plan);
+ScriptLines make_directives(const model::Plan& plan);
 /// Comments on what the script is and how it was made.
-Lines make_head(const model::Plan& plan);
+ScriptLines make_head(const model::Plan& plan);
 /// Finds hpcml for the node's architecture and proves that it starts; empty in a plain script.
-Lines make_find_hpcml(const model::Plan& plan);
+ScriptLines make_find_hpcml(const model::Plan& plan);
 /// Modules, and the activation of an environment that is not inside a container.
-Lines make_software(const model::Plan& plan);
+ScriptLines make_software(const model::Plan& plan);
 /// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
-Lines make_per_node(const model::Plan& plan);
+ScriptLines make_per_node(const model::Plan& plan);
 /// Whether the script removes folders on each node at its end.
 bool removes_folders(const model::Plan& plan);
 /// Copies what is to be on each node's own disk.
-Lines make_staging(const model::Plan& plan);
+ScriptLines make_staging(const model::Plan& plan);
 /// Makes the virtual environment of a node from the site's wheels.
-Lines make_wheelhouse(const model::Plan& plan);
+ScriptLines make_wheelhouse(const model::Plan& plan);
 /// Exports for the whole job.
-Lines make_environment(const model::Plan& plan);
+ScriptLines make_environment(const model::Plan& plan);
 /// Where the ranks meet: all of it in a plain script, with hpcml only what launch cannot find.
-Lines make_rendezvous(const model::Plan& plan);
+ScriptLines make_rendezvous(const model::Plan& plan);
 /// The store where the ranks meet, served by the script itself; nothing where it would serve one rank, or
 /// nobody.
-Lines make_store(const model::Plan& plan);
+ScriptLines make_store(const model::Plan& plan);
 /// Caches of a plain script; with hpcml, launch makes them.
-Lines make_caches(const model::Plan& plan);
+ScriptLines make_caches(const model::Plan& plan);
 /// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
-Lines make_container(const model::Plan& plan);
+ScriptLines make_container(const model::Plan& plan);
 /// The step or steps that run the program.
-Lines make_step(const model::Plan& plan);
+ScriptLines make_step(const model::Plan& plan);
 
 /// A task's rank, as a word for the task's shell: by the site's variable for it, Slurm's, or MPI's.
 std::string task_rank(const model::Plan& plan);
@@ -45,32 +45,32 @@ std::string task_local_rank(const model::Plan& plan, const std::string& rank);
 /// `fallback`.
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
-Words step_words(const model::Plan& plan);
+ScriptWords step_words(const model::Plan& plan);
 /// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and
 /// activates a virtualenv of the node, the container, a shell inside it that activates what is there. `last`
 /// starts the program.
-std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines = {},
-                                  const std::string& last = "exec \"$@\"");
+std::vector<ScriptWords> wrapper_groups(const model::Plan& plan, const std::string& task_lines = {},
+                                        const std::string& last = "exec \"$@\"");
 /// The last words of the plan's command: `words`, or their text in the script that is ported.
-Words program_words(const model::Plan& plan, const std::vector<std::string>& words);
+ScriptWords program_words(const model::Plan& plan, const std::vector<std::string>& words);
 /// The program in a step of its own kind, `step` being what starts its tasks: without what sets up ranks.
-Step single_step(const model::Plan& plan, Words step, const char* why);
+Step single_step(const model::Plan& plan, ScriptWords step, const char* why);
 /// The plan's command as a step: one task per rank (or one agent per node), or one process on the first node.
 Step program_step(const model::Plan& plan, bool once);
 /// What stands before a step that binds with masks.
-Lines mask_lines(const model::Plan& plan);
+ScriptLines mask_lines(const model::Plan& plan);
 /// What starts one task on each node.
-Words per_node_words(const model::Plan& plan);
+ScriptWords per_node_words(const model::Plan& plan);
 /// The old script's own commands, its launches written anew where they stand.
-Lines ported_lines(const model::Plan& plan);
+ScriptLines ported_lines(const model::Plan& plan);
 /// The step of a script with `hpcml launch`, and of a plain one.
-std::vector<Words> launch_groups(const model::Plan& plan);
-std::vector<Words> plain_groups(const model::Plan& plan);
+std::vector<ScriptWords> launch_groups(const model::Plan& plan);
+std::vector<ScriptWords> plain_groups(const model::Plan& plan);
 /// The variables that a plain step sets in each task, as lines of a shell program; empty where there are
 /// none.
 std::string task_exports(const model::Plan& plan);
 
 /// All lines of the script in order, ready to print or to explain.
-Lines make_script(const model::Plan& plan);
+ScriptLines make_script(const model::Plan& plan);
 
 } // namespace hpcml::render

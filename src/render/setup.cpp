@@ -18,33 +18,33 @@ std::string variable_word(const std::string& name) { return "\"$" + name + "\"";
 
 } // namespace
 
-Lines make_directives(const model::Plan& plan) {
-  Lines lines;
+ScriptLines make_directives(const model::Plan& plan) {
+  ScriptLines lines;
   for (const auto& directive : plan.directives)
     lines.push_back(Directive{directive.name, directive.value, because(directive.origin)});
   return lines;
 }
 
-Lines make_head(const model::Plan& plan) {
+ScriptLines make_head(const model::Plan& plan) {
   const auto reasons = by_rule("a script says who wrote it, from which profile and how to write it again");
-  Lines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION,
-                                  plan.site_id, plan.site_hash),
-                      reasons}};
+  ScriptLines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION,
+                                        plan.site_id, plan.site_hash),
+                            reasons}};
   if (!plan.request_line.empty()) lines.push_back(Comment{"  " + plan.request_line, reasons});
   return lines;
 }
 
-Lines make_find_hpcml(const model::Plan& plan) {
+ScriptLines make_find_hpcml(const model::Plan& plan) {
   if (!plan.launcher.choice.is_hpcml()) return {};
   return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
                    because(plan.hpcml_path.origin)}};
 }
 
-Lines make_software(const model::Plan& plan) {
-  Lines lines;
+ScriptLines make_software(const model::Plan& plan) {
+  ScriptLines lines;
   if (plan.modules_reset.value != model::ModulesReset::none)
-    lines.push_back(Command{literals({"module", model::word_of(plan.modules_reset.value)}),
-                            because(plan.modules_reset.origin)});
+    lines.push_back(CommandLine{literals({"module", model::word_of(plan.modules_reset.value)}),
+                                because(plan.modules_reset.origin)});
   for (const auto& module : plan.modules)
     lines.push_back(Module{module.name, module.is_path, because(module.origin)});
   const auto& python = plan.python;
@@ -58,8 +58,8 @@ Lines make_software(const model::Plan& plan) {
   return lines;
 }
 
-Lines make_environment(const model::Plan& plan) {
-  Lines lines;
+ScriptLines make_environment(const model::Plan& plan) {
+  ScriptLines lines;
   for (const auto& variable : plan.env)
     if (variable.scope == model::Scope::batch)
       lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
@@ -69,7 +69,7 @@ Lines make_environment(const model::Plan& plan) {
 namespace {
 
 /// The port that the site gives, or one that depends on the job.
-Line make_port(const model::Plan& plan) {
+ScriptLine make_port(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   TemplateData data{{"site_port", false}, {"own_port", false}};
   if (!meeting.port_from_env.empty())
@@ -92,7 +92,7 @@ Line make_port(const model::Plan& plan) {
 
 } // namespace
 
-Lines make_rendezvous(const model::Plan& plan) {
+ScriptLines make_rendezvous(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   const auto reasons = because(meeting.origin);
   const auto interface = quote_word(meeting.interface);
@@ -110,7 +110,7 @@ Lines make_rendezvous(const model::Plan& plan) {
     if (meeting.interface.empty()) return {};
     return {Verbatim{render_block("launch_interface", {{"interface", interface}}), reasons}};
   }
-  Lines lines;
+  ScriptLines lines;
   if (!meeting.interface.empty()) {
     lines.push_back(Verbatim{render_block("master_interface", {{"interface", interface}}), reasons});
   } else {
@@ -126,7 +126,7 @@ Lines make_rendezvous(const model::Plan& plan) {
   return lines;
 }
 
-Lines make_store(const model::Plan& plan) {
+ScriptLines make_store(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
   const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();

@@ -51,14 +51,14 @@ std::string bind_word(const model::ContainerBind& bind) {
   return bind.origin.kind == model::OriginKind::site ? quote_path(text) : quote_word(text);
 }
 
-Words bind_words(const model::PlannedContainer& container, bool optional) {
+ScriptWords bind_words(const model::PlannedContainer& container, bool optional) {
   const std::string option(model::row_of(container.engine).bind);
-  Words words;
+  ScriptWords words;
   for (const auto& bind : container.binds) {
     if (bind.optional != optional) continue;
     const bool apart = option.ends_with(" ");
-    if (!optional && apart) words.push_back(Word::literal(std::string(util::trim(option))));
-    words.push_back(Word::expression((optional || apart ? "" : option) + bind_word(bind)));
+    if (!optional && apart) words.push_back(ScriptWord::literal(std::string(util::trim(option))));
+    words.push_back(ScriptWord::expression((optional || apart ? "" : option) + bind_word(bind)));
   }
   return words;
 }
@@ -82,24 +82,24 @@ std::string inner_activation(const model::Plan& plan) {
 }
 
 /// What the site's srun gets in every step that runs in the image.
-void add_image_options(Words& words, const model::Plan& plan) {
+void add_image_options(ScriptWords& words, const model::Plan& plan) {
   if (!plan.container) return;
   for (const auto& option : plan.container->step_options)
     words.push_back(plan.container->own_edf
-                        ? Word::expression(util::replace_all(option, "{image}", "\"$edf\""))
-                        : Word::literal(option));
+                        ? ScriptWord::expression(util::replace_all(option, "{image}", "\"$edf\""))
+                        : ScriptWord::literal(option));
 }
 
 /// Options that a ported script wrote, as it wrote them.
-void add_expressions(Words& words, const std::vector<std::string>& options) {
-  for (const auto& option : options) words.push_back(Word::expression(option));
+void add_expressions(ScriptWords& words, const std::vector<std::string>& options) {
+  for (const auto& option : options) words.push_back(ScriptWord::expression(option));
 }
 
 /// A shell for a task: one line if it only starts something, else one line each.
-Words task_shell(const std::string& lines, const std::string& last, const char* name) {
+ScriptWords task_shell(const std::string& lines, const std::string& last, const char* name) {
   const auto program = lines.empty() ? last : "\n" + lines + "  " + last + "\n";
-  return {Word::literal("bash"), Word::literal("-c"), Word::expression(quote_program(program)),
-          Word::literal(name)};
+  return {ScriptWord::literal("bash"), ScriptWord::literal("-c"),
+          ScriptWord::expression(quote_program(program)), ScriptWord::literal(name)};
 }
 
 bool holds_program(const Step& step) {
@@ -154,20 +154,20 @@ Reasons step_reasons(const model::Plan& plan) {
 
 } // namespace
 
-Words program_words(const model::Plan& plan, const std::vector<std::string>& words) {
+ScriptWords program_words(const model::Plan& plan, const std::vector<std::string>& words) {
   if (plan.command_source.empty()) return literals(words);
-  Words source;
+  ScriptWords source;
   for (auto i = plan.command_source.size() - std::min(words.size(), plan.command_source.size());
        i < plan.command_source.size(); ++i)
-    source.push_back(Word::expression(plan.command_source[i]));
+    source.push_back(ScriptWord::expression(plan.command_source[i]));
   return source;
 }
 
-Words step_words(const model::Plan& plan) {
+ScriptWords step_words(const model::Plan& plan) {
   const auto& extra = plan.launcher.step_args;
-  Words words{Word::literal(plan.launcher.step)};
+  ScriptWords words{ScriptWord::literal(plan.launcher.step)};
   const auto add = [&](const std::string& option, const std::string& value) {
-    if (!gives(extra, option)) words.push_back(Word::literal(option + "=" + value));
+    if (!gives(extra, option)) words.push_back(ScriptWord::literal(option + "=" + value));
   };
   if (plan.launcher.by_srun()) {
     if (plan.launcher.choice.is_agent()) {
@@ -185,17 +185,17 @@ Words step_words(const model::Plan& plan) {
     // An elastic job outlives its nodes.
     add("--kill-on-bad-exit", plan.launcher.least_nodes > 0 ? "0" : "1");
   }
-  for (const auto& arg : extra) words.push_back(Word::literal(arg));
+  for (const auto& arg : extra) words.push_back(ScriptWord::literal(arg));
   if (plan.launcher.by_srun()) add_expressions(words, plan.ported.step_options);
   add_image_options(words, plan);
   return words;
 }
 
-std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& task_lines,
-                                  const std::string& last) {
+std::vector<ScriptWords> wrapper_groups(const model::Plan& plan, const std::string& task_lines,
+                                        const std::string& last) {
   constexpr std::string_view k_plain = "exec \"$@\"";
   const char* name = task_lines.empty() ? "task" : plan.launcher.choice.is_agent() ? "node" : "rank";
-  std::vector<Words> groups;
+  std::vector<ScriptWords> groups;
   if (!plan.container) {
     const auto activate = plan.python.on_each_node()
                               ? fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"))
@@ -206,7 +206,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
   }
   if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
     if (!plan.container->prefix.empty()) {
-      groups.push_back({Word::literal(plan.container->prefix)});
+      groups.push_back({ScriptWord::literal(plan.container->prefix)});
       add_expressions(groups.back(), plan.ported.image_options);
     }
     const auto activate = inner_activation(plan);
@@ -217,25 +217,26 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
   if (!task_lines.empty()) groups.push_back(task_shell(task_lines, std::string(k_plain), name));
   const auto& container = *plan.container;
   const auto& engine = model::row_of(container.engine);
-  Words words{Word::literal(std::string(engine.words.name))};
+  ScriptWords words{ScriptWord::literal(std::string(engine.words.name))};
   for (const auto& word : util::split(std::string(engine.exec), ' '))
-    if (!word.empty()) words.push_back(Word::literal(word));
+    if (!word.empty()) words.push_back(ScriptWord::literal(word));
   if (container.gpu_flag != model::GpuFlag::none)
-    words.push_back(Word::literal(model::word_of(container.gpu_flag)));
+    words.push_back(ScriptWord::literal(model::word_of(container.gpu_flag)));
   groups.push_back(words);
   if (has_optional_binds(container))
-    groups.push_back({Word::expression("\"${binds[@]}\"")});
+    groups.push_back({ScriptWord::expression("\"${binds[@]}\"")});
   else if (auto binds = bind_words(container, false); !binds.empty())
     groups.push_back(binds);
-  if (Words options; !plan.ported.image_options.empty()) {
+  if (ScriptWords options; !plan.ported.image_options.empty()) {
     add_expressions(options, plan.ported.image_options);
     groups.push_back(options);
   }
-  groups.push_back({!plan.ported.image.empty() ? Word::expression(plan.ported.image)
+  groups.push_back({!plan.ported.image.empty() ? ScriptWord::expression(plan.ported.image)
                     : container.image_variable.empty()
-                        ? Word::literal(container.image)
-                        : Word::expression("\"$" + container.image_variable + "\"")});
-  if (!engine.behind_image.empty()) groups.back().push_back(Word::literal(std::string(engine.behind_image)));
+                        ? ScriptWord::literal(container.image)
+                        : ScriptWord::expression("\"$" + container.image_variable + "\"")});
+  if (!engine.behind_image.empty())
+    groups.back().push_back(ScriptWord::literal(std::string(engine.behind_image)));
   if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
     groups.push_back(task_shell({}, activate + last, "in the container")); // bash begins its messages with it
   return groups;
@@ -244,7 +245,7 @@ std::vector<Words> wrapper_groups(const model::Plan& plan, const std::string& ta
 namespace {
 
 /// The EDF of the job: the person's, and what that does not show.
-Lines make_own_edf(const model::Plan& plan) {
+ScriptLines make_own_edf(const model::Plan& plan) {
   const auto& container = *plan.container;
   std::string mounts = plan.launcher.choice.is_hpcml() ? "\"$HPCML:$HPCML\"" : "";
   for (const auto& bind : container.binds)
@@ -258,7 +259,7 @@ Lines make_own_edf(const model::Plan& plan) {
 
 } // namespace
 
-Lines make_container(const model::Plan& plan) {
+ScriptLines make_container(const model::Plan& plan) {
   if (plan.container && plan.container->own_edf) return make_own_edf(plan);
   if (!plan.container || plan.container->by_slurm || !has_optional_binds(*plan.container)) return {};
   const auto text =
@@ -268,15 +269,15 @@ Lines make_container(const model::Plan& plan) {
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 
-Step single_step(const model::Plan& plan, Words step, const char* why) {
-  std::vector<Words> groups{std::move(step)};
+Step single_step(const model::Plan& plan, ScriptWords step, const char* why) {
+  std::vector<ScriptWords> groups{std::move(step)};
   add_image_options(groups.front(), plan);
   for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
   groups.push_back(program_words(plan, plan.command));
   return {groups, by_rule(why)};
 }
 
-Lines mask_lines(const model::Plan& plan) {
+ScriptLines mask_lines(const model::Plan& plan) {
   if (!binds_with_masks(plan) || !plan.launcher.by_srun()) return {};
   const auto reasons = by_rule(
       "with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name "
@@ -286,8 +287,8 @@ Lines mask_lines(const model::Plan& plan) {
       Comment{
           "srun binds with the masks below; a CPU count left in these variables would make it refuse them.",
           reasons},
-      Command{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}),
-              reasons}};
+      CommandLine{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}),
+                  reasons}};
 }
 
 Step program_step(const model::Plan& plan, bool once) {
@@ -301,7 +302,7 @@ Step program_step(const model::Plan& plan, bool once) {
 
 namespace {
 
-Lines one_step(const model::Plan& plan, bool once) {
+ScriptLines one_step(const model::Plan& plan, bool once) {
   auto lines = mask_lines(plan);
   auto step = program_step(plan, once);
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
@@ -315,10 +316,10 @@ Lines one_step(const model::Plan& plan, bool once) {
 
 } // namespace
 
-Lines make_step(const model::Plan& plan) {
+ScriptLines make_step(const model::Plan& plan) {
   if (plan.body) return ported_lines(plan);
   if (plan.steps.empty()) return one_step(plan, false);
-  Lines lines;
+  ScriptLines lines;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     auto alone = plan;
     alone.command = plan.steps[i].command;

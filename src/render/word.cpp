@@ -77,15 +77,15 @@ std::size_t variable_length(std::string_view text) {
 
 } // namespace
 
-std::string Word::to_shell() const { return x_expression ? x_text : quote_word(x_text); }
+std::string ScriptWord::to_shell() const { return x_expression ? x_text : quote_word(x_text); }
 
-Words literals(const std::vector<std::string>& texts) {
-  Words words;
-  for (const auto& text : texts) words.push_back(Word::literal(text));
+ScriptWords literals(const std::vector<std::string>& texts) {
+  ScriptWords words;
+  for (const auto& text : texts) words.push_back(ScriptWord::literal(text));
   return words;
 }
 
-std::string join_words(const Words& words) {
+std::string join_words(const ScriptWords& words) {
   std::string line;
   for (const auto& word : words) line += (line.empty() ? "" : " ") + word.to_shell();
   return line;

@@ -10,25 +10,25 @@ namespace hpcml::render {
 
 /// One word of a command. Whatever a person or a literal of a profile gave is a literal; only templates and
 /// this layer make expressions.
-class Word {
+class ScriptWord {
 public:
-  static Word literal(std::string text) { return Word(std::move(text), false); }
-  static Word expression(std::string text) { return Word(std::move(text), true); }
+  static ScriptWord literal(std::string text) { return ScriptWord(std::move(text), false); }
+  static ScriptWord expression(std::string text) { return ScriptWord(std::move(text), true); }
   /// The word as the shell must read it.
   std::string to_shell() const;
 
 private:
-  Word(std::string text, bool expression) : x_text(std::move(text)), x_expression(expression) {}
+  ScriptWord(std::string text, bool expression) : x_text(std::move(text)), x_expression(expression) {}
   std::string x_text;
   bool x_expression;
 };
 
-using Words = std::vector<Word>;
+using ScriptWords = std::vector<ScriptWord>;
 
 /// Literal words, one per text.
-Words literals(const std::vector<std::string>& texts);
+ScriptWords literals(const std::vector<std::string>& texts);
 /// All words in order, blanks between them.
-std::string join_words(const Words& words);
+std::string join_words(const ScriptWords& words);
 
 /// `word` quoted for bash in the most readable form that shellcheck has nothing to say about; control
 /// characters become $'\n', others that people do not see, or that turn the writing, $'\342\200\256'.

@@ -14,9 +14,9 @@ namespace hpcml::shell {
 /// Reads one text. What it cannot read becomes a node that says why, and it goes on at the next line.
 class Parser {
 public:
-  explicit Parser(const Source& source, int depth = 0, bool extglob = false);
+  explicit Parser(const SourceText& source, int depth = 0, bool extglob = false);
   /// The whole text as a list; never throws.
-  Node parse_program();
+  SyntaxNode parse_program();
 
 private:
   struct Failure {
@@ -80,43 +80,43 @@ private:
   void read_here_documents();
   void read_here_document(HereDocument& here);
   std::vector<Part> parse_here_body();
-  void parse_redirects(Node& node);
+  void parse_redirects(SyntaxNode& node);
 
   // commands: parser_commands.cpp
-  void parse_line(std::vector<Node>& commands);
-  Node parse_list(std::string_view of);
-  bool parse_link(Node& node);
+  void parse_line(std::vector<SyntaxNode>& commands);
+  SyntaxNode parse_list(std::string_view of);
+  bool parse_link(SyntaxNode& node);
   bool at_list_end() const;
-  Node parse_pipeline();
-  Node parse_command();
-  Node parse_simple();
-  bool parse_simple_piece(Node& node);
+  SyntaxNode parse_pipeline();
+  SyntaxNode parse_command();
+  SyntaxNode parse_simple();
+  bool parse_simple_piece(SyntaxNode& node);
   std::size_t subscript_length(std::size_t ahead) const;
   bool at_assignment() const;
   Assignment parse_assignment();
   void parse_array(Assignment& assignment);
   void join_parens(Word& word, std::size_t begin);
-  Node parse_function_body(std::size_t begin, std::string name);
-  void unread(Node& program, std::size_t begin, const Failure& failure);
+  SyntaxNode parse_function_body(std::size_t begin, std::string name);
+  void unread(SyntaxNode& program, std::size_t begin, const Failure& failure);
 
   // compound commands: parser_compound.cpp
-  std::optional<Node> parse_compound();
-  Node parse_braced();
-  Node parse_subshell();
-  Node parse_if();
-  Node parse_loop();
-  Node parse_for();
-  void parse_for_words(Node& node);
-  Node parse_body(std::string_view of);
-  Node parse_case();
-  Node parse_arm();
-  Node parse_function();
-  Node parse_condition();
-  void parse_condition_or(Node& node);
-  void parse_condition_term(Node& node);
+  std::optional<SyntaxNode> parse_compound();
+  SyntaxNode parse_braced();
+  SyntaxNode parse_subshell();
+  SyntaxNode parse_if();
+  SyntaxNode parse_loop();
+  SyntaxNode parse_for();
+  void parse_for_words(SyntaxNode& node);
+  SyntaxNode parse_body(std::string_view of);
+  SyntaxNode parse_case();
+  SyntaxNode parse_arm();
+  SyntaxNode parse_function();
+  SyntaxNode parse_condition();
+  void parse_condition_or(SyntaxNode& node);
+  void parse_condition_term(SyntaxNode& node);
   void skip_condition_space();
 
-  const Source& x_source;
+  const SourceText& x_source;
   const std::string& x_text;
   std::size_t x_at = 0;
   int x_depth;

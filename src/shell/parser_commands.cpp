@@ -44,12 +44,12 @@ std::string literal_of(const Word& word) {
 
 } // namespace
 
-Parser::Parser(const Source& source, int depth, bool extglob)
+Parser::Parser(const SourceText& source, int depth, bool extglob)
     : x_source(source), x_text(source.text), x_depth(depth), x_extglob(extglob) {}
 
-Node Parser::parse_program() {
-  Node program;
-  program.kind = Node::Kind::list;
+SyntaxNode Parser::parse_program() {
+  SyntaxNode program;
+  program.kind = SyntaxNode::Kind::list;
   while (true) {
     const auto begin = x_at;
     const auto read = program.children.size();
@@ -67,7 +67,7 @@ Node Parser::parse_program() {
 }
 
 /// Goes on at the line after the one where the command that cannot be read began.
-void Parser::unread(Node& program, std::size_t begin, const Failure& failure) {
+void Parser::unread(SyntaxNode& program, std::size_t begin, const Failure& failure) {
   // Where every line sends the reader to the end of a long text, the rest is left alone.
   x_work += std::max(x_at, failure.at) - begin;
   constexpr std::size_t k_patience = 2'000'000;
@@ -81,8 +81,8 @@ void Parser::unread(Node& program, std::size_t begin, const Failure& failure) {
   }
   if (start >= x_text.size()) start = begin;
   const auto end = x_work > k_patience ? x_text.size() : std::min(x_text.find('\n', start), x_text.size());
-  Node node;
-  node.kind = Node::Kind::unread;
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::unread;
   node.text = failure.why;
   node.place = x_source.place_of(start, end);
   if (failure.at < x_text.size()) {
@@ -97,7 +97,7 @@ void Parser::unread(Node& program, std::size_t begin, const Failure& failure) {
 }
 
 /// Appends the commands of one line (or of several, where a command goes on).
-void Parser::parse_line(std::vector<Node>& commands) {
+void Parser::parse_line(std::vector<SyntaxNode>& commands) {
   while (!done() && at() != '\n') {
     commands.push_back(parse_pipeline());
     const bool more = parse_link(commands.back());
@@ -111,17 +111,17 @@ void Parser::parse_line(std::vector<Node>& commands) {
 }
 
 /// Reads what ties a command to the next one. True where a command has to follow.
-bool Parser::parse_link(Node& node) {
+bool Parser::parse_link(SyntaxNode& node) {
   skip_blanks();
   if (sees("&&") || sees("||")) {
-    node.link = at() == '&' ? Link::and_then : Link::or_else;
+    node.link = at() == '&' ? Tie::and_then : Tie::or_else;
     x_at += 2;
     return true;
   }
   if (at() == ';' && at(1) != ';' && at(1) != '&')
     ++x_at;
   else if (at() == '&') {
-    node.link = Link::background;
+    node.link = Tie::background;
     ++x_at;
   } else if (!done() && at() != '\n' && !at_list_end())
     unexpected();
@@ -134,10 +134,10 @@ bool Parser::at_list_end() const {
 
 /// Commands up to a word or sign that closes a compound command. `of` names it where the list must not be
 /// empty.
-Node Parser::parse_list(std::string_view of) {
+SyntaxNode Parser::parse_list(std::string_view of) {
   const Level level(*this);
-  Node list;
-  list.kind = Node::Kind::list;
+  SyntaxNode list;
+  list.kind = SyntaxNode::Kind::list;
   skip_newlines();
   const auto begin = x_at;
   while (!at_list_end()) {
@@ -161,12 +161,12 @@ Node Parser::parse_list(std::string_view of) {
   return list;
 }
 
-Node Parser::parse_pipeline() {
+SyntaxNode Parser::parse_pipeline() {
   const Level level(*this);
   skip_blanks();
   const auto begin = x_at;
-  Node pipeline;
-  pipeline.kind = Node::Kind::pipeline;
+  SyntaxNode pipeline;
+  pipeline.kind = SyntaxNode::Kind::pipeline;
   bool bare = false; // `time` and `!` may stand alone
   while (true) {
     if (take_word("!"))
@@ -200,7 +200,7 @@ Node Parser::parse_pipeline() {
   return pipeline;
 }
 
-Node Parser::parse_command() {
+SyntaxNode Parser::parse_command() {
   const Level level(*this);
   skip_blanks();
   const auto begin = x_at;
@@ -212,8 +212,8 @@ Node Parser::parse_command() {
   return parse_simple();
 }
 
-Node Parser::parse_simple() {
-  Node node;
+SyntaxNode Parser::parse_simple() {
+  SyntaxNode node;
   const auto begin = x_at;
   auto end = x_at;
   if (is_closing(peek_word())) unexpected();
@@ -235,7 +235,7 @@ Node Parser::parse_simple() {
   return node;
 }
 
-bool Parser::parse_simple_piece(Node& node) {
+bool Parser::parse_simple_piece(SyntaxNode& node) {
   skip_blanks();
   if (done() || at() == '\n' || at() == ';' || at() == '|' || at() == ')') return false;
   if (redirect_operator() != std::string::npos) {
@@ -332,13 +332,13 @@ void Parser::parse_array(Assignment& assignment) {
   if (!done() && !at_word_end(Ends::word, 0)) unexpected();
 }
 
-Node Parser::parse_function_body(std::size_t begin, std::string name) {
-  Node node;
-  node.kind = Node::Kind::function;
+SyntaxNode Parser::parse_function_body(std::size_t begin, std::string name) {
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::function;
   node.text = std::move(name);
   skip_newlines();
   auto body = parse_compound();
-  if (!body || body->kind == Node::Kind::function) unexpected();
+  if (!body || body->kind == SyntaxNode::Kind::function) unexpected();
   parse_redirects(*body);
   node.children.push_back(std::move(*body));
   node.place = place_from(begin);

@@ -23,7 +23,7 @@ bool is_binary(std::string_view word) {
 
 } // namespace
 
-std::optional<Node> Parser::parse_compound() {
+std::optional<SyntaxNode> Parser::parse_compound() {
   if (at() == '(') return parse_subshell();
   const auto word = peek_word();
   if (word == "{") return parse_braced();
@@ -40,25 +40,25 @@ std::optional<Node> Parser::parse_compound() {
   return std::nullopt;
 }
 
-Node Parser::parse_braced() {
-  Node node;
-  node.kind = Node::Kind::group;
+SyntaxNode Parser::parse_braced() {
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::group;
   ++x_at;
   node.children.push_back(parse_list("{"));
   expect_word("}", "{");
   return node;
 }
 
-Node Parser::parse_subshell() {
-  Node node;
+SyntaxNode Parser::parse_subshell() {
+  SyntaxNode node;
   if (at(1) == '(')
     if (const auto end = end_of_arithmetic(x_at + 2)) {
-      node.kind = Node::Kind::arithmetic;
+      node.kind = SyntaxNode::Kind::arithmetic;
       node.text = x_text.substr(x_at + 2, *end - x_at - 2);
       x_at = *end + 2;
       return node;
     }
-  node.kind = Node::Kind::subshell;
+  node.kind = SyntaxNode::Kind::subshell;
   ++x_at;
   node.children.push_back(parse_list("("));
   skip_blanks();
@@ -70,9 +70,9 @@ Node Parser::parse_subshell() {
   return node;
 }
 
-Node Parser::parse_if() {
-  Node node;
-  node.kind = Node::Kind::branch;
+SyntaxNode Parser::parse_if() {
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::branch;
   take_word("if");
   while (true) {
     node.children.push_back(parse_list("if"));
@@ -86,9 +86,9 @@ Node Parser::parse_if() {
   }
 }
 
-Node Parser::parse_loop() {
-  Node node;
-  node.kind = Node::Kind::loop;
+SyntaxNode Parser::parse_loop() {
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::loop;
   x_at += peek_word().size();
   node.children.push_back(parse_list("while"));
   node.children.push_back(parse_body("while"));
@@ -96,7 +96,7 @@ Node Parser::parse_loop() {
 }
 
 /// `do … done` or, after `for`, `{ … }`.
-Node Parser::parse_body(std::string_view of) {
+SyntaxNode Parser::parse_body(std::string_view of) {
   skip_blanks();
   if (of == "for" && take_word("{")) {
     auto body = parse_list("{");
@@ -109,14 +109,14 @@ Node Parser::parse_body(std::string_view of) {
   return body;
 }
 
-Node Parser::parse_for() {
-  Node node;
+SyntaxNode Parser::parse_for() {
+  SyntaxNode node;
   x_at += peek_word().size();
   skip_blanks();
   if (sees("((")) {
     const auto end = end_of_arithmetic(x_at + 2);
     if (!end) fail("`for ((` is not closed");
-    node.kind = Node::Kind::for_count;
+    node.kind = SyntaxNode::Kind::for_count;
     node.text = x_text.substr(x_at + 2, *end - x_at - 2);
     if (std::count(node.text.begin(), node.text.end(), ';') != 2)
       fail("`for ((` needs three parts with `;` between them");
@@ -125,7 +125,7 @@ Node Parser::parse_for() {
     if (at() == ';') ++x_at;
     skip_newlines();
   } else {
-    node.kind = Node::Kind::for_each;
+    node.kind = SyntaxNode::Kind::for_each;
     node.text = peek_word();
     if (node.text.empty()) unexpected();
     x_at += node.text.size();
@@ -135,7 +135,7 @@ Node Parser::parse_for() {
   return node;
 }
 
-void Parser::parse_for_words(Node& node) {
+void Parser::parse_for_words(SyntaxNode& node) {
   skip_blanks();
   if (at() == ';') {
     ++x_at;
@@ -152,9 +152,9 @@ void Parser::parse_for_words(Node& node) {
   skip_newlines();
 }
 
-Node Parser::parse_case() {
-  Node node;
-  node.kind = Node::Kind::choice;
+SyntaxNode Parser::parse_case() {
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::choice;
   take_word("case");
   skip_blanks();
   node.words.push_back(parse_word());
@@ -171,9 +171,9 @@ Node Parser::parse_case() {
   return node;
 }
 
-Node Parser::parse_arm() {
-  Node arm;
-  arm.kind = Node::Kind::arm;
+SyntaxNode Parser::parse_arm() {
+  SyntaxNode arm;
+  arm.kind = SyntaxNode::Kind::arm;
   const auto begin = x_at;
   if (at() == '(') ++x_at;
   while (true) {
@@ -197,7 +197,7 @@ Node Parser::parse_arm() {
   return arm;
 }
 
-Node Parser::parse_function() {
+SyntaxNode Parser::parse_function() {
   const auto begin = x_at;
   take_word("function");
   skip_blanks();
@@ -218,9 +218,9 @@ Node Parser::parse_function() {
 
 void Parser::skip_condition_space() { skip_newlines(); }
 
-Node Parser::parse_condition() {
-  Node node;
-  node.kind = Node::Kind::condition;
+SyntaxNode Parser::parse_condition() {
+  SyntaxNode node;
+  node.kind = SyntaxNode::Kind::condition;
   x_at += 2;
   skip_condition_space();
   parse_condition_or(node);
@@ -229,7 +229,7 @@ Node Parser::parse_condition() {
 }
 
 /// Terms with `&&` and `||` between them.
-void Parser::parse_condition_or(Node& node) {
+void Parser::parse_condition_or(SyntaxNode& node) {
   const Level level(*this);
   while (true) {
     parse_condition_term(node);
@@ -240,7 +240,7 @@ void Parser::parse_condition_or(Node& node) {
   }
 }
 
-void Parser::parse_condition_term(Node& node) {
+void Parser::parse_condition_term(SyntaxNode& node) {
   const Level level(*this);
   if (at() == '(' && !done()) {
     ++x_at;

@@ -168,7 +168,7 @@ void Parser::parse_substitution(Word& word, Part::Kind kind, bool quoted) {
   Part part;
   part.kind = kind;
   part.quoted = quoted;
-  part.body = std::make_unique<Node>(parse_list(""));
+  part.body = std::make_unique<SyntaxNode>(parse_list(""));
   skip_blanks();
   if (at() != ')') {
     if (!done()) unexpected();
@@ -185,7 +185,7 @@ void Parser::parse_substitution(Word& word, Part::Kind kind, bool quoted) {
 void Parser::parse_backquotes(Word& word, bool quoted) {
   const Level level(*this);
   const auto begin = x_at++;
-  Source inner;
+  SourceText inner;
   while (!done() && at() != '`') {
     const bool escape =
         at() == '\\' && (at(1) == '`' || at(1) == '\\' || at(1) == '$' || (quoted && at(1) == '"'));
@@ -205,7 +205,7 @@ void Parser::parse_backquotes(Word& word, bool quoted) {
   Part part;
   part.kind = Part::Kind::command;
   part.quoted = quoted;
-  part.body = std::make_unique<Node>(Parser(inner, x_depth, x_extglob).parse_program());
+  part.body = std::make_unique<SyntaxNode>(Parser(inner, x_depth, x_extglob).parse_program());
   part.text = x_text.substr(begin, x_at - begin);
   part.place = place_from(begin);
   word.parts.push_back(std::move(part));

@@ -80,7 +80,7 @@ void Parser::parse_delimiter(HereDocument& here) {
   if (x_at == begin) unexpected();
 }
 
-void Parser::parse_redirects(Node& node) {
+void Parser::parse_redirects(SyntaxNode& node) {
   skip_blanks();
   while (!done() && redirect_operator() != std::string::npos) {
     node.redirects.push_back(parse_redirect());
@@ -96,7 +96,7 @@ void Parser::read_here_documents() {
 
 /// x_at is at the start of a line; afterwards behind the delimiter's line.
 void Parser::read_here_document(HereDocument& here) {
-  Source body;
+  SourceText body;
   bool joined = false; // a backslash before the line feed makes the next line part of this one
   const auto begin = x_at;
   while (!done()) {

@@ -16,7 +16,7 @@ template <typename Visitor> class Visit {
 public:
   explicit Visit(Visitor& visitor) : x_visitor(visitor) {}
 
-  void node(const Node& node) {
+  void node(const SyntaxNode& node) {
     x_visitor.see(node);
     assignments(node.assignments);
     words(node.words);
@@ -51,8 +51,8 @@ private:
 
 struct FindUnread {
   std::vector<Unread> list;
-  void see(const Node& node) {
-    if (node.kind == Node::Kind::unread) list.push_back({node.place, node.text, node.failed_at});
+  void see(const SyntaxNode& node) {
+    if (node.kind == SyntaxNode::Kind::unread) list.push_back({node.place, node.text, node.failed_at});
   }
   void see(const Word& /*word*/) {}
 };
@@ -60,7 +60,7 @@ struct FindUnread {
 struct FindLongTexts {
   std::string_view text;
   std::vector<Place> list;
-  void see(const Node& /*node*/) {}
+  void see(const SyntaxNode& /*node*/) {}
   void see(const Word& word) {
     if (word.place.offset < text.size() &&
         text.substr(word.place.offset, word.place.length).find('\n') != std::string_view::npos)
@@ -76,13 +76,13 @@ Script read_script(std::string text) {
   return script;
 }
 
-std::vector<Unread> unread_parts(const Node& node) {
+std::vector<Unread> unread_parts(const SyntaxNode& node) {
   FindUnread find;
   Visit(find).node(node);
   return std::move(find.list);
 }
 
-std::vector<Place> long_texts(const Node& node, std::string_view file) {
+std::vector<Place> long_texts(const SyntaxNode& node, std::string_view file) {
   FindLongTexts find{file, {}};
   Visit(find).node(node);
   std::sort(find.list.begin(), find.list.end(), [](Place a, Place b) { return a.offset < b.offset; });

@@ -21,16 +21,16 @@ struct Unread {
 
 /// A script as a tree.
 struct Script {
-  Source source;
-  Node program; ///< a list
+  SourceText source;
+  SyntaxNode program; ///< a list
 };
 
 /// Reads the text as bash does. Takes CRLF; never fails: what cannot be read is a node of its own.
 Script read_script(std::string text);
 /// Everything in the tree that could not be read, in order.
-std::vector<Unread> unread_parts(const Node& node);
+std::vector<Unread> unread_parts(const SyntaxNode& node);
 /// Here-documents and words that go over several lines, in order: what looks like a comment in them is text.
 /// `file` is what read_script got.
-std::vector<Place> long_texts(const Node& node, std::string_view file);
+std::vector<Place> long_texts(const SyntaxNode& node, std::string_view file);
 
 } // namespace hpcml::shell

@@ -21,7 +21,7 @@ struct Hole {
 };
 
 /// The text of a script, of a `bash -c` or of a here-document.
-struct Source {
+struct SourceText {
   std::string text;
   std::vector<std::uint32_t> places = {}; ///< per byte, and one for the end; empty: `base` plus the offset
   std::uint32_t base = 0;
@@ -35,6 +35,6 @@ struct Source {
 };
 
 /// The text with line ends as bash wants them; what stood before a line feed keeps its place.
-Source make_source(std::string text);
+SourceText make_source(std::string text);
 
 } // namespace hpcml::shell

@@ -14,14 +14,14 @@ namespace hpcml::shell {
 
 /// What is known of a function at one place of the script.
 struct FunctionState {
-  const Node* body = nullptr;
+  const SyntaxNode* body = nullptr;
   bool exported = false;
   bool on_all_paths = true;
 };
 
 /// A script that a here-document wrote.
 struct FileState {
-  std::shared_ptr<const Source> text;
+  std::shared_ptr<const SourceText> text;
   bool on_all_paths = true;
 };
 

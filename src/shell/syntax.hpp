@@ -14,7 +14,7 @@ namespace hpcml::shell {
 /// Of the script as it lies in the file, also for text inside `bash -c '…'` and here-documents.
 using diag::Place;
 
-struct Node;
+struct SyntaxNode;
 struct Parameter;
 
 /// A piece of a word as it was written.
@@ -25,7 +25,7 @@ struct Part {
   Place place;
   std::string text; ///< literal: without its quotes; everything else: as written, "${X:-4}"
   std::unique_ptr<Parameter> parameter; ///< of Kind::parameter
-  std::unique_ptr<Node> body;           ///< of Kind::command and Kind::process
+  std::unique_ptr<SyntaxNode> body;     ///< of Kind::command and Kind::process
 };
 
 /// A word as written: its parts stand behind each other.
@@ -72,10 +72,10 @@ struct Redirect {
 };
 
 /// How a command of a list is tied to the next one.
-enum class Link : std::uint8_t { next, background, and_then, or_else };
+enum class Tie : std::uint8_t { next, background, and_then, or_else };
 
 /// A command. Which members mean something depends on `kind`.
-struct Node {
+struct SyntaxNode {
   enum class Kind : std::uint8_t {
     simple,     ///< assignments, words, declared, redirects
     list,       ///< children
@@ -94,7 +94,7 @@ struct Node {
     unread,     ///< text says why
   };
   Kind kind = Kind::simple;
-  Link link = Link::next;
+  Tie link = Tie::next;
   bool timed = false;
   Place place;
   std::string text;
@@ -102,7 +102,7 @@ struct Node {
   std::vector<Word> words;
   std::vector<Assignment> declared; ///< after `export`, `declare`, `local`, `readonly`
   std::vector<Redirect> redirects;
-  std::vector<Node> children;
+  std::vector<SyntaxNode> children;
   Place failed_at; ///< of unread: what bash stops at; the end of the text where something is never closed
 };
 

@@ -14,7 +14,7 @@
 namespace hpcml::shell {
 
 /// Where a command stands.
-struct Context {
+struct CommandContext {
   bool condition = false; ///< after if, case, && or ||: may not run
   bool loop = false;      ///< may run any number of times
   bool subshell = false;  ///< changes nothing outside
@@ -32,7 +32,7 @@ struct Context {
 };
 
 /// A variable for one command only: `NAME=value program`, `env NAME=value program`.
-struct Setting {
+struct OwnVariable {
   std::string name;
   Argument value;
 };
@@ -51,10 +51,10 @@ struct Command {
   std::vector<Argument> words;        ///< with prefixes such as `time`, `env`, `numactl --localalloc`
   std::optional<std::size_t> program; ///< which word is the program behind the prefixes; nothing: not known
   std::vector<std::string> prefixes;  ///< their names
-  std::vector<Setting> own;
+  std::vector<OwnVariable> own;
   std::vector<RedirectView> redirects;
   std::shared_ptr<const Exports> exports; ///< what the script has exported so far
-  Context context;
+  CommandContext context;
   std::optional<std::size_t> parent; ///< the command whose text this is part of: `srun bash -c '…'`
   bool calls_function = false;       ///< the function's commands follow
 

@@ -10,7 +10,7 @@
 
 namespace hpcml::shell {
 
-void Walker::run_declaration(const Node& node, const Command& command, const std::string& name) {
+void Walker::run_declaration(const SyntaxNode& node, const Command& command, const std::string& name) {
   std::string flags = name == "export" ? "x" : name == "readonly" ? "r" : "";
   std::string removed;
   const bool local = !x_state.frames.empty() && (name == "local" || name == "declare" || name == "typeset");

@@ -39,7 +39,7 @@ std::vector<std::string> read_names(const std::string& command, std::span<const 
 } // namespace
 
 /// True if bash itself runs the command and nothing else has to be looked for in it.
-bool Walker::run_builtin(const Node& node, const Command& command, std::size_t index) {
+bool Walker::run_builtin(const SyntaxNode& node, const Command& command, std::size_t index) {
   static constexpr std::array<std::string_view, 5> k_declarations = {"export", "declare", "typeset", "local",
                                                                      "readonly"};
   static constexpr std::array<std::string_view, 4> k_readers = {"read", "mapfile", "readarray", "getopts"};
@@ -63,7 +63,7 @@ bool Walker::run_builtin(const Node& node, const Command& command, std::size_t i
   else if (name == "let") {
     for (const auto& word : arguments) word.known() ? walk_arithmetic(word.text(), word.place) : opaque();
   } else if (name == "eval") {
-    Source text;
+    SourceText text;
     bool inexact = false;
     for (const auto& word : arguments) {
       if (!text.text.empty()) text.add(" ", {word.place.offset, 0});
@@ -186,7 +186,7 @@ void Walker::run_trap(const Command& command, std::size_t index) {
          (arguments[at].text() == "--" || arguments[at].text() == "-l" || arguments[at].text() == "-p"))
     ++at;
   if (at + 1 >= arguments.size() || arguments[at].text() == "-" || arguments[at].text().empty()) return;
-  Source text;
+  SourceText text;
   for (const auto& piece : arguments[at].pieces)
     piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
   const auto outer = x_context;

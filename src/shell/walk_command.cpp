@@ -109,7 +109,7 @@ std::span<const Argument> Command::arguments() const {
   return program ? std::span(words).subspan(*program + 1) : std::span<const Argument>();
 }
 
-void Walker::walk_simple(const Node& node) {
+void Walker::walk_simple(const SyntaxNode& node) {
   Command command;
   command.place = node.place;
   command.words.reserve(node.words.size() + node.declared.size());
@@ -133,12 +133,12 @@ void Walker::walk_simple(const Node& node) {
   if (x_quiet == 0) x_view.commands[index] = std::move(command);
 }
 
-void Walker::assign_all(const Node& node) {
+void Walker::assign_all(const SyntaxNode& node) {
   for (const auto& assignment : node.assignments) assign(assignment);
 }
 
 /// `export A=1` as the words that export gets. Bash expands all of them before it assigns the first.
-std::vector<Value> Walker::add_declared(const Node& node, Command& command) {
+std::vector<Value> Walker::add_declared(const SyntaxNode& node, Command& command) {
   std::vector<Value> values;
   for (const auto& assignment : node.declared) {
     auto value = value_of(assignment);
@@ -204,7 +204,7 @@ std::size_t Walker::record(Command& command) {
   return x_view.commands.size() - 1;
 }
 
-std::vector<RedirectView> Walker::expand_redirects(const Node& node) {
+std::vector<RedirectView> Walker::expand_redirects(const SyntaxNode& node) {
   std::vector<RedirectView> list;
   for (const auto& redirect : node.redirects) {
     RedirectView view{redirect.fd, redirect.op, {}, redirect.place};
@@ -226,7 +226,7 @@ std::vector<RedirectView> Walker::expand_redirects(const Node& node) {
 }
 
 /// What the command does to what is known.
-void Walker::act(const Node& node, Command& command, std::size_t index) {
+void Walker::act(const SyntaxNode& node, Command& command, std::size_t index) {
   note_files(command);
   if (!command.program) return;
   const auto name = command.words[*command.program].text();

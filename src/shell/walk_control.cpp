@@ -11,8 +11,8 @@ namespace {
 constexpr int k_deepest = 150;
 
 /// Assignments of plain text and `true` do not fail.
-bool always_succeeds(const Node& node) {
-  if (node.kind != Node::Kind::simple || !node.redirects.empty()) return false;
+bool always_succeeds(const SyntaxNode& node) {
+  if (node.kind != SyntaxNode::Kind::simple || !node.redirects.empty()) return false;
   if (node.words.size() == 1 && node.words[0].parts.size() == 1 && node.assignments.empty())
     return node.words[0].parts[0].text == "true" || node.words[0].parts[0].text == ":";
   if (!node.words.empty()) return false;
@@ -23,7 +23,7 @@ bool always_succeeds(const Node& node) {
 }
 
 /// `*)` in a case.
-bool takes_anything(const Node& arm) {
+bool takes_anything(const SyntaxNode& arm) {
   return std::any_of(arm.words.begin(), arm.words.end(), [](const Word& word) {
     return word.parts.size() == 1 && word.parts[0].text == "*" && !word.parts[0].quoted;
   });
@@ -45,7 +45,7 @@ void Walker::walk_script(const Script& script) {
     const auto* body = x_functions[i];
     if (!x_called.insert(body).second) continue;
     x_state = State();
-    x_context = Context();
+    x_context = CommandContext();
     x_context.uncalled = true;
     x_context.function = body->text;
     std::vector<State> returns;
@@ -66,42 +66,42 @@ bool Walker::spend(std::size_t cost) {
   return false;
 }
 
-void Walker::walk(const Node& node) {
+void Walker::walk(const SyntaxNode& node) {
   // What a script costs to copy is what the paths of its conditions cost.
   if (!spend(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest) {
     x_view.complete = false;
     return;
   }
   ++x_depth;
-  if (node.kind != Node::Kind::simple) expand_redirects(node);
+  if (node.kind != SyntaxNode::Kind::simple) expand_redirects(node);
   switch (node.kind) {
-  case Node::Kind::simple: walk_simple(node); break;
-  case Node::Kind::list: walk_list(node); break;
-  case Node::Kind::pipeline: walk_pipeline(node); break;
-  case Node::Kind::group: walk(node.children[0]); break;
-  case Node::Kind::subshell: in_subshell([&] { walk(node.children[0]); }); break;
-  case Node::Kind::branch: walk_branch(node); break;
-  case Node::Kind::loop:
+  case SyntaxNode::Kind::simple: walk_simple(node); break;
+  case SyntaxNode::Kind::list: walk_list(node); break;
+  case SyntaxNode::Kind::pipeline: walk_pipeline(node); break;
+  case SyntaxNode::Kind::group: walk(node.children[0]); break;
+  case SyntaxNode::Kind::subshell: in_subshell([&] { walk(node.children[0]); }); break;
+  case SyntaxNode::Kind::branch: walk_branch(node); break;
+  case SyntaxNode::Kind::loop:
     repeat(node.place, [&] {
       for (const auto& child : node.children) walk(child);
     });
     break;
-  case Node::Kind::for_each: walk_for(node); break;
-  case Node::Kind::for_count:
+  case SyntaxNode::Kind::for_each: walk_for(node); break;
+  case SyntaxNode::Kind::for_count:
     walk_arithmetic(node.text, node.place);
     repeat(node.place, [&] {
       walk_arithmetic(node.text, node.place);
       walk(node.children[0]);
     });
     break;
-  case Node::Kind::choice: walk_choice(node); break;
-  case Node::Kind::arm: break;
-  case Node::Kind::function: define_function(node); break;
-  case Node::Kind::arithmetic: walk_arithmetic(node.text, node.place); break;
-  case Node::Kind::condition:
+  case SyntaxNode::Kind::choice: walk_choice(node); break;
+  case SyntaxNode::Kind::arm: break;
+  case SyntaxNode::Kind::function: define_function(node); break;
+  case SyntaxNode::Kind::arithmetic: walk_arithmetic(node.text, node.place); break;
+  case SyntaxNode::Kind::condition:
     for (const auto& word : node.words) expand_single(word);
     break;
-  case Node::Kind::unread:
+  case SyntaxNode::Kind::unread:
     if (x_quiet == 0) x_view.unread.push_back({node.place, node.text, node.failed_at});
     opaque();
     x_state.guarded = Leaves::script; // bash gives up here
@@ -110,14 +110,13 @@ void Walker::walk(const Node& node) {
   --x_depth;
 }
 
-void Walker::walk_list(const Node& node) {
+void Walker::walk_list(const SyntaxNode& node) {
   const auto& nodes = node.children;
   for (std::size_t first = 0; first < nodes.size();) {
     auto last = first;
-    while (last + 1 < nodes.size() &&
-           (nodes[last].link == Link::and_then || nodes[last].link == Link::or_else))
+    while (last + 1 < nodes.size() && (nodes[last].link == Tie::and_then || nodes[last].link == Tie::or_else))
       ++last;
-    if (nodes[last].link != Link::background)
+    if (nodes[last].link != Tie::background)
       walk_chain(nodes, first, last);
     else {
       const auto outer = x_context;
@@ -130,11 +129,11 @@ void Walker::walk_list(const Node& node) {
 }
 
 /// Commands with && and || between them.
-void Walker::walk_chain(const std::vector<Node>& nodes, std::size_t first, std::size_t last) {
+void Walker::walk_chain(const std::vector<SyntaxNode>& nodes, std::size_t first, std::size_t last) {
   bool sure = true;
   walk(nodes[first]);
   for (auto i = first + 1; i <= last; ++i) {
-    sure = sure && nodes[i - 1].link == Link::and_then && always_succeeds(nodes[i - 1]);
+    sure = sure && nodes[i - 1].link == Tie::and_then && always_succeeds(nodes[i - 1]);
     if (sure)
       walk(nodes[i]);
     else
@@ -167,7 +166,7 @@ void Walker::in_subshell(const std::function<void()>& body) {
   x_state = std::move(outer);
 }
 
-void Walker::walk_pipeline(const Node& node) {
+void Walker::walk_pipeline(const SyntaxNode& node) {
   if (node.children.empty()) return;
   if (node.children.size() == 1) return walk(node.children[0]);
   const auto outer = x_context;
@@ -176,7 +175,7 @@ void Walker::walk_pipeline(const Node& node) {
   x_context = outer;
 }
 
-void Walker::walk_branch(const Node& node) {
+void Walker::walk_branch(const SyntaxNode& node) {
   const auto outer = x_context;
   std::vector<State> ends;
   const auto count = node.children.size();
@@ -194,13 +193,13 @@ void Walker::walk_branch(const Node& node) {
   for (const auto& end : ends) join(x_state, end);
 }
 
-void Walker::walk_choice(const Node& node) {
+void Walker::walk_choice(const SyntaxNode& node) {
   expand_single(node.words[0]);
   const auto outer = x_context;
   x_context.condition = true;
   const auto before = x_state;
   const bool complete = std::any_of(node.children.begin(), node.children.end(),
-                                    [](const Node& arm) { return takes_anything(arm); });
+                                    [](const SyntaxNode& arm) { return takes_anything(arm); });
   std::optional<State> result;
   if (!complete) result = before;
   std::optional<State> falls; // ;& goes on in the next arm
@@ -220,7 +219,7 @@ void Walker::walk_choice(const Node& node) {
   x_context = outer;
 }
 
-void Walker::walk_for(const Node& node) {
+void Walker::walk_for(const SyntaxNode& node) {
   std::vector<Argument> items; // their values are not followed
   for (const auto& word : node.words) expand(word, items);
   repeat(node.place, [&] {
@@ -256,7 +255,7 @@ void Walker::repeat(Place place, const std::function<void()>& body) {
   x_context = outer;
 }
 
-void Walker::define_function(const Node& node) {
+void Walker::define_function(const SyntaxNode& node) {
   x_state.functions.edit()[node.text] = {&node, false, true};
   if (x_quiet == 0) x_functions.push_back(&node);
 }

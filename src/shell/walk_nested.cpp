@@ -34,7 +34,7 @@ std::string file_key(const std::string& name) { return name.starts_with("./") ? 
 
 std::string file_key(const Argument& word) { return word.known() ? file_key(word.text()) : std::string(); }
 
-void add_pieces(Source& text, const Argument& word) {
+void add_pieces(SourceText& text, const Argument& word) {
   for (const auto& piece : word.pieces)
     piece.known ? text.add(piece.text, piece.place) : text.add_hole(piece.text, piece.place);
 }
@@ -80,7 +80,7 @@ void Walker::note_files(const Command& command) {
   const bool plain_cat =
       name != "cat" || arguments.empty() || (arguments.size() == 1 && arguments[0].text() == "-");
   if (!target.empty() && text && plain_cat) {
-    auto source = std::make_shared<Source>();
+    auto source = std::make_shared<SourceText>();
     if (append) {
       const auto old = x_state.files->find(target);
       if (old == x_state.files->end()) return;
@@ -130,7 +130,7 @@ void Walker::walk_nested(const Command& command, std::size_t index) {
   static constexpr std::array<std::string_view, 2> k_takers = {"sbatch", "ssh"};
   const auto* text = input_text(command);
   if (!text || !is_one_of(name, k_takers)) return;
-  Source source;
+  SourceText source;
   add_pieces(source, *text);
   run_text(source, "here-document", index, [&] { enter_process(command, false, {}); });
 }
@@ -157,7 +157,7 @@ bool Walker::walk_shell(const Command& command, std::size_t index, std::size_t s
   const auto before = direct ? std::string() : words[shell - 1].text();
   const bool guess =
       !direct && before.size() > 1 && before[0] == '-' && before.find('=') == std::string::npos;
-  Source text;
+  SourceText text;
   std::string how = "bash -c";
   std::vector<Argument> rest;
   bool inexact = guess;
@@ -232,7 +232,7 @@ void Walker::enter_process(const Command& command, bool direct, std::vector<Argu
 }
 
 /// Reads and follows a text that runs as a process of its own.
-void Walker::run_text(const Source& text, const std::string& how, std::size_t parent,
+void Walker::run_text(const SourceText& text, const std::string& how, std::size_t parent,
                       const std::function<void()>& prepare) {
   const auto outer = x_context;
   auto state = x_state;
@@ -249,7 +249,7 @@ void Walker::run_text(const Source& text, const std::string& how, std::size_t pa
 }
 
 /// Reads and follows a text in the shell that is running.
-void Walker::run_here(const Source& text, const std::string& how, std::size_t parent, bool inexact) {
+void Walker::run_here(const SourceText& text, const std::string& how, std::size_t parent, bool inexact) {
   constexpr int k_deepest = 60;
   if (x_depth > k_deepest || !spend(8 * text.text.size() + 64)) {
     x_view.complete = false;

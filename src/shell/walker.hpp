@@ -28,35 +28,35 @@ private:
   };
 
   // control flow: walk_control.cpp
-  void walk(const Node& node);
-  void walk_list(const Node& node);
-  void walk_chain(const std::vector<Node>& nodes, std::size_t first, std::size_t last);
-  void walk_pipeline(const Node& node);
-  void walk_branch(const Node& node);
-  void walk_choice(const Node& node);
-  void walk_for(const Node& node);
+  void walk(const SyntaxNode& node);
+  void walk_list(const SyntaxNode& node);
+  void walk_chain(const std::vector<SyntaxNode>& nodes, std::size_t first, std::size_t last);
+  void walk_pipeline(const SyntaxNode& node);
+  void walk_branch(const SyntaxNode& node);
+  void walk_choice(const SyntaxNode& node);
+  void walk_for(const SyntaxNode& node);
   void walk_arithmetic(const std::string& text, Place place);
-  void define_function(const Node& node);
+  void define_function(const SyntaxNode& node);
   void repeat(Place place, const std::function<void()>& body);
   void in_subshell(const std::function<void()>& body);
   void maybe(const std::function<void()>& body);
   bool spend(std::size_t cost);
 
   // one command: walk_command.cpp
-  void walk_simple(const Node& node);
-  void assign_all(const Node& node);
-  std::vector<Value> add_declared(const Node& node, Command& command);
+  void walk_simple(const SyntaxNode& node);
+  void assign_all(const SyntaxNode& node);
+  std::vector<Value> add_declared(const SyntaxNode& node, Command& command);
   void find_program(Command& command) const;
   std::size_t record(Command& command);
-  std::vector<RedirectView> expand_redirects(const Node& node);
-  void act(const Node& node, Command& command, std::size_t index);
+  std::vector<RedirectView> expand_redirects(const SyntaxNode& node);
+  void act(const SyntaxNode& node, Command& command, std::size_t index);
   void call_function(const FunctionState& function, const Command& command, std::size_t index);
   void with_settings(const Command& command, const std::function<void()>& body);
 
   // what bash's own commands do to variables: walk_builtins.cpp
-  bool run_builtin(const Node& node, const Command& command, std::size_t index);
+  bool run_builtin(const SyntaxNode& node, const Command& command, std::size_t index);
   bool run_flow(std::string_view name, const Command& command);
-  void run_declaration(const Node& node, const Command& command, const std::string& name);
+  void run_declaration(const SyntaxNode& node, const Command& command, const std::string& name);
   void run_set(const Command& command);
   void run_unset(const Command& command);
   void run_reader(const Command& command, const std::string& name);
@@ -74,9 +74,9 @@ private:
   void walk_nested(const Command& command, std::size_t index);
   bool walk_shell(const Command& command, std::size_t index, std::size_t shell);
   void note_files(const Command& command);
-  void run_text(const Source& text, const std::string& how, std::size_t parent,
+  void run_text(const SourceText& text, const std::string& how, std::size_t parent,
                 const std::function<void()>& prepare);
-  void run_here(const Source& text, const std::string& how, std::size_t parent, bool inexact);
+  void run_here(const SourceText& text, const std::string& how, std::size_t parent, bool inexact);
   void enter_process(const Command& command, bool direct, std::vector<Argument> positional);
 
   // words: expand.cpp, expand_parameter.cpp
@@ -99,13 +99,13 @@ private:
 
   View& x_view;
   State x_state;
-  Context x_context;
+  CommandContext x_context;
   std::optional<std::size_t> x_parent;
   std::vector<std::vector<State>*> x_loops;   ///< where break and continue leave their states
   std::vector<std::vector<State>*> x_returns; ///< where return leaves them
   std::vector<std::unique_ptr<Script>> x_scripts;
-  std::vector<const Node*> x_functions; ///< in the order of their definitions
-  std::set<const Node*> x_called;
+  std::vector<const SyntaxNode*> x_functions; ///< in the order of their definitions
+  std::set<const SyntaxNode*> x_called;
   std::vector<Value> x_declared; ///< the values of the command that is being followed, `export A=…`
   int x_quiet = 0;               ///< while a loop is followed to see what it changes
   int x_depth = 0;

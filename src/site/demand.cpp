@@ -13,7 +13,7 @@ namespace hpcml::site {
 namespace {
 
 /// The type of GPU that the request names, in whichever option.
-std::string named_type(const slurm::Request& request) {
+std::string named_type(const slurm::JobOptions& request) {
   for (const auto& [option, items] : request.gres)
     for (const auto& item : items)
       if (item.name == "gpu" && !item.type.empty()) return item.type;
@@ -21,7 +21,7 @@ std::string named_type(const slurm::Request& request) {
 }
 
 /// A generic resource, or a part of a GPU, under a name of the site's own.
-bool asks_otherwise(const slurm::Request& request) {
+bool asks_otherwise(const slurm::JobOptions& request) {
   static constexpr std::array<std::string_view, 9> c_disks = {
       "nvme", "tmpfs", "tmp", "localtmp", "scratch", "localdir", "lustre", "craynetwork", "fs"};
   const auto is_disk = [](const slurm::GresItem& item) {
@@ -38,7 +38,7 @@ unsigned clamped(std::uint64_t number) {
   return static_cast<unsigned>(std::min<std::uint64_t>(number, std::numeric_limits<unsigned>::max()));
 }
 
-void set_memory(Demand& demand, const slurm::Request& request) {
+void set_memory(Demand& demand, const slurm::JobOptions& request) {
   const auto of = [&](std::string_view option) {
     const auto found = request.memory_mb.find(option);
     return found == request.memory_mb.end() ? 0 : found->second;
@@ -52,7 +52,7 @@ void set_memory(Demand& demand, const slurm::Request& request) {
 
 /// GPUs of one node and in all. Those of tasks are as many as a node's tasks have, where it is known how many
 /// it has.
-void set_gpus(Demand& demand, const slurm::Request& request, const slurm::JobSize& size) {
+void set_gpus(Demand& demand, const slurm::JobOptions& request, const slurm::JobSize& size) {
   const auto per_node = std::max(request.gpus_per_node(), request.gpus("gpus-per-socket"));
   const auto tasks =
       static_cast<std::uint64_t>(std::clamp(size.tasks_per_node, 0L, std::max(0L, size.tasks)));
@@ -66,7 +66,7 @@ void set_gpus(Demand& demand, const slurm::Request& request, const slurm::JobSiz
   demand.gpus_in_all = size.gpus;
 }
 
-void set_time(Demand& demand, const slurm::Request& request) {
+void set_time(Demand& demand, const slurm::JobOptions& request) {
   const auto time = request.times.find("time");
   if (time == request.times.end()) return;
   demand.unlimited = !time->second.minutes;
@@ -75,7 +75,7 @@ void set_time(Demand& demand, const slurm::Request& request) {
 
 /// What requests and scripts say in the same words: with whom the nodes are shared, where and when else than
 /// the site has it by itself.
-void set_options(Demand& demand, const slurm::Request& request) {
+void set_options(Demand& demand, const slurm::JobOptions& request) {
   demand.elsewhere = request.has("clusters");
   demand.constraint = request.text("constraint");
   demand.features = request.features;
@@ -88,12 +88,12 @@ void set_options(Demand& demand, const slurm::Request& request) {
 }
 
 /// The request's raw options. One that sbatch would not take is none.
-slurm::Request raw_request(const model::JobSpec& job) {
+slurm::JobOptions raw_request(const model::JobSpec& job) {
   std::vector<slurm::Setting> settings;
   for (const auto& raw : job.sbatch)
     if (auto option = slurm::read_option(slurm::Program::sbatch, raw.value))
       settings.push_back({option->name.substr(2), std::move(option->value)});
-  slurm::Findings ignored("", "");
+  slurm::PlacedFindings ignored("", "");
   return slurm::make_request(settings, slurm::k_newest_version, ignored);
 }
 
@@ -161,7 +161,7 @@ Demand demand_of(const model::JobSpec& job) {
   return demand;
 }
 
-Demand demand_of(const slurm::Request& request, const slurm::JobSize& size) {
+Demand demand_of(const slurm::JobOptions& request, const slurm::JobSize& size) {
   Demand demand;
   set_options(demand, request);
   for (const auto& name : util::split(request.text("partition"), ','))

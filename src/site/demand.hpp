@@ -78,7 +78,7 @@ struct Demand {
 /// What a request says, its raw options of sbatch included, before anything is decided about it.
 Demand demand_of(const model::JobSpec& job);
 /// What a component of a script asks for.
-Demand demand_of(const slurm::Request& request, const slurm::JobSize& size);
+Demand demand_of(const slurm::JobOptions& request, const slurm::JobSize& size);
 /// The names in a feature expression.
 std::vector<std::string> feature_names(const std::string& expression);
 

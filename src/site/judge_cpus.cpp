@@ -39,18 +39,18 @@ bool exceeds_node(Case& job) {
   const long asked = job.demand.cpus_per_node;
   const auto room = largest(job);
   if (!room || job.demand.overcommit) return false;
-  const auto add = [&](Rule rule, Certainty certainty, long limit) {
+  const auto add = [&](SiteRule rule, Certainty certainty, long limit) {
     job.add(rule, certainty, static_cast<unsigned long long>(std::max(0L, asked)),
             static_cast<unsigned long long>(limit), room->node->origin)
         .node = room->node;
     return true;
   };
-  if (asked > room->most) return add(Rule::cpus_over, job.certainty(), room->most);
+  if (asked > room->most) return add(SiteRule::cpus_over, job.certainty(), room->most);
   const bool cores = job.demand.cpu_unit == CpuUnit::cores;
   // Up to the number of cores a script most likely counts cores.
   if (asked <= room->known && room->usable < room->cores && asked > room->usable &&
       (cores || asked <= room->cores || asked > room->usable * (room->known / room->cores)))
-    return add(Rule::cpus_reserved, Certainty::likely, room->usable);
+    return add(SiteRule::cpus_reserved, Certainty::likely, room->usable);
   return false;
 }
 
@@ -69,14 +69,14 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   // Who has the nodes alone takes nothing from other GPUs.
   const bool other =
       !placement.owns_nodes() && breaks_share(node, asked, share) && (asked > most || asked < share);
-  Rule rule = Rule::cpu_share;
+  SiteRule rule = SiteRule::cpu_share;
   auto certainty = Certainty::likely; // how many threads a CPU of Slurm is decides the site
   if (!other) {
     certainty = Certainty::advice;
     if (asked > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
-      rule = Rule::cpus_many;
+      rule = SiteRule::cpus_many;
     else if (asked * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked)
-      rule = Rule::cpus_few;
+      rule = SiteRule::cpus_few;
     else
       return;
   }
@@ -94,8 +94,8 @@ void judge_memory_share(Case& job, const model::NodeType& node) {
   const bool other = breaks_share(node, asked, share);
   if (!other && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
   const bool likely = other && (over || asked < share);
-  job.add(other ? Rule::memory_share : Rule::memory_many, likely ? Certainty::likely : Certainty::advice,
-          asked.mib(), share.mib(), node.origin)
+  job.add(other ? SiteRule::memory_share : SiteRule::memory_many,
+          likely ? Certainty::likely : Certainty::advice, asked.mib(), share.mib(), node.origin)
       .node = &node;
 }
 
@@ -128,7 +128,7 @@ void judge_memory(Case& job) {
   // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
   // may still take the job.
   const bool far = most->gpu && asked * 4 > most->memory->value.mib() * 5;
-  job.add(Rule::memory_over, far ? job.certainty() : Certainty::likely, asked, most->memory->value.mib(),
+  job.add(SiteRule::memory_over, far ? job.certainty() : Certainty::likely, asked, most->memory->value.mib(),
           most->memory->origin)
       .node = most;
 }

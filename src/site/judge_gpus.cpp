@@ -48,7 +48,7 @@ void judge_room(Case& job) {
   if (is_for_cpus(job)) {
     const auto nodes = job.nodes();
     const auto* partition = job.placement.partition();
-    auto& verdict = job.add(Rule::gpus_on_cpu_nodes, job.certainty(), demand.gpus_per_node, 0,
+    auto& verdict = job.add(SiteRule::gpus_on_cpu_nodes, job.certainty(), demand.gpus_per_node, 0,
                             partition ? partition->origin : nodes.front()->origin);
     if (partition) verdict.name = partition->name;
     if (!nodes.empty()) verdict.node = nodes.front();
@@ -59,9 +59,11 @@ void judge_room(Case& job) {
   const std::uint64_t most = node->gpu->per_node, all = demand.nodes * most;
   Verdict* verdict = nullptr;
   if (demand.gpus_on_node > most)
-    verdict = &job.add(Rule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
+    verdict =
+        &job.add(SiteRule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
   else if (demand.nodes_exact && demand.gpus_in_all > all)
-    verdict = &job.add(Rule::gpus_on_nodes, job.certainty(), demand.gpus_in_all, most, nodes.front()->origin);
+    verdict =
+        &job.add(SiteRule::gpus_on_nodes, job.certainty(), demand.gpus_in_all, most, nodes.front()->origin);
   if (verdict) verdict->node = node;
 }
 
@@ -76,9 +78,9 @@ void judge_counts(Case& job) {
   const unsigned per_node = gpu ? gpu->per_node : 0;
   for (const auto fault : gpu_count_faults(rule, demand.nodes, demand.gpus_per_node, per_node)) {
     const bool in_all = fault == GpuCountFault::not_multiple;
-    const auto what = fault == GpuCountFault::not_listed      ? Rule::gpus_listed
-                      : fault == GpuCountFault::part_of_nodes ? Rule::gpus_whole_nodes
-                                                              : Rule::gpus_multiple;
+    const auto what = fault == GpuCountFault::not_listed      ? SiteRule::gpus_listed
+                      : fault == GpuCountFault::part_of_nodes ? SiteRule::gpus_whole_nodes
+                                                              : SiteRule::gpus_multiple;
     auto& verdict = job.add_limit(what, 1ULL * demand.gpus_per_node * (in_all ? demand.nodes : 1),
                                   in_all ? rule.multiple_of : per_node, rule.origin);
     verdict.request = &rule;
@@ -91,10 +93,10 @@ void judge_total(Case& job) {
   if (placement.partitions.size() > 1) return;
   const auto* partition = placement.partition();
   if (const auto& most = limit_of(placement.qos, partition, &Limits::max_gpus); most && gpus > most->value)
-    job.add_limit(Rule::gpus_over, gpus, most->value, most->origin).owner =
+    job.add_limit(SiteRule::gpus_over, gpus, most->value, most->origin).owner =
         limit_owner(job.site, placement.qos, partition, &Limits::max_gpus);
   if (const auto& least = limit_of(placement.qos, partition, &Limits::min_gpus); least && gpus < least->value)
-    job.add_limit(Rule::gpus_under, gpus, least->value, least->origin).owner =
+    job.add_limit(SiteRule::gpus_under, gpus, least->value, least->origin).owner =
         limit_owner(job.site, placement.qos, partition, &Limits::min_gpus);
 }
 
@@ -135,7 +137,7 @@ void judge_idle(Case& job) {
     return;
   const auto* partition = placement.partition();
   const bool by_partition = partition && partition->exclusive;
-  auto& verdict = job.add(Rule::gpus_idle, Certainty::advice, asked, nodes.front()->gpu->per_node,
+  auto& verdict = job.add(SiteRule::gpus_idle, Certainty::advice, asked, nodes.front()->gpu->per_node,
                           by_partition ? partition->origin : nodes.front()->origin);
   verdict.node = nodes.front();
   if (by_partition) verdict.owner = "partition " + partition->name;
@@ -148,7 +150,7 @@ void judge_type(Case& job) {
     if (!job.is_request() && placement.nodes.empty()) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
     auto& verdict =
-        job.add(Rule::type_unknown, Certainty::likely, 0, 0, node ? node->origin : model::Origin{});
+        job.add(SiteRule::type_unknown, Certainty::likely, 0, 0, node ? node->origin : model::Origin{});
     verdict.name = demand.gpu_type;
     return;
   }
@@ -157,7 +159,7 @@ void judge_type(Case& job) {
   if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
   // Of the one type that there is a job gets GPUs whether it names it or not.
   const bool only_one = gpu_type_names(placement.nodes).size() <= 1;
-  auto& verdict = job.add(Rule::type_missing,
+  auto& verdict = job.add(SiteRule::type_missing,
                           job.is_request()                       ? Certainty::certain
                           : only_one                             ? Certainty::advice
                           : job.demand.stage == Stage::submitted ? Certainty::certain
@@ -177,7 +179,7 @@ void judge_gpus(Case& job) {
     const auto certainty = !placement.sure && !job.is_request() ? Certainty::advice
                            : rule.must_request && known         ? Certainty::certain
                                                                 : Certainty::likely;
-    job.add(Rule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
+    job.add(SiteRule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
     return;
   }
   judge_room(job);

@@ -22,18 +22,19 @@ void judge_qos(Case& job) {
   const auto* qos = placement.qos;
   // Slurm's database makes the QoS normal by itself.
   if (!qos && demand.qos != "normal" && !site.qos.empty() && !has_name(site.other_qos, demand.qos))
-    job.add(Rule::qos_unknown, Certainty::likely, 0, 0, {}).name = demand.qos;
+    job.add(SiteRule::qos_unknown, Certainty::likely, 0, 0, {}).name = demand.qos;
   if (!qos) return;
-  if (qos->on_request) job.add(Rule::qos_on_request, Certainty::advice, 0, 0, qos->origin).name = qos->name;
+  if (qos->on_request)
+    job.add(SiteRule::qos_on_request, Certainty::advice, 0, 0, qos->origin).name = qos->name;
   const auto& partitions = placement.partitions;
   const bool named = !demand.partitions.empty() || job.is_request();
   const auto is_for = [&](const auto* partition) { return is_place_of(qos, partition->name); };
   // A profile may know a part of the QoS's partitions only.
   if (named && !partitions.empty() && std::none_of(partitions.begin(), partitions.end(), is_for))
-    job.add(Rule::qos_elsewhere, Certainty::likely, 0, 0, qos->origin).name = qos->name;
+    job.add(SiteRule::qos_elsewhere, Certainty::likely, 0, 0, qos->origin).name = qos->name;
   for (const auto& option : qos->needs)
     if (!has_option(demand, option))
-      job.add(Rule::qos_needs, Certainty::certain, 0, 0, qos->origin).name = option;
+      job.add(SiteRule::qos_needs, Certainty::certain, 0, 0, qos->origin).name = option;
 }
 
 void judge_features(Case& job) {
@@ -41,12 +42,12 @@ void judge_features(Case& job) {
   const auto& signs = site.constraint_operators;
   for (const std::string sign : {"&", "|"})
     if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !has_name(signs, sign))
-      job.add(Rule::feature_sign, Certainty::likely, 0, 0, {}).name = sign;
+      job.add(SiteRule::feature_sign, Certainty::likely, 0, 0, {}).name = sign;
   std::vector<std::string> said;
   for (const auto& name : demand.features) {
     if (site.constraints.empty() || has_name(site.constraints, name) || has_name(said, name)) continue;
     said.push_back(name);
-    job.add(Rule::feature_unknown, Certainty::likely, 0, 0, {}).name = name;
+    job.add(SiteRule::feature_unknown, Certainty::likely, 0, 0, {}).name = name;
   }
 }
 

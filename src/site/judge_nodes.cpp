@@ -46,17 +46,18 @@ void judge_place(Case& job) {
   };
   const auto& most = limit_of(placement.qos, partition, &Limits::max_nodes);
   if (most && nodes > most->value)
-    job.add_limit(Rule::nodes_over, nodes, most->value, most->origin).owner = owner(&Limits::max_nodes);
+    job.add_limit(SiteRule::nodes_over, nodes, most->value, most->origin).owner = owner(&Limits::max_nodes);
   else if (!most && partition && partition->node_count && nodes > partition->node_count->value)
-    job.add_limit(Rule::nodes_of_partition, nodes, partition->node_count->value,
+    job.add_limit(SiteRule::nodes_of_partition, nodes, partition->node_count->value,
                   partition->node_count->origin)
         .owner = "partition " + partition->name;
   else if (const auto kinds = kinds_for(job); !most && nodes_there(kinds) > 0 && nodes > nodes_there(kinds))
-    job.add(Rule::nodes_of_kind, Certainty::likely, nodes, nodes_there(kinds), kinds.front()->origin).node =
-        kinds.size() == 1 ? kinds.front() : nullptr;
+    job.add(SiteRule::nodes_of_kind, Certainty::likely, nodes, nodes_there(kinds), kinds.front()->origin)
+        .node = kinds.size() == 1 ? kinds.front() : nullptr;
   if (const auto& least = limit_of(placement.qos, partition, &Limits::min_nodes);
       least && nodes < least->value)
-    job.add_limit(Rule::nodes_under, nodes, least->value, least->origin).owner = owner(&Limits::min_nodes);
+    job.add_limit(SiteRule::nodes_under, nodes, least->value, least->origin).owner =
+        owner(&Limits::min_nodes);
 }
 
 } // namespace
@@ -64,29 +65,31 @@ void judge_place(Case& job) {
 std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name) {
   if (site.partitions.empty() || site.find_partition(name)) return std::nullopt;
   const auto& others = site.other_partitions;
-  if (lists(others, name)) return Verdict{Rule::partition_untold, Certainty::advice, name};
-  return Verdict{Rule::partition_unknown, lists(others, "*") ? Certainty::advice : Certainty::likely, name};
+  if (lists(others, name)) return Verdict{SiteRule::partition_untold, Certainty::advice, name};
+  return Verdict{SiteRule::partition_unknown, lists(others, "*") ? Certainty::advice : Certainty::likely,
+                 name};
 }
 
 void judge_partition(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   if (demand.partitions.empty()) return;
   const auto& rule = flag_rule(site, "partition", placement.facts);
-  const auto add = [&](Rule what, const std::string& name, Certainty certainty, const model::Origin& origin) {
+  const auto add = [&](SiteRule what, const std::string& name, Certainty certainty,
+                       const model::Origin& origin) {
     auto& verdict = job.add(what, certainty, 0, 0, origin);
     verdict.name = name;
     verdict.flag = &rule;
   };
   if (rule.policy == model::Policy::forbidden)
-    return add(Rule::partition_refused, demand.partitions.front(), Certainty::certain, rule.origin);
+    return add(SiteRule::partition_refused, demand.partitions.front(), Certainty::certain, rule.origin);
   if (rule.policy == model::Policy::discouraged)
-    add(Rule::partition_unwanted, demand.partitions.front(), Certainty::likely, rule.origin);
+    add(SiteRule::partition_unwanted, demand.partitions.front(), Certainty::likely, rule.origin);
   for (const auto& name : demand.partitions) {
     const auto* partition = site.find_partition(name);
     if (partition && !partition->nameable)
-      add(Rule::partition_chosen, name, Certainty::certain, partition->origin);
+      add(SiteRule::partition_chosen, name, Certainty::certain, partition->origin);
     if (partition && partition->on_request)
-      add(Rule::partition_on_request, name, Certainty::advice, partition->origin);
+      add(SiteRule::partition_on_request, name, Certainty::advice, partition->origin);
     if (!rule.takes() || rule.policy == model::Policy::discouraged) continue;
     if (auto unknown = judge_partition_name(site, name)) job.verdicts.push_back(std::move(*unknown));
   }
@@ -96,19 +99,19 @@ void judge_nodes(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const unsigned nodes = demand.nodes;
   if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)
-    job.add_limit(Rule::nodes_of_user, nodes, most->value, most->origin);
+    job.add_limit(SiteRule::nodes_of_user, nodes, most->value, most->origin);
   const auto kinds = job.nodes();
   const bool apart = !kinds.empty() && std::none_of(kinds.begin(), kinds.end(),
                                                     [](const auto* node) { return node->multi_node; });
   if (nodes > 1 && apart) {
-    auto& verdict = job.add(Rule::nodes_apart, job.certainty(), nodes, 1, kinds.front()->origin);
+    auto& verdict = job.add(SiteRule::nodes_apart, job.certainty(), nodes, 1, kinds.front()->origin);
     verdict.node = kinds.front();
   }
   if (job.has_one_place()) judge_place(job); // else one of several may take it
   const auto* partition = placement.partition();
   const auto& most = limit_of(placement.qos, partition, &Limits::max_submitted);
   if (most && demand.array_tasks > most->value && placement.partitions.size() <= 1)
-    job.add_limit(Rule::jobs_over, demand.array_tasks, most->value, most->origin).owner =
+    job.add_limit(SiteRule::jobs_over, demand.array_tasks, most->value, most->origin).owner =
         limit_owner(site, placement.qos, partition, &Limits::max_submitted);
 }
 

@@ -41,12 +41,13 @@ void judge_most(Case& job) {
       most && demand.time && job.placement.partitions.size() <= 1) {
     const auto minutes = std::chrono::ceil<std::chrono::minutes>(demand.time->seconds()).count();
     if (static_cast<unsigned long long>(minutes) * demand.nodes > most->value)
-      job.add_limit(Rule::node_minutes, static_cast<unsigned long long>(minutes), most->value, most->origin)
+      job.add_limit(SiteRule::node_minutes, static_cast<unsigned long long>(minutes), most->value,
+                    most->origin)
           .owner = limit_owner(job.site, job.placement.qos, partition, &Limits::max_node_minutes);
   }
   const auto limit = longest(job);
   if (!limit || (demand.time ? *demand.time <= limit->time : !demand.unlimited)) return;
-  job.add_limit(Rule::time_over, demand.time ? seconds_of(*demand.time) : 0, seconds_of(limit->time),
+  job.add_limit(SiteRule::time_over, demand.time ? seconds_of(*demand.time) : 0, seconds_of(limit->time),
                 limit->origin)
       .owner = limit->owner;
 }
@@ -59,10 +60,10 @@ void judge_time(Case& job) {
   if (!demand.time || placement.partitions.size() > 1) return;
   if (const auto& least = limit_of(placement.qos, placement.partition(), &Limits::min_time);
       least && *demand.time < least->value)
-    job.add_limit(Rule::time_under, seconds_of(*demand.time), seconds_of(least->value), least->origin).owner =
-        limit_owner(site, placement.qos, placement.partition(), &Limits::min_time);
+    job.add_limit(SiteRule::time_under, seconds_of(*demand.time), seconds_of(least->value), least->origin)
+        .owner = limit_owner(site, placement.qos, placement.partition(), &Limits::min_time);
   else if (const auto& usual = site.policies.min_time_recommended; usual && *demand.time < usual->value)
-    job.add(Rule::time_short, Certainty::advice, seconds_of(*demand.time), seconds_of(usual->value),
+    job.add(SiteRule::time_short, Certainty::advice, seconds_of(*demand.time), seconds_of(usual->value),
             usual->origin);
 }
 

@@ -11,7 +11,7 @@ namespace hpcml::site {
 /// What all parts look at, and where they add what they find.
 struct Case {
   const model::Site& site;
-  const Placement& placement;
+  const Landing& placement;
   const Demand& demand;
   Verdicts& verdicts;
 
@@ -30,12 +30,12 @@ struct Case {
     return placement.partitions.size() == 1 ||
            (placement.partitions.empty() && (is_request() || site.partitions.empty()));
   }
-  Verdict& add(Rule rule, Certainty certainty, unsigned long long have, unsigned long long limit,
+  Verdict& add(SiteRule rule, Certainty certainty, unsigned long long have, unsigned long long limit,
                const model::Origin& origin) {
     return verdicts.emplace_back(Verdict{rule, certainty, {}, have, limit, {}, origin});
   }
   /// A limit of the place, which a reservation may lift.
-  Verdict& add_limit(Rule rule, unsigned long long have, unsigned long long limit,
+  Verdict& add_limit(SiteRule rule, unsigned long long have, unsigned long long limit,
                      const model::Origin& origin) {
     auto& verdict = add(rule, certainty(), have, limit, origin);
     verdict.reservable = demand.reserved;

@@ -32,7 +32,7 @@ bool wants_gpus(const model::Site& site, const Demand& demand) {
 
 /// The partition of a job that names none: the site's default if it suits, else the first that does; and
 /// those that people may choose among.
-void take_default(Placement& placement, const model::Site& site, const Demand& demand) {
+void take_default(Landing& placement, const model::Site& site, const Demand& demand) {
   const bool gpus = wants_gpus(site, demand);
   const auto has_type = [&](const model::Partition& partition) {
     return demand.gpu_type.empty() || !nodes_with_type(nodes_of(site, partition), demand.gpu_type).empty();
@@ -77,7 +77,7 @@ void take_default(Placement& placement, const model::Site& site, const Demand& d
   placement.sure = request || !chosen->nameable;
 }
 
-void choose_partitions(Placement& placement, const model::Site& site, const Demand& demand) {
+void choose_partitions(Landing& placement, const model::Site& site, const Demand& demand) {
   for (const auto& name : demand.partitions)
     if (const auto* partition = site.find_partition(name)) placement.partitions.push_back(partition);
   placement.sure = !demand.partitions.empty() && placement.partitions.size() == demand.partitions.size();
@@ -121,7 +121,7 @@ template <class Fits> void narrow(Nodes& nodes, Fits fits) {
 }
 
 /// All kinds of node where the job may be, by its partitions alone.
-void find_kinds(Placement& placement, const model::Site& site, const Demand& demand) {
+void find_kinds(Landing& placement, const model::Site& site, const Demand& demand) {
   auto& kinds = placement.kinds;
   for (const auto* partition : placement.partitions)
     for (const auto* node : nodes_of(site, *partition))
@@ -158,7 +158,7 @@ const model::NodeType* best_of(const Nodes& nodes, const Demand& demand, unsigne
 }
 
 /// Of the nodes those that can have the job, by type and features.
-void choose_nodes(Placement& placement, const Demand& demand) {
+void choose_nodes(Landing& placement, const Demand& demand) {
   auto& nodes = placement.nodes = placement.kinds;
   if (!demand.gpu_type.empty()) {
     auto typed = nodes_with_type(nodes, demand.gpu_type);
@@ -187,7 +187,7 @@ void choose_nodes(Placement& placement, const Demand& demand) {
 }
 
 /// Whether the script of a request gets --exclusive, which the site or the QoS wants.
-bool adds_exclusive(const model::Site& site, const Placement& placement) {
+bool adds_exclusive(const model::Site& site, const Landing& placement) {
   const auto is_it = [](const std::string& option) {
     return option == "--exclusive" || option.starts_with("--exclusive=");
   };
@@ -199,7 +199,7 @@ bool adds_exclusive(const model::Site& site, const Placement& placement) {
   });
 }
 
-JobFacts facts_of(const model::Site& site, const Placement& placement, const Demand& demand) {
+JobFacts facts_of(const model::Site& site, const Landing& placement, const Demand& demand) {
   JobOutline outline;
   outline.nodes = demand.nodes;
   outline.gpus_per_node = demand.gpus_per_node;
@@ -256,7 +256,7 @@ bool is_offline(const model::Site& site, const std::vector<const model::Partitio
                             : std::none_of(partitions.begin(), partitions.end(), reaches);
 }
 
-bool takes_all_memory(const Placement& placement, const Demand& demand) {
+bool takes_all_memory(const Landing& placement, const Demand& demand) {
   const auto is_shared = [](const model::Partition* partition) {
     return !partition->exclusive && !partition->slurm_exclusive.value_or(false);
   };
@@ -270,8 +270,8 @@ bool takes_all_memory(const Placement& placement, const Demand& demand) {
          std::all_of(nodes.begin(), nodes.end(), has_more);
 }
 
-Placement place(const model::Site& site, const Demand& demand) {
-  Placement placement;
+Landing place(const model::Site& site, const Demand& demand) {
+  Landing placement;
   const bool request = demand.stage == Stage::request; // it is planned for the site that it is for
   if (demand.elsewhere && !request) return placement;
   placement.owner = demand.exclusive;

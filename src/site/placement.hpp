@@ -15,7 +15,7 @@ namespace hpcml::site {
 enum class ChosenBy { nobody, job, profile, only_with_type };
 
 /// What the profile tells of the job's place. What it does not tell is empty or null: then nothing is judged.
-struct Placement {
+struct Landing {
   std::vector<const model::Partition*> partitions; ///< all of which may take the job
   ChosenBy chosen_by = ChosenBy::nobody;
   std::vector<std::string> choices; ///< partitions that suit the job and that it may name
@@ -38,7 +38,7 @@ struct Placement {
 };
 
 /// Where the job goes: to the partition that it names, or that the profile has for such jobs.
-Placement place(const model::Site& site, const Demand& demand);
+Landing place(const model::Site& site, const Demand& demand);
 /// The QoS of a job in the partition that names this one, or none.
 const model::Qos* choose_qos(const model::Site& site, const std::string& named, const std::string& partition);
 /// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
@@ -50,7 +50,7 @@ bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<
 /// Whether no node of these partitions (none: of the site) reaches the internet, by whatever way.
 bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions);
 /// Whether the job takes all memory of a node that others share, for a part of its GPUs (--mem=0).
-bool takes_all_memory(const Placement& placement, const Demand& demand);
+bool takes_all_memory(const Landing& placement, const Demand& demand);
 /// Whether GPUs come with the nodes, without being asked for.
 bool gpus_come_with_nodes(const model::Site& site);
 

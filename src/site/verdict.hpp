@@ -17,7 +17,7 @@ namespace hpcml::site {
 enum class Certainty { certain, likely, advice };
 
 /// What is judged. The comment says what `have` and `limit` are, and what `name` is.
-enum class Rule {
+enum class SiteRule {
   site_retired,
   no_scheduler,
   partition_refused,  ///< jobs may name none
@@ -73,11 +73,11 @@ enum class Rule {
 };
 
 /// The id of the rule of `hpcml check` that tells of it: "site/nodes".
-std::string_view rule_id(Rule rule);
+std::string_view rule_id(SiteRule rule);
 
 /// One rule that the job breaks.
 struct Verdict {
-  Rule rule;
+  SiteRule rule;
   Certainty certainty = Certainty::certain;
   std::string name = {};
   unsigned long long have = 0;
@@ -92,12 +92,12 @@ struct Verdict {
 using Verdicts = std::vector<Verdict>;
 
 /// Why the site takes no jobs at all; nothing where it takes some.
-std::optional<Rule> closed_by(const model::Site& site);
+std::optional<SiteRule> closed_by(const model::Site& site);
 
 /// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
 std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name);
 
 /// All that the site says to the job at its place; nothing where it goes elsewhere.
-Verdicts judge(const model::Site& site, const Placement& placement, const Demand& demand);
+Verdicts judge(const model::Site& site, const Landing& placement, const Demand& demand);
 
 } // namespace hpcml::site

@@ -25,9 +25,9 @@ struct PlacedFinding {
 };
 
 /// The findings about one text, all of them, in the order in which they were found.
-class Findings {
+class PlacedFindings {
 public:
-  Findings(std::string file, std::string_view text) : x_file(std::move(file)), x_text(text) {}
+  PlacedFindings(std::string file, std::string_view text) : x_file(std::move(file)), x_text(text) {}
   void error(Place place, std::string code, std::string message, std::string hint = {}) {
     x_placed.push_back({diag::Severity::error, std::move(code), std::move(message), std::move(hint), place});
   }

@@ -58,7 +58,7 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"},
 
 class Translator {
 public:
-  Translator(Magic magic, const std::vector<Word>& words, AsVersion version, Findings& findings)
+  Translator(Magic magic, const std::vector<HeaderWord>& words, AsVersion version, PlacedFindings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
   /// getopt_long that ends at the first operand.
@@ -82,7 +82,7 @@ private:
                      "take it out, or give sbatch --ignore-pbs");
   }
   void add(string_view option, std::optional<std::string> value) {
-    x_settings.push_back({std::string(option), std::move(value), x_place, Source::script});
+    x_settings.push_back({std::string(option), std::move(value), x_place, SettingSource::script});
   }
 
   template <typename Test> const Letter* find(Test is_it) const {
@@ -244,9 +244,9 @@ private:
   }
 
   Magic x_magic;
-  const std::vector<Word>& x_words;
+  const std::vector<HeaderWord>& x_words;
   AsVersion x_version;
-  Findings& x_findings;
+  PlacedFindings& x_findings;
   Place x_place;
   std::size_t x_at = 0;
   std::vector<Setting> x_settings;
@@ -254,9 +254,10 @@ private:
 
 } // namespace
 
-std::vector<Setting> translate_foreign(const ScriptHeader& header, AsVersion version, Findings& findings) {
+std::vector<Setting> translate_foreign(const ScriptHeader& header, AsVersion version,
+                                       PlacedFindings& findings) {
   for (const auto magic : {Magic::bsub, Magic::pbs}) {
-    std::vector<Word> words;
+    std::vector<HeaderWord> words;
     bool present = false;
     for (const auto& directive : header.directives) {
       if (directive.magic != magic) continue;

@@ -10,6 +10,7 @@ namespace hpcml::slurm {
 
 /// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is left
 /// out, what sbatch refuses goes to `findings`.
-std::vector<Setting> translate_foreign(const ScriptHeader& header, AsVersion version, Findings& findings);
+std::vector<Setting> translate_foreign(const ScriptHeader& header, AsVersion version,
+                                       PlacedFindings& findings);
 
 } // namespace hpcml::slurm

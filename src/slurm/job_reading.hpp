@@ -16,13 +16,13 @@ namespace hpcml::slurm {
 /// The job as one version of sbatch reads it.
 struct JobReading {
   ScriptHeader header = {};
-  Components settings = {};           ///< of the directives, also what a later one overrides
-  std::vector<Request> requests = {}; ///< one per component of the job
-  std::vector<JobSize> sizes = {};    ///< of the requests
+  Components settings = {};              ///< of the directives, also what a later one overrides
+  std::vector<JobOptions> requests = {}; ///< one per component of the job
+  std::vector<JobSize> sizes = {};       ///< of the requests
 };
 
 /// Reads the script; what sbatch refuses in its lines and values goes to `findings`. Whether such a job is
 /// possible check_possible tells.
-JobReading read_job(std::string_view text, AsVersion version, Findings& findings);
+JobReading read_job(std::string_view text, AsVersion version, PlacedFindings& findings);
 
 } // namespace hpcml::slurm

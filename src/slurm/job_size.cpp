@@ -9,12 +9,12 @@
 
 namespace hpcml::slurm {
 
-long sent_count(const Request& r, std::string_view option) {
+long sent_count(const JobOptions& r, std::string_view option) {
   const long number = static_cast<std::uint16_t>(r.count(option, 65534));
   return number == 65534 ? 0 : number;
 }
 
-JobSize geometry_of(const Request& r) {
+JobSize geometry_of(const JobOptions& r) {
   JobSize size;
   const auto sent = [&](std::string_view option) -> long {
     const long number = sent_count(r, option);
@@ -36,7 +36,7 @@ JobSize geometry_of(const Request& r) {
 
 namespace {
 
-void apply_nodes(const Request& r, AsVersion version, long listed_nodes, JobSize& size) {
+void apply_nodes(const JobOptions& r, AsVersion version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
     size.min_nodes = r.nodes->max > 0 ? r.nodes->min : std::max(1L, r.nodes->min); // "0-1" may have none
     size.max_nodes = r.nodes->max;
@@ -56,12 +56,12 @@ void apply_nodes(const Request& r, AsVersion version, long listed_nodes, JobSize
     size.max_nodes = std::max(size.min_nodes, static_cast<long>(total));
 }
 
-std::uint64_t per_task_gpus(const Request& r) {
+std::uint64_t per_task_gpus(const JobOptions& r) {
   return std::max(r.gpus("gpus-per-task"), r.tres_per_task ? gpu_count(r.tres_per_task->items) : 0);
 }
 
 /// CPUs are asked for per GPU of any type, which one of a named type is not.
-bool has_typed_gpus_per_task(const Request& r) {
+bool has_typed_gpus_per_task(const JobOptions& r) {
   const auto typed = [](const std::vector<GresItem>& items) {
     return std::any_of(items.begin(), items.end(),
                        [](const GresItem& item) { return item.name == "gpu" && !item.type.empty(); });
@@ -70,7 +70,7 @@ bool has_typed_gpus_per_task(const Request& r) {
   return (own != r.gres.end() && typed(own->second)) || (r.tres_per_task && typed(r.tres_per_task->items));
 }
 
-bool asks_for_gres(const Request& r) {
+bool asks_for_gres(const JobOptions& r) {
   const auto counts = [](const auto& items) {
     return std::any_of(items.begin(), items.end(),
                        [](const GresItem& item) { return item.count > 0 && item.name != "cpu"; });
@@ -80,7 +80,7 @@ bool asks_for_gres(const Request& r) {
 }
 
 /// The most GPUs per node that one item of --gres or --gpus-per-node asks for.
-std::uint64_t most_per_node(const Request& r) {
+std::uint64_t most_per_node(const JobOptions& r) {
   std::uint64_t most = 0;
   for (const std::string_view option : {"gres", "gpus-per-node"})
     if (const auto found = r.gres.find(option); found != r.gres.end())
@@ -90,7 +90,7 @@ std::uint64_t most_per_node(const Request& r) {
 }
 
 /// Tasks that follow from GPUs.
-long tasks_by_gpus(const Request& r, AsVersion version, const JobSize& size) {
+long tasks_by_gpus(const JobOptions& r, AsVersion version, const JobSize& size) {
   auto total = r.gpus("gpus");
   // The controller counts with the most that one of several items asks of a node.
   if (const auto most = most_per_node(r); total > 0 && most > r.gpus_per_node() && version >= Version::v21_08)
@@ -110,7 +110,7 @@ long tasks_by_gpus(const Request& r, AsVersion version, const JobSize& size) {
   return 0;
 }
 
-void apply_tasks(const Request& r, AsVersion version, JobSize& size) {
+void apply_tasks(const JobOptions& r, AsVersion version, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
   const long product =
       r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
@@ -140,7 +140,7 @@ void apply_tasks(const Request& r, AsVersion version, JobSize& size) {
 }
 
 /// No more nodes than the GPUs that follow from --ntasks-per-gpu.
-void bound_nodes_by_gpus(const Request& r, JobSize& size) {
+void bound_nodes_by_gpus(const JobOptions& r, JobSize& size) {
   const long per_gpu = sent_count(r, "ntasks-per-gpu");
   if (!r.nodes || !r.has("ntasks") || per_gpu == 0 || r.gpus("gpus") > 0 || r.gpus_per_node() > 0 ||
       r.gpus("gpus-per-socket") > 0)
@@ -157,7 +157,7 @@ std::string hostlist_text(std::string text) {
   return text;
 }
 
-long listed_nodes(const Request& request) {
+long listed_nodes(const JobOptions& request) {
   const std::string text = hostlist_text(request.text("nodelist"));
   if (text.empty()) return 0;
   const auto list = model::Hostlist::parse(text);
@@ -165,7 +165,7 @@ long listed_nodes(const Request& request) {
   return static_cast<long>(std::set<std::string>(list->names().begin(), list->names().end()).size());
 }
 
-JobSize size_job(const Request& r, AsVersion version, long listed_nodes) {
+JobSize size_job(const JobOptions& r, AsVersion version, long listed_nodes) {
   JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
   apply_tasks(r, version, size);

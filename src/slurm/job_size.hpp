@@ -30,18 +30,18 @@ struct JobSize {
 };
 
 /// The number of an option as it is sent, in 16 bits, of which 65534 says that nothing was asked for: 0.
-long sent_count(const Request& request, std::string_view option);
+long sent_count(const JobOptions& request, std::string_view option);
 
 /// A list of nodes as Slurm takes it: blanks part names, too, and commas at the end count for nothing.
 std::string hostlist_text(std::string text);
 
 /// How many distinct nodes --nodelist names; 0 without one or where it cannot be read.
-long listed_nodes(const Request& request);
+long listed_nodes(const JobOptions& request);
 
 /// Sockets, cores and threads alone, by options and by --hint.
-JobSize geometry_of(const Request& request);
+JobSize geometry_of(const JobOptions& request);
 
 /// `listed_nodes`: how many nodes --nodelist names (0 without one).
-JobSize size_job(const Request& request, AsVersion version, long listed_nodes);
+JobSize size_job(const JobOptions& request, AsVersion version, long listed_nodes);
 
 } // namespace hpcml::slurm

@@ -14,7 +14,7 @@ struct Reading {
   const Setting& setting;
   const std::string& text; ///< the value, "" without one
   AsVersion version;
-  Request& request;
+  JobOptions& request;
 };
 
 // Each says whether sbatch takes the value.

@@ -198,9 +198,9 @@ constexpr OptionUse read_use(std::string_view text) {
     }
     for (std::size_t i = 0; i < use.arguments.size(); ++i)
       if (is_in_range(range, static_cast<Version>(i)))
-        use.arguments[i] = mark == '='   ? Argument::required
-                           : mark == '?' ? Argument::optional
-                                         : Argument::none;
+        use.arguments[i] = mark == '='   ? TakesValue::required
+                           : mark == '?' ? TakesValue::optional
+                                         : TakesValue::none;
   }
   return use;
 }

@@ -32,7 +32,7 @@ std::span<const OptionRow> option_rows();
 /// only.
 struct OptionUse {
   char letter = '\0';
-  std::array<std::optional<Argument>, k_version_names.size()> arguments = {};
+  std::array<std::optional<TakesValue>, k_version_names.size()> arguments = {};
 };
 
 /// How a program has the option of a row of `option_rows()`.

@@ -14,10 +14,10 @@ bool is_option_word(std::string_view word) {
          util::is_one_line(word);
 }
 
-util::Result<OptionWord> check_value(OptionWord option, Argument argument) {
-  if (argument == Argument::none && option.value)
+util::Result<OptionWord> check_value(OptionWord option, TakesValue argument) {
+  if (argument == TakesValue::none && option.value)
     return util::Error{option.name + " takes no value", "give one option each; write " + option.name};
-  if (argument == Argument::required && (!option.value || option.value->empty()))
+  if (argument == TakesValue::required && (!option.value || option.value->empty()))
     return util::Error{option.name + " needs a value", "write " + option.name + "=VALUE"};
   return option;
 }

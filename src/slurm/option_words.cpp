@@ -140,7 +140,7 @@ bool read_mem_bind(Reading& r) { return is_mem_bind(r.text, r.version); }
 
 /// The variable has the number alone; the time is in another one.
 bool read_switches(Reading& r) {
-  const bool alone = r.setting.source == Source::environment;
+  const bool alone = r.setting.source == SettingSource::environment;
   return parse_count(alone ? r.text : r.text.substr(0, r.text.find('@')), 1).has_value();
 }
 

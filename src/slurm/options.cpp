@@ -19,7 +19,8 @@ constexpr std::pair<std::string_view, std::string_view> k_other_names[] = {
     {"pack-group", "het-group"}};
 
 /// Without a version: as its newest form takes it.
-std::optional<Argument> argument_of(const OptionRow& row, Program program, std::optional<AsVersion> version) {
+std::optional<TakesValue> argument_of(const OptionRow& row, Program program,
+                                      std::optional<AsVersion> version) {
   const auto& arguments = use_of(row, program).arguments;
   if (version) return version->pick(arguments);
   const auto newest =

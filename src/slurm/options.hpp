@@ -15,7 +15,7 @@ namespace hpcml::slurm {
 /// The programs of Slurm that take a job's options.
 enum class Program { sbatch, srun, salloc };
 /// Whether an option has a value.
-enum class Argument { none, optional, required };
+enum class TakesValue { none, optional, required };
 /// What may be written as an option's value; text: anything.
 enum class ValueKind {
   text,
@@ -66,7 +66,7 @@ enum class ValueKind {
 /// An option of a program, by its full name without dashes ("ntasks-per-node").
 struct Option {
   std::string name;
-  Argument argument = Argument::none;
+  TakesValue argument = TakesValue::none;
 };
 
 /// What a name stands for: one option; several, for which it is too short; none, where a plugin of a site may

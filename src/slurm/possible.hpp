@@ -7,18 +7,20 @@
 namespace hpcml::slurm {
 
 /// Whether --nodelist names nodes to choose from: from 23.02, where it names more than the job needs.
-bool has_choice(const Request& request, AsVersion version);
+bool has_choice(const JobOptions& request, AsVersion version);
 
 /// Whether the tasks are more than so many nodes may hold by --ntasks-per-node.
-bool exceeds_places(const Request& request, const JobSize& size, long nodes, AsVersion version);
+bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, AsVersion version);
 
 /// --nodes=0, where nothing else makes nodes, as a finding "slurm/impossible".
-void check_no_nodes(const Request& request, AsVersion version, Findings& findings);
+void check_no_nodes(const JobOptions& request, AsVersion version, PlacedFindings& findings);
 
 /// What is refused at once, however few nodes the cluster has, as findings "slurm/impossible".
-void check_contradictions(const Request& request, const JobSize& size, AsVersion version, Findings& findings);
+void check_contradictions(const JobOptions& request, const JobSize& size, AsVersion version,
+                          PlacedFindings& findings);
 
 /// These and what no cluster with enough nodes takes.
-void check_possible(const Request& request, const JobSize& size, AsVersion version, Findings& findings);
+void check_possible(const JobOptions& request, const JobSize& size, AsVersion version,
+                    PlacedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -9,32 +9,32 @@
 
 namespace hpcml::slurm {
 
-std::string Request::text(std::string_view option) const {
+std::string JobOptions::text(std::string_view option) const {
   const auto found = given.find(option);
   return found == given.end() ? std::string() : found->second.value.value_or("");
 }
 
-long Request::count(std::string_view option, long otherwise) const {
+long JobOptions::count(std::string_view option, long otherwise) const {
   const auto found = counts.find(option);
   return found == counts.end() ? otherwise : found->second;
 }
 
-std::uint64_t Request::gpus(std::string_view option) const {
+std::uint64_t JobOptions::gpus(std::string_view option) const {
   const auto found = gres.find(option);
   return found == gres.end() ? 0 : gpu_count(found->second);
 }
 
-std::uint64_t Request::gpus_per_node() const {
+std::uint64_t JobOptions::gpus_per_node() const {
   const auto by_gres = gpus("gres");
   return by_gres > 0 ? by_gres : gpus("gpus-per-node");
 }
 
-bool Request::has_task_count() const {
+bool JobOptions::has_task_count() const {
   return has("ntasks") || (nodes && nodes->min == nodes->max) || (nodes && count("ntasks-per-node") > 0) ||
          has("nodelist") || has("extra-node-info");
 }
 
-Place Request::place(std::string_view option) const {
+Place JobOptions::place(std::string_view option) const {
   const auto found = given.find(option);
   return found == given.end() ? Place{} : found->second.place;
 }
@@ -47,14 +47,15 @@ bool is_memory(std::string_view option) {
 
 /// Of memory asked in several ways, script and command line put the environment's aside.
 bool gives_way(const Setting& setting, const std::vector<Setting>& all) {
-  if (setting.source != Source::environment || !is_memory(setting.option)) return false;
+  if (setting.source != SettingSource::environment || !is_memory(setting.option)) return false;
   return std::any_of(all.begin(), all.end(), [&](const Setting& other) {
-    return other.source != Source::environment && is_memory(other.option) && other.option != setting.option;
+    return other.source != SettingSource::environment && is_memory(other.option) &&
+           other.option != setting.option;
   });
 }
 
 /// Up to 22.05 the last of these two wins, and they are refused together later.
-void apply_sharing(Request& request, const Setting& setting) {
+void apply_sharing(JobOptions& request, const Setting& setting) {
   if (setting.option == "oversubscribe") request.sharing = Sharing::oversubscribe;
   if (setting.option != "exclusive") return;
   const std::string how = util::to_lower(setting.value.value_or(""));
@@ -65,7 +66,7 @@ void apply_sharing(Request& request, const Setting& setting) {
                                              : Sharing::exclusive;
 }
 
-void take_back(Request& request, const std::string& option) {
+void take_back(JobOptions& request, const std::string& option) {
   if (option == "oversubscribe") request.sharing = Sharing::site_default;
   if (option == "requeue" || option == "no-requeue") request.requeue = true;
   if (option == "overcommit") request.overcommit = false;
@@ -73,7 +74,7 @@ void take_back(Request& request, const std::string& option) {
 }
 
 /// The last of an option holds, and the later of a list and a file of nodes. One flag of GRES stays.
-void put(Request& request, const Setting& setting) {
+void put(JobOptions& request, const Setting& setting) {
   static constexpr std::string_view k_stays = "multiple-tasks-per-sharing";
   const auto before =
       setting.option == "gres-flags" ? util::to_lower(request.text(setting.option)) : std::string();
@@ -91,15 +92,15 @@ bool is_last(const Setting& setting, const std::vector<Setting>& all) {
 /// Who gave the last of an option.
 enum class Giver { nobody, person, environment };
 
-Giver giver_of(const Request& request, std::string_view option) {
+Giver giver_of(const JobOptions& request, std::string_view option) {
   const auto found = request.given.find(option);
   if (found == request.given.end()) return Giver::nobody;
-  return found->second.source == Source::environment ? Giver::environment : Giver::person;
+  return found->second.source == SettingSource::environment ? Giver::environment : Giver::person;
 }
 
 /// A hint and the options that say the same more exactly put each other aside; words that a person wrote go
 /// before variables.
-void apply_hint(Request& request, AsVersion version) {
+void apply_hint(JobOptions& request, AsVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
   const bool by_size = request.has("cores-per-socket") || request.has("sockets-per-node");
@@ -123,7 +124,7 @@ void apply_hint(Request& request, AsVersion version) {
 }
 
 /// Up to 20.11 both names exclude each other, later they have to say the same.
-void check_both_names(const Request& request, AsVersion version, Findings& findings) {
+void check_both_names(const JobOptions& request, AsVersion version, PlacedFindings& findings) {
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
@@ -131,7 +132,7 @@ void check_both_names(const Request& request, AsVersion version, Findings& findi
 }
 
 /// --ntasks-per-tres is an older name of --ntasks-per-gpu.
-void apply_older_name(Request& request) {
+void apply_older_name(JobOptions& request) {
   const auto older = request.given.find("ntasks-per-tres");
   if (older == request.given.end() || request.has("ntasks-per-gpu")) return;
   request.given.emplace("ntasks-per-gpu", older->second);
@@ -139,7 +140,7 @@ void apply_older_name(Request& request) {
 }
 
 /// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
-void apply_cpus_per_gpu(Request& request, AsVersion version) {
+void apply_cpus_per_gpu(JobOptions& request, AsVersion version) {
   if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
   const bool per_task = request.tres_per_task &&
                         std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(),
@@ -152,7 +153,7 @@ void apply_cpus_per_gpu(Request& request, AsVersion version) {
 }
 
 /// From 23.11 what a person asks per task replaces its part of SBATCH_TRES_PER_TASK.
-void apply_per_task(Request& request, AsVersion version) {
+void apply_per_task(JobOptions& request, AsVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
     if (giver_of(request, option) == Giver::person && request.tres_per_task)
@@ -174,22 +175,22 @@ std::string code_of(ValueKind kind) {
   }
 }
 
-void report(const Setting& setting, const std::string& hint, Findings& findings) {
+void report(const Setting& setting, const std::string& hint, PlacedFindings& findings) {
   std::string where;
-  if (setting.source == Source::environment) where = " (from the environment)";
-  if (setting.source == Source::command_line) where = " (from the command line)";
+  if (setting.source == SettingSource::environment) where = " (from the environment)";
+  if (setting.source == SettingSource::command_line) where = " (from the command line)";
   findings.error(setting.place, code_of(value_kind_of(setting.option)),
                  "--" + setting.option + " cannot be '" + setting.value.value_or("") + "'" + where, hint);
 }
 
 } // namespace
 
-Request make_request(const std::vector<Setting>& settings, AsVersion version, Findings& findings) {
-  Request request;
+JobOptions make_request(const std::vector<Setting>& settings, AsVersion version, PlacedFindings& findings) {
+  JobOptions request;
   std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {
-    Request aside; // of what gives way only the form counts
-    Request& into = gives_way(setting, settings) ? aside : request;
+    JobOptions aside; // of what gives way only the form counts
+    JobOptions& into = gives_way(setting, settings) ? aside : request;
     const auto kind = value_kind_of(setting.option);
     if (setting.off) {
       take_back(request, setting.option);

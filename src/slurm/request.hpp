@@ -18,7 +18,7 @@ namespace hpcml::slurm {
 enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exclusive_topo, oversubscribe };
 
 /// What all options of a job together ask for.
-struct Request {
+struct JobOptions {
   std::map<std::string, Setting, std::less<>> given; ///< the last of each option
   std::map<std::string, long, std::less<>> counts;   ///< numbers by option ("ntasks", "cpus-per-task")
   std::map<std::string, std::uint64_t, std::less<>> memory_mb;    ///< "mem", "mem-per-cpu", "mem-per-gpu"
@@ -53,9 +53,9 @@ struct Request {
 
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that
 /// exclude each other.
-Request make_request(const std::vector<Setting>& settings, AsVersion version, Findings& findings);
+JobOptions make_request(const std::vector<Setting>& settings, AsVersion version, PlacedFindings& findings);
 
 /// The combinations that sbatch itself refuses.
-void check_combinations(const Request& request, AsVersion version, Findings& findings);
+void check_combinations(const JobOptions& request, AsVersion version, PlacedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view k_mutual = "slurm/exclusive-options";
 
-bool has_per_task(const Request& r, std::string_view name) {
+bool has_per_task(const JobOptions& r, std::string_view name) {
   if (!r.tres_per_task) return false;
   const auto& items = r.tres_per_task->items;
   return std::any_of(items.begin(), items.end(), [&](const GresItem& item) { return item.name == name; });
@@ -18,7 +18,7 @@ bool has_per_task(const Request& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const Request& request, AsVersion version, Findings& findings)
+  Checker(const JobOptions& request, AsVersion version, PlacedFindings& findings)
       : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
@@ -57,7 +57,7 @@ private:
 
   bool is_by_variable(std::string_view option) const {
     const auto found = r.given.find(option);
-    return found != r.given.end() && found->second.source == Source::environment;
+    return found != r.given.end() && found->second.source == SettingSource::environment;
   }
 
   void check_memory() {
@@ -140,14 +140,14 @@ private:
       error("time-min", "slurm/time-min", "--time-min is longer than --time", "make it the shorter one");
   }
 
-  const Request& r;
+  const JobOptions& r;
   AsVersion x_version;
-  Findings& x_findings;
+  PlacedFindings& x_findings;
 };
 
 } // namespace
 
-void check_combinations(const Request& request, AsVersion version, Findings& findings) {
+void check_combinations(const JobOptions& request, AsVersion version, PlacedFindings& findings) {
   Checker(request, version, findings).run();
 }
 

@@ -13,7 +13,7 @@ using std::string_view;
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-void check_file(string_view text, Findings& findings) {
+void check_file(string_view text, PlacedFindings& findings) {
   if (text.empty())
     findings.error({}, "slurm/empty", "the script is empty");
   else if (std::all_of(text.begin(), text.end(), is_space))
@@ -34,11 +34,11 @@ void check_file(string_view text, Findings& findings) {
 /// Cuts one directive line into words.
 class WordReader {
 public:
-  WordReader(string_view text, std::size_t from, std::size_t to, AsVersion version, Findings& findings)
+  WordReader(string_view text, std::size_t from, std::size_t to, AsVersion version, PlacedFindings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
-  std::vector<Word> read() {
-    std::vector<Word> words;
+  std::vector<HeaderWord> read() {
+    std::vector<HeaderWord> words;
     // An empty word ("") ends the line, too: sbatch cannot tell it from the end.
     while (next() && !x_word.text.empty()) words.push_back(x_word);
     return words;
@@ -106,8 +106,8 @@ private:
   std::size_t x_at;
   std::size_t x_end;
   AsVersion x_version;
-  Findings& x_findings;
-  Word x_word;
+  PlacedFindings& x_findings;
+  HeaderWord x_word;
 };
 
 struct Prefix {
@@ -122,14 +122,14 @@ bool is_command(string_view line) {
   return first != line.end() && *first != '#';
 }
 
-bool is_separator(const Word& word) {
+bool is_separator(const HeaderWord& word) {
   const auto lower = util::to_lower(word.text);
   return lower == "hetjob" || lower == "packjob";
 }
 
 /// Adds the line's words. A separator that comes first starts the next component, and the rest of its line is
 /// ignored; a later one is dropped without a word.
-void add_directive(ScriptHeader& header, Directive directive, Findings& findings) {
+void add_directive(ScriptHeader& header, HeaderLine directive, PlacedFindings& findings) {
   directive.component = header.components - 1;
   auto& words = directive.words;
   if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
@@ -150,7 +150,7 @@ void add_directive(ScriptHeader& header, Directive directive, Findings& findings
 
 } // namespace
 
-ScriptHeader read_header(string_view text, AsVersion version, Findings& findings) {
+ScriptHeader read_header(string_view text, AsVersion version, PlacedFindings& findings) {
   constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;

@@ -12,7 +12,7 @@
 namespace hpcml::slurm {
 
 /// A word of a directive after quotes and escapes, and the bytes that it was written with.
-struct Word {
+struct HeaderWord {
   std::string text;
   Place place;
 };
@@ -21,20 +21,20 @@ struct Word {
 enum class Magic { sbatch, pbs, bsub };
 
 /// A line of a header, as words.
-struct Directive {
+struct HeaderLine {
   Magic magic = Magic::sbatch;
   unsigned component = 0; ///< of a heterogeneous job, from 0
-  std::vector<Word> words;
+  std::vector<HeaderWord> words;
 };
 
 /// The directives of a script, as sbatch reads them.
 struct ScriptHeader {
-  std::vector<Directive> directives;
+  std::vector<HeaderLine> directives;
   unsigned components = 1;
   std::size_t end = 0; ///< offset of the line at which sbatch stops reading
 };
 
 /// What sbatch of this version reads of the script; what it refuses (or warns of) goes to `findings`.
-ScriptHeader read_header(std::string_view text, AsVersion version, Findings& findings);
+ScriptHeader read_header(std::string_view text, AsVersion version, PlacedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -24,7 +24,8 @@ std::string versions_text(string_view range) {
 /// getopt_long over a list of words, where options and operands may be mixed.
 class SettingReader {
 public:
-  SettingReader(const std::vector<Word>& words, Source source, AsVersion version, Findings& findings)
+  SettingReader(const std::vector<HeaderWord>& words, SettingSource source, AsVersion version,
+                PlacedFindings& findings)
       : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
 
   std::vector<Setting> read() {
@@ -46,8 +47,8 @@ public:
 private:
   Place here() const { return x_words[x_at].place; }
 
-  void report_operand(const Word& word) {
-    if (x_source == Source::script)
+  void report_operand(const HeaderWord& word) {
+    if (x_source == SettingSource::script)
       x_findings.error(
           word.place, "slurm/operand", "'" + word.text + "' is no option: sbatch refuses the script",
           "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
@@ -79,12 +80,12 @@ private:
     if (!match.option) return report_unknown(name, match.candidates);
     const bool given = equals != string_view::npos;
     const auto& option = *match.option;
-    if (given && option.argument == Argument::none)
+    if (given && option.argument == TakesValue::none)
       x_findings.error(here(), "slurm/value-unwanted", "--" + option.name + " takes no value",
                        "write --" + option.name);
     else if (given)
       add(option.name, std::string(text.substr(equals + 1)), here());
-    else if (option.argument == Argument::required)
+    else if (option.argument == TakesValue::required)
       add_with_next(option, "--" + option.name);
     else
       add(option.name, std::nullopt, here());
@@ -102,13 +103,13 @@ private:
         continue;
       }
       const auto rest = letters.substr(i + 1);
-      if (option->argument == Argument::none) {
+      if (option->argument == TakesValue::none) {
         add(option->name, std::nullopt, here());
         continue;
       }
       if (!rest.empty())
         add(option->name, std::string(rest), here());
-      else if (option->argument == Argument::required)
+      else if (option->argument == TakesValue::required)
         add_with_next(*option, shown);
       else
         add(option->name, std::nullopt, here());
@@ -135,22 +136,22 @@ private:
                      "sbatch " + std::string(name_of(x_version.get())) + " has no option --" + name, hint);
   }
 
-  const std::vector<Word>& x_words;
-  Source x_source;
+  const std::vector<HeaderWord>& x_words;
+  SettingSource x_source;
   AsVersion x_version;
-  Findings& x_findings;
+  PlacedFindings& x_findings;
   std::size_t x_at = 0;
   std::vector<Setting> x_settings;
 };
 
 /// All words of a component are one list: an option's value may stand on the next directive.
 std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
-                                    AsVersion version, Findings& findings) {
-  std::vector<Word> words;
+                                    AsVersion version, PlacedFindings& findings) {
+  std::vector<HeaderWord> words;
   for (const auto& directive : header.directives)
     if (directive.component == component && directive.magic == Magic::sbatch)
       words.insert(words.end(), directive.words.begin(), directive.words.end());
-  auto settings = SettingReader(words, Source::script, version, findings).read();
+  auto settings = SettingReader(words, SettingSource::script, version, findings).read();
   // The other systems' lines win, wherever they stand.
   if (foreign)
     for (auto& setting : translate_foreign(header, version, findings)) settings.push_back(std::move(setting));
@@ -161,8 +162,9 @@ bool ignores_foreign(const ScriptHeader& header, const Invocation& invocation) {
   const auto asks = [](const std::string& word) { return word == "--ignore-pbs"; };
   return invocation.environment.count("SBATCH_IGNORE_PBS") > 0 ||
          std::any_of(invocation.arguments.begin(), invocation.arguments.end(), asks) ||
-         std::any_of(header.directives.begin(), header.directives.end(), [&](const Directive& d) {
-           return std::any_of(d.words.begin(), d.words.end(), [&](const Word& w) { return asks(w.text); });
+         std::any_of(header.directives.begin(), header.directives.end(), [&](const HeaderLine& d) {
+           return std::any_of(d.words.begin(), d.words.end(),
+                              [&](const HeaderWord& w) { return asks(w.text); });
          });
 }
 
@@ -173,7 +175,8 @@ bool is_on(const std::string& value) {
          (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
 }
 
-std::vector<Setting> read_environment(const Invocation& invocation, AsVersion version, Findings& findings) {
+std::vector<Setting> read_environment(const Invocation& invocation, AsVersion version,
+                                      PlacedFindings& findings) {
   std::vector<Setting> settings;
   if (invocation.environment.empty())
     return settings; // as check reads: hundreds of names need not be looked up for each version
@@ -188,8 +191,8 @@ std::vector<Setting> read_environment(const Invocation& invocation, AsVersion ve
                      "unset it");
       continue;
     }
-    Setting setting{std::string(option), std::nullopt, {}, Source::environment};
-    if (match.option->argument != Argument::none)
+    Setting setting{std::string(option), std::nullopt, {}, SettingSource::environment};
+    if (match.option->argument != TakesValue::none)
       setting.value = found->second;
     else if (option != "verbose")
       setting.off = !is_on(found->second);
@@ -199,8 +202,8 @@ std::vector<Setting> read_environment(const Invocation& invocation, AsVersion ve
 }
 
 /// The command line's words per component.
-std::vector<std::vector<Word>> split_arguments(const std::vector<std::string>& arguments) {
-  std::vector<std::vector<Word>> components(1);
+std::vector<std::vector<HeaderWord>> split_arguments(const std::vector<std::string>& arguments) {
+  std::vector<std::vector<HeaderWord>> components(1);
   for (const auto& argument : arguments) {
     if (argument == ":")
       components.emplace_back();
@@ -222,13 +225,13 @@ void hand_on(const Setting& setting, const std::vector<Setting>& settings, std::
   };
   if (setting.option == "hint" && std::any_of(settings.begin(), settings.end(), replaces_hint)) return;
   inherited.push_back(setting);
-  if (setting.option == "hint") inherited.back().source = Source::environment;
+  if (setting.option == "hint") inherited.back().source = SettingSource::environment;
 }
 
 } // namespace
 
 Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
-                         Findings& findings) {
+                         PlacedFindings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);
   const auto environment = read_environment(invocation, version, findings);
@@ -245,14 +248,14 @@ Components read_settings(const ScriptHeader& header, const Invocation& invocatio
     append(read_component(header, c, foreign, version, findings));
     append(environment);
     if (c < arguments.size())
-      append(SettingReader(arguments[c], Source::command_line, version, findings).read());
+      append(SettingReader(arguments[c], SettingSource::command_line, version, findings).read());
     for (const auto& setting : settings)
-      if (setting.option == "wrap" && setting.source == Source::command_line)
+      if (setting.option == "wrap" && setting.source == SettingSource::command_line)
         findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other",
                        "give one of them");
     inherited.clear();
     for (const auto& setting : settings)
-      if (!is_per_component(setting.option) && setting.source != Source::environment)
+      if (!is_per_component(setting.option) && setting.source != SettingSource::environment)
         hand_on(setting, settings, inherited);
   }
   return components;

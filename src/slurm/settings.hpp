@@ -12,14 +12,14 @@
 namespace hpcml::slurm {
 
 /// Where an option was given; a later one beats an earlier one.
-enum class Source { script, environment, command_line };
+enum class SettingSource { script, environment, command_line };
 
 /// One option as it was given.
 struct Setting {
   std::string option; ///< full name, no dashes
   std::optional<std::string> value;
   Place place = {};
-  Source source = Source::script;
+  SettingSource source = SettingSource::script;
   bool off = false; ///< a variable that takes an option without a value back ("SBATCH_OVERCOMMIT=no")
 };
 
@@ -35,6 +35,6 @@ using Components = std::vector<std::vector<Setting>>;
 /// Reads the whole: script, then environment, then command line. Unknown or malformed options go to
 /// `findings`.
 Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
-                         Findings& findings);
+                         PlacedFindings& findings);
 
 } // namespace hpcml::slurm

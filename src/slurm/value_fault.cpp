@@ -7,14 +7,14 @@ namespace hpcml::slurm {
 
 std::optional<std::string> find_value_fault(std::string_view option, const std::string& value,
                                             std::optional<Version> version) {
-  const Setting setting{std::string(option), value, {}, Source::script};
+  const Setting setting{std::string(option), value, {}, SettingSource::script};
   if (version) {
-    Request request;
+    JobOptions request;
     return read_value(setting, *version, request);
   }
   // Not known: only what no version takes is a fault. What some refuse, check says of the script.
   for (auto own = k_oldest_version;;) {
-    Request request;
+    JobOptions request;
     VersionSpan alike; // what one version reads holds for these, which need not be asked again
     auto fault = read_value(setting, AsVersion(own, &alike), request);
     if (!fault || alike.last == k_newest_version) return fault;

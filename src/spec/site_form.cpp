@@ -123,7 +123,7 @@ void finish_site(ObjectReader& root, Site& site) {
 
 void read_sources(ObjectReader& root, const MemberForm& form, Site& site) {
   root.each_member(form.key, [&](const std::string& id, ObjectReader& object) {
-    auto source = read_object<model::Source>(object);
+    auto source = read_object<model::SourceDocument>(object);
     source.id = id;
     root.know_source(id, source.url, source.checked);
     site.sources.push_back(std::move(source));
@@ -166,7 +166,7 @@ constexpr auto identity_members() {
                   .kind = MemberKind::object_map,
                   .about = "Where values come from.",
                   .key_rule = TextRule::name,
-                  .form = &M::any_form<model::Source>},
+                  .form = &M::any_form<model::SourceDocument>},
                  &read_sources),
       M::special({.key = "$schema", .kind = MemberKind::text, .about = "For editors."}, &leave_site),
       M::special({.key = "schema",
@@ -275,8 +275,8 @@ constexpr auto machine_members() {
 
 } // namespace
 
-template <> const ObjectForm<model::Source>& form_of() {
-  using T = model::Source;
+template <> const ObjectForm<model::SourceDocument>& form_of() {
+  using T = model::SourceDocument;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::url>("url", TextRule::line, "Where it can be read.").must("where the source can be read"),

@@ -9,7 +9,7 @@ namespace hpcml::spec {
 
 template <> const ObjectForm<model::When>& form_of();
 template <> const ObjectForm<model::Site>& form_of();
-template <> const ObjectForm<model::Source>& form_of();
+template <> const ObjectForm<model::SourceDocument>& form_of();
 template <> const ObjectForm<model::Detect>& form_of();
 
 // site_nodes.cpp

@@ -66,7 +66,7 @@ void Connection::put(std::string_view bytes) {
   x_pending += bytes.size();
 }
 
-void Connection::put(const Value& value) {
+void Connection::put(const SharedValue& value) {
   if (value->size() < k_copied) return put(*value);
   x_out.push_back({{}, value});
   x_pending += value->size();

@@ -35,7 +35,7 @@ public:
   bool has_expected() const { return x_in.size() - x_in_at >= x_expected; }
 
   void put(std::string_view bytes);
-  void put(const Value& value);
+  void put(const SharedValue& value);
   /// Sends what the socket takes; `again` where something is left.
   Io flush();
   std::size_t pending() const { return x_pending; }
@@ -48,7 +48,7 @@ public:
 private:
   struct Piece {
     std::string own;
-    Value shared;
+    SharedValue shared;
     std::string_view view() const { return shared ? std::string_view(*shared) : std::string_view(own); }
   };
   int x_fd;

@@ -82,7 +82,7 @@ private:
   std::size_t x_at;
 };
 
-bool read_list(Reader& reader, bool with_values, const Limits& limits, Message& message) {
+bool read_list(Reader& reader, bool with_values, const MessageLimits& limits, Message& message) {
   std::uint64_t count = 0;
   if (!reader.number(count)) return false;
   if (count > limits.keys) {
@@ -97,7 +97,7 @@ bool read_list(Reader& reader, bool with_values, const Limits& limits, Message& 
   return true;
 }
 
-bool read_form(Reader& reader, Form form, const Limits& limits, Message& message) {
+bool read_form(Reader& reader, Form form, const MessageLimits& limits, Message& message) {
   const auto key = [&] { return reader.text(message.keys.emplace_back(), limits.key_bytes, "a key"); };
   const auto value = [&] {
     return reader.text(message.values.emplace_back(), limits.value_bytes, "a value");
@@ -137,7 +137,8 @@ Dialect dialect_of(std::string_view bytes, std::size_t& needed) {
 
 } // namespace
 
-ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Limits& limits, Message& message) {
+ReadMessage read_message(std::string_view bytes, Dialect& dialect, const MessageLimits& limits,
+                         Message& message) {
   ReadMessage found;
   found.needed = 1;
   if (bytes.empty()) return found;

@@ -42,7 +42,7 @@ constexpr std::uint32_t k_magic = 0x3C85F7CE;
 
 /// What a message may hold. torch's own servers: 8 KiB, 8 MiB and 131,072 (libuv), or no limit at all (the
 /// older one).
-struct Limits {
+struct MessageLimits {
   std::uint64_t key_bytes = 64 << 10;
   std::uint64_t value_bytes = 256 << 20;
   std::uint64_t keys = 128 << 10; ///< in one message
@@ -65,7 +65,8 @@ struct ReadMessage {
 
 /// Reads the message that `bytes` begin with. `dialect` is found out from a connection's first bytes and
 /// stays. `message` is meaningful only where `length` is not 0.
-ReadMessage read_message(std::string_view bytes, Dialect& dialect, const Limits& limits, Message& message);
+ReadMessage read_message(std::string_view bytes, Dialect& dialect, const MessageLimits& limits,
+                         Message& message);
 
 /// A number as the store keeps it, in decimal: what std::stoll reads, so blanks before it and anything after
 /// it are passed over. Nothing where there is none or it is out of range.

@@ -42,7 +42,7 @@ std::vector<std::string> Roster::announce(const Announcement& who, const std::st
     x_nodes = who.nodes;
     x_tasks_per_node = who.tasks_per_node;
   }
-  Member& member = x_members[who.rank];
+  KnownRank& member = x_members[who.rank];
   member.failed = who.failed;
   member.pid = who.pid;
   member.host = who.host;
@@ -80,7 +80,7 @@ std::vector<std::string> Roster::program_came(ClientId client, const std::string
   const auto rank = rank_of(peer, pid);
   if (!rank) return {};
   x_clients[client] = *rank;
-  Member& member = x_members[*rank];
+  KnownRank& member = x_members[*rank];
   const bool missed = member.missed;
   member.program = client;
   member.came = true;
@@ -126,7 +126,7 @@ Roster::Order Roster::order() const {
     const auto wanted = spots(order);
     bool agree = !x_nodes.empty();
     for (std::size_t rank = 0; rank < x_members.size() && agree; ++rank)
-      if (const Member& one = x_members[rank]; one.announced)
+      if (const KnownRank& one = x_members[rank]; one.announced)
         agree = one.host == wanted[rank].host && one.local_rank == wanted[rank].local_rank;
     if (agree) return order;
   }
@@ -143,7 +143,7 @@ std::vector<Roster::Spot> Roster::known_spots() const {
 /// The nodes whose tasks have not all come.
 std::string Roster::free_hosts() const {
   std::map<std::string, unsigned> here;
-  for (const Member& one : x_members)
+  for (const KnownRank& one : x_members)
     if (one.announced) ++here[one.host];
   std::vector<std::string> hosts;
   for (std::size_t node = 0; node < x_nodes.size(); ++node)

@@ -16,7 +16,7 @@
 namespace hpcml::store {
 
 /// What is known of a rank.
-struct Member {
+struct KnownRank {
   using Time = std::chrono::steady_clock::time_point;
   bool announced = false; ///< its launcher has come
   std::string host;       ///< as its launcher names it
@@ -33,7 +33,7 @@ struct Member {
 /// The ranks of one step.
 class Roster {
 public:
-  using Time = Member::Time;
+  using Time = KnownRank::Time;
 
   explicit Roster(std::chrono::seconds patience = std::chrono::seconds(20)) : x_patience(patience) {}
 
@@ -53,7 +53,7 @@ public:
   /// Whether every rank was heard, also of those that cannot start.
   bool all_heard() const { return begun() && unannounced().empty(); }
   /// By rank.
-  const std::vector<Member>& members() const { return x_members; }
+  const std::vector<KnownRank>& members() const { return x_members; }
   std::optional<unsigned> rank_of_client(ClientId client) const;
   std::optional<unsigned> rank_of(const std::string& peer, std::int64_t pid) const;
   /// "rank 9 of 16 (nid000002, local rank 1)", as far as that is known.
@@ -81,7 +81,7 @@ private:
                                const std::string& what_of_one) const;
 
   std::chrono::seconds x_patience;
-  std::vector<Member> x_members;
+  std::vector<KnownRank> x_members;
   std::size_t x_announced = 0;
   std::vector<std::string> x_nodes;
   std::vector<unsigned> x_tasks_per_node;

@@ -13,7 +13,7 @@
 namespace hpcml::store {
 
 /// A numeric address and a port.
-struct Place {
+struct StorePlace {
   std::string address;
   std::uint16_t port = 0;
 };
@@ -21,13 +21,14 @@ struct Place {
 /// A store that has welcomed us.
 struct Found {
   Client client; ///< still connected
-  Place place;
+  StorePlace place;
   Welcome welcome;
 };
 
 struct Seeking {
-  std::vector<Place> places; ///< the likeliest first: the others are asked when it has not answered at once
-  std::size_t likely = 1;    ///< how many of them are asked at once
+  /// The likeliest first: the others are asked when it has not answered at once.
+  std::vector<StorePlace> places;
+  std::size_t likely = 1; ///< how many of them are asked at once
   std::chrono::steady_clock::time_point deadline{};
   bool believes_refusal =
       false; ///< a store that is not for us ends the search: there is no other to hope for

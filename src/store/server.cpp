@@ -55,7 +55,7 @@ public:
   void bytes(ClientId client, std::string_view bytes) override {
     if (Connection* to = open(client)) to->put(bytes);
   }
-  void value(ClientId client, const Value& value) override {
+  void value(ClientId client, const SharedValue& value) override {
     if (Connection* to = open(client)) to->put(value);
   }
 

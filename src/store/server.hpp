@@ -34,7 +34,7 @@ public:
 };
 
 struct ServerLimits {
-  Limits message;
+  MessageLimits message;
   std::uint64_t bytes = std::uint64_t{4} << 30; ///< of all keys and values, and again of all that arrives
   std::size_t clients = 200'000;
 };

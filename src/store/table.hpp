@@ -19,7 +19,7 @@ namespace hpcml::store {
 using ClientId = std::uint32_t;
 
 /// Shared, as an answer may still be on its way when the key has another value.
-using Value = std::shared_ptr<const std::string>;
+using SharedValue = std::shared_ptr<const std::string>;
 
 /// Where answers go.
 class Answers {
@@ -27,7 +27,7 @@ public:
   virtual ~Answers() = default;
   virtual void bytes(ClientId client, std::string_view bytes) = 0;
   /// A value's bytes, without its length.
-  virtual void value(ClientId client, const Value& value) = 0;
+  virtual void value(ClientId client, const SharedValue& value) = 0;
 };
 
 /// The store's content. Its answers are those of torch's libuv server (2.13), which is the default there; the

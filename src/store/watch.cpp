@@ -17,7 +17,7 @@ bool ends_with_number(std::string_view key) { return !key.empty() && key.back() 
 
 } // namespace
 
-std::string pack_report(const Report& report) {
+std::string pack_report(const StoreReport& report) {
   Packed packed(k_report_mark);
   for (const auto number :
        {report.ranks, report.announced, report.here, report.gone, report.waiting, report.keys})
@@ -38,9 +38,9 @@ std::string pack_report(const Report& report) {
   return packed.take();
 }
 
-std::optional<Report> unpack_report(std::string_view bytes) {
+std::optional<StoreReport> unpack_report(std::string_view bytes) {
   Unpacked packed(bytes, k_report_mark);
-  Report report;
+  StoreReport report;
   for (auto* number :
        {&report.ranks, &report.announced, &report.here, &report.gone, &report.waiting, &report.keys})
     *number = static_cast<std::size_t>(packed.number(~0ULL));
@@ -221,7 +221,7 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   }
   for (unsigned rank = 0; rank < roster.members().size(); ++rank) {
     if (at.count(rank) > 0) continue;
-    const Member& member = roster.members()[rank];
+    const KnownRank& member = roster.members()[rank];
     Standing one;
     const auto gone = x_gone.find(rank);
     one.state = gone != x_gone.end() ? Standing::State::gone
@@ -280,9 +280,9 @@ std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::secon
   return lines;
 }
 
-Report Watch::report(const Roster& roster, std::size_t unknown, Time now) const {
+StoreReport Watch::report(const Roster& roster, std::size_t unknown, Time now) const {
   const auto all = scene(roster, now);
-  Report report;
+  StoreReport report;
   report.ranks = roster.members().size();
   for (const auto& one : all.ranks) {
     report.here += one.state == Standing::State::here ? 1 : 0;

@@ -15,7 +15,7 @@
 namespace hpcml::store {
 
 /// What `hpcml store show` prints.
-struct Report {
+struct StoreReport {
   std::size_t ranks = 0;     ///< 0: nobody has said how many
   std::size_t announced = 0; ///< launchers
   std::size_t here = 0;      ///< programs that are clients
@@ -27,9 +27,9 @@ struct Report {
   std::vector<Stall> stalls = {};
 };
 
-std::string pack_report(const Report& report);
+std::string pack_report(const StoreReport& report);
 /// Nothing where these bytes are none.
-std::optional<Report> unpack_report(std::string_view bytes);
+std::optional<StoreReport> unpack_report(std::string_view bytes);
 
 /// Hears what programs say. No clock and no sockets.
 class Watch {
@@ -45,7 +45,7 @@ public:
   /// What people should hear now: stalls that last `patience`, and again each three times as long, and that
   /// such a one is over.
   std::vector<std::string> overdue(const Roster& roster, std::chrono::seconds patience, Time now);
-  Report report(const Roster& roster, std::size_t unknown, Time now) const;
+  StoreReport report(const Roster& roster, std::size_t unknown, Time now) const;
 
 private:
   struct Trace {

@@ -64,10 +64,10 @@ std::string cpus_text(const IdSet& cpus) { return (cpus.size() == 1 ? "CPU " : "
 
 class Checker {
 public:
-  Checker(const Node& node, const std::vector<Placed>& ranks) : x_node(node), x_ranks(ranks) {}
+  Checker(const Node& node, const std::vector<PlacedRank>& ranks) : x_node(node), x_ranks(ranks) {}
 
   PlacementReport run() {
-    for (const Placed& rank : x_ranks) {
+    for (const PlacedRank& rank : x_ranks) {
       check_allowed(rank);
       check_local(rank);
       check_shared(rank);
@@ -76,7 +76,7 @@ public:
     }
     check_even();
     std::size_t all = 0, good = 0;
-    for (const Placed& rank : x_ranks) {
+    for (const PlacedRank& rank : x_ranks) {
       all += std::max<std::size_t>(1, rank.cpus.size());
       good += (rank.cpus - bad(rank)).size();
     }
@@ -85,7 +85,7 @@ public:
   }
 
 private:
-  void add(Finding kind, const Placed& rank, std::string text, bool wrong = true,
+  void add(PlacementFault kind, const PlacedRank& rank, std::string text, bool wrong = true,
            std::vector<unsigned> others = {}) {
     x_report.findings.push_back({kind, rank.rank, std::move(text), std::move(others), wrong});
   }
@@ -95,44 +95,44 @@ private:
   }
 
   /// CPUs of the mask that are not allowed, far from the GPU, or somebody else's, too.
-  IdSet bad(const Placed& rank) const {
+  IdSet bad(const PlacedRank& rank) const {
     IdSet cpus = rank.cpus - usable();
     const Home home = home_of(x_node, rank.gpus, rank.cpus);
     if (const IdSet far = rank.cpus - home.cpus; !home.cpus.empty() && !is_spare(far, rank))
       cpus = cpus | far;
-    for (const Placed& other : x_ranks)
+    for (const PlacedRank& other : x_ranks)
       if (&other != &rank) cpus = cpus | (rank.cpus & other.cpus);
     return cpus;
   }
 
-  void check_allowed(const Placed& rank) {
-    if (rank.cpus.empty()) return add(Finding::no_cpus, rank, "it has no CPU");
+  void check_allowed(const PlacedRank& rank) {
+    if (rank.cpus.empty()) return add(PlacementFault::no_cpus, rank, "it has no CPU");
     const IdSet all = x_node.cpus.all();
     if (const IdSet reserved = rank.cpus & x_node.cpus.reserved; !reserved.empty())
-      add(Finding::reserved, rank,
+      add(PlacementFault::reserved, rank,
           cpus_text(reserved) + (reserved.size() == 1 ? " is" : " are") + " reserved by the site");
     if (const IdSet foreign = rank.cpus - all; !foreign.empty())
-      add(Finding::outside, rank, "the node has no " + cpus_text(foreign));
+      add(PlacementFault::outside, rank, "the node has no " + cpus_text(foreign));
     else if (const IdSet outside = rank.cpus - x_node.allowed; !x_node.allowed.empty() && !outside.empty())
-      add(Finding::outside, rank, cpus_text(outside) + " may not be used by this step");
+      add(PlacementFault::outside, rank, cpus_text(outside) + " may not be used by this step");
   }
 
-  void check_local(const Placed& rank) {
+  void check_local(const PlacedRank& rank) {
     for (unsigned index : rank.gpus)
       if (!find_gpu(x_node, index))
-        add(Finding::remote, rank, "the node has no GPU " + std::to_string(index));
+        add(PlacementFault::remote, rank, "the node has no GPU " + std::to_string(index));
     const Home home = home_of(x_node, rank.gpus, rank.cpus);
     if (home.cpus.empty() || rank.cpus.empty() || rank.cpus.is_subset_of(home.cpus)) return;
     const IdSet far = rank.cpus - home.cpus;
     if (far == rank.cpus)
-      return add(Finding::remote, rank, "none of its CPUs is in " + home.name + " of its GPU");
-    add(Finding::partly_remote, rank,
+      return add(PlacementFault::remote, rank, "none of its CPUs is in " + home.name + " of its GPU");
+    add(PlacementFault::partly_remote, rank,
         cpus_text(far) + (far.size() == 1 ? " is" : " are") + " not in " + home.name + " of its GPU",
         !is_spare(far, rank));
   }
 
   /// CPUs of the GPUs' packages that are near no GPU in use: taking them costs nobody anything.
-  bool is_spare(const IdSet& cpus, const Placed& rank) const {
+  bool is_spare(const IdSet& cpus, const PlacedRank& rank) const {
     IdSet packages;
     for (unsigned index : rank.gpus) {
       const Gpu* own = find_gpu(x_node, index);
@@ -140,7 +140,7 @@ private:
       if (package) packages = packages | package->cpus;
     }
     if (!cpus.is_subset_of(packages)) return false;
-    for (const Placed& other : x_ranks)
+    for (const PlacedRank& other : x_ranks)
       for (unsigned index : other.gpus) {
         const Gpu* gpu = find_gpu(x_node, index);
         const CpuDomain* numa = gpu ? find(x_node.cpus.numa, gpu->place.numa) : nullptr;
@@ -149,10 +149,10 @@ private:
     return true;
   }
 
-  void check_shared(const Placed& rank) {
+  void check_shared(const PlacedRank& rank) {
     IdSet shared, split;
     std::vector<unsigned> with, halves;
-    for (const Placed& other : x_ranks) {
+    for (const PlacedRank& other : x_ranks) {
       if (&other == &rank) continue;
       if (const IdSet common = rank.cpus & other.cpus; !common.empty()) {
         shared = shared | common;
@@ -166,16 +166,16 @@ private:
       }
     }
     if (!shared.empty())
-      add(Finding::overlap, rank,
+      add(PlacementFault::overlap, rank,
           "it shares " + cpus_text(shared) + " with " + (with.size() == 1 ? "rank " : "ranks ") +
               IdSet::of(with).to_list(),
           false, with);
     if (!split.empty())
-      add(Finding::sibling_split, rank,
+      add(PlacementFault::sibling_split, rank,
           "hardware threads " + split.to_list() + " of one core belong to different ranks", true, halves);
   }
 
-  void check_nic(const Placed& rank) {
+  void check_nic(const PlacedRank& rank) {
     if (rank.nic.empty() || rank.gpus.empty()) return;
     const Gpu* gpu = find_gpu(x_node, rank.gpus.front());
     if (!gpu) return;
@@ -187,16 +187,17 @@ private:
     placed.place.nic.clear();
     const auto best = nearest_nics({placed}, x_node.nics).front(), mine = nearest_nics({placed}, own).front();
     if (!best.nic.empty() && best.nic != rank.nic && best.why != mine.why)
-      add(Finding::remote_nic, rank, "NIC " + best.nic + " (" + best.why + ") is nearer than " + rank.nic);
+      add(PlacementFault::remote_nic, rank,
+          "NIC " + best.nic + " (" + best.why + ") is nearer than " + rank.nic);
   }
 
-  void check_memory(const Placed& rank) {
+  void check_memory(const PlacedRank& rank) {
     if (!rank.memory || rank.memory->nodes.empty()) return;
     const IdSet& nodes = rank.memory->nodes;
     const std::string text = "its " + render_memory(*rank.memory);
     for (const NumaNode& numa : x_node.numa)
       if (numa.kind == MemoryKind::device && nodes.contains(numa.id))
-        return add(Finding::remote_memory, rank,
+        return add(PlacementFault::remote_memory, rank,
                    text + ": NUMA " + std::to_string(numa.id) + " is memory of a GPU");
     IdSet near;
     for (const CpuDomain& numa : x_node.cpus.numa)
@@ -207,39 +208,39 @@ private:
           return numa.kind == MemoryKind::none && near.contains(numa.id);
         });
     if (!judged || nodes.is_subset_of(near)) return;
-    add(Finding::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(),
+    add(PlacementFault::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(),
         !nodes.intersects(near));
   }
 
   void check_even() {
     std::size_t most = 0;
-    for (const Placed& rank : x_ranks) most = std::max(most, rank.cpus.size());
-    for (const Placed& rank : x_ranks)
+    for (const PlacedRank& rank : x_ranks) most = std::max(most, rank.cpus.size());
+    for (const PlacedRank& rank : x_ranks)
       if (!rank.cpus.empty() && rank.cpus.size() < most)
-        add(Finding::uneven, rank,
+        add(PlacementFault::uneven, rank,
             "it has " + std::to_string(rank.cpus.size()) + " CPUs, another rank has " + std::to_string(most),
             false);
   }
 
   const Node& x_node;
-  const std::vector<Placed>& x_ranks;
+  const std::vector<PlacedRank>& x_ranks;
   PlacementReport x_report;
 };
 
 } // namespace
 
-std::string name_of(Finding finding) {
+std::string name_of(PlacementFault finding) {
   switch (finding) {
-  case Finding::no_cpus: return "no-cpus";
-  case Finding::outside: return "outside";
-  case Finding::reserved: return "reserved";
-  case Finding::remote: return "gpu-remote";
-  case Finding::partly_remote: return "gpu-partly-remote";
-  case Finding::sibling_split: return "sibling-split";
-  case Finding::overlap: return "overlap";
-  case Finding::uneven: return "uneven";
-  case Finding::remote_nic: return "nic-remote";
-  case Finding::remote_memory: return "memory-remote";
+  case PlacementFault::no_cpus: return "no-cpus";
+  case PlacementFault::outside: return "outside";
+  case PlacementFault::reserved: return "reserved";
+  case PlacementFault::remote: return "gpu-remote";
+  case PlacementFault::partly_remote: return "gpu-partly-remote";
+  case PlacementFault::sibling_split: return "sibling-split";
+  case PlacementFault::overlap: return "overlap";
+  case PlacementFault::uneven: return "uneven";
+  case PlacementFault::remote_nic: return "nic-remote";
+  case PlacementFault::remote_memory: return "memory-remote";
   }
   return "other";
 }
@@ -249,7 +250,7 @@ bool PlacementReport::wrong(unsigned rank) const {
                      [&](const PlacementFinding& f) { return f.rank == rank && f.wrong; });
 }
 
-PlacementReport check_placement(const Node& node, const std::vector<Placed>& ranks) {
+PlacementReport check_placement(const Node& node, const std::vector<PlacedRank>& ranks) {
   return Checker(node, ranks).run();
 }
 

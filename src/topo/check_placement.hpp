@@ -11,7 +11,7 @@
 namespace hpcml::topo {
 
 /// Where one rank is, or is meant to be.
-struct Placed {
+struct PlacedRank {
   unsigned rank = 0;
   std::vector<unsigned> gpus; ///< by index
   model::IdSet cpus;
@@ -20,7 +20,7 @@ struct Placed {
 };
 
 /// What can be wrong with where a rank is.
-enum class Finding {
+enum class PlacementFault {
   no_cpus,       ///< the mask is empty or not of this node
   outside,       ///< CPUs that the step may not use
   reserved,      ///< CPUs that the site keeps
@@ -34,11 +34,11 @@ enum class Finding {
 };
 
 /// "sibling-split": for programs that read reports.
-std::string name_of(Finding finding);
+std::string name_of(PlacementFault finding);
 
 /// One thing that is wrong, or worth knowing, about one rank.
 struct PlacementFinding {
-  Finding kind = Finding::outside;
+  PlacementFault kind = PlacementFault::outside;
   unsigned rank = 0;
   std::string text;             ///< "core 48 is reserved"
   std::vector<unsigned> others; ///< ranks it is shared with
@@ -55,6 +55,6 @@ struct PlacementReport {
 };
 
 /// Judges where the ranks of one node are, or are meant to be, against what the node is made of.
-PlacementReport check_placement(const Node& node, const std::vector<Placed>& ranks);
+PlacementReport check_placement(const Node& node, const std::vector<PlacedRank>& ranks);
 
 } // namespace hpcml::topo

@@ -11,7 +11,7 @@ std::string address_of(const Node& node, const Gpu& gpu) {
   return gpu.place.pci + (cut ? " part " + std::to_string(gpu.partition) : "");
 }
 
-PlacementMarks::PlacementMarks(const Node& node, const std::vector<Placed>& seen)
+PlacementMarks::PlacementMarks(const Node& node, const std::vector<PlacedRank>& seen)
     : x_node(node), x_seen(seen) {
   for (const auto& finding : check_placement(node, seen).findings)
     if (finding.wrong) x_findings.push_back(finding);
@@ -21,7 +21,7 @@ template <class Fits> std::string PlacementMarks::texts(const Fits& fits) const 
   std::string text;
   for (const auto& finding : x_findings) {
     const auto rank = std::find_if(x_seen.begin(), x_seen.end(),
-                                   [&](const Placed& one) { return one.rank == finding.rank; });
+                                   [&](const PlacedRank& one) { return one.rank == finding.rank; });
     if (rank != x_seen.end() && fits(finding, *rank))
       text += (text.empty() ? "rank " : "; rank ") + std::to_string(finding.rank) + ": " + finding.text;
   }
@@ -29,19 +29,19 @@ template <class Fits> std::string PlacementMarks::texts(const Fits& fits) const 
 }
 
 std::string PlacementMarks::gpu(unsigned index) const {
-  return texts([&](const PlacementFinding& finding, const Placed& rank) {
-    return (finding.kind == Finding::remote || finding.kind == Finding::partly_remote) &&
+  return texts([&](const PlacementFinding& finding, const PlacedRank& rank) {
+    return (finding.kind == PlacementFault::remote || finding.kind == PlacementFault::partly_remote) &&
            std::find(rank.gpus.begin(), rank.gpus.end(), index) != rank.gpus.end();
   });
 }
 
 std::string PlacementMarks::nic(const std::string& name) const {
-  return texts([&](const PlacementFinding& finding, const Placed& rank) {
-    return finding.kind == Finding::remote_nic && rank.nic == name;
+  return texts([&](const PlacementFinding& finding, const PlacedRank& rank) {
+    return finding.kind == PlacementFault::remote_nic && rank.nic == name;
   });
 }
 
-bool PlacementMarks::takes_wrongly(const Placed& rank, unsigned numa) const {
+bool PlacementMarks::takes_wrongly(const PlacedRank& rank, unsigned numa) const {
   if (!rank.memory || !rank.memory->nodes.contains(numa)) return false;
   // A NUMA node of the rank's own CPUs is right, also where others in the list are not.
   return std::none_of(x_node.cpus.numa.begin(), x_node.cpus.numa.end(), [&](const auto& domain) {
@@ -50,8 +50,8 @@ bool PlacementMarks::takes_wrongly(const Placed& rank, unsigned numa) const {
 }
 
 std::string PlacementMarks::memory(unsigned numa) const {
-  return texts([&](const PlacementFinding& finding, const Placed& rank) {
-    return finding.kind == Finding::remote_memory && takes_wrongly(rank, numa);
+  return texts([&](const PlacementFinding& finding, const PlacedRank& rank) {
+    return finding.kind == PlacementFault::remote_memory && takes_wrongly(rank, numa);
   });
 }
 
@@ -59,7 +59,8 @@ std::vector<unsigned> PlacementMarks::users_of_memory(unsigned numa) const {
   std::vector<unsigned> users;
   for (const auto& finding : x_findings)
     for (const auto& rank : x_seen)
-      if (finding.kind == Finding::remote_memory && finding.rank == rank.rank && takes_wrongly(rank, numa))
+      if (finding.kind == PlacementFault::remote_memory && finding.rank == rank.rank &&
+          takes_wrongly(rank, numa))
         users.push_back(rank.rank);
   return users;
 }

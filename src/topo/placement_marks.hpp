@@ -17,7 +17,7 @@ std::string address_of(const Node& node, const Gpu& gpu);
 class PlacementMarks {
 public:
   /// `seen` empty: nothing was verified, so nothing is marked.
-  PlacementMarks(const Node& node, const std::vector<Placed>& seen);
+  PlacementMarks(const Node& node, const std::vector<PlacedRank>& seen);
 
   /// Why the ranks that have this GPU should be elsewhere: "rank 0: none of its CPUs is in NUMA 3 of its
   /// GPU".
@@ -29,11 +29,11 @@ public:
   std::vector<unsigned> users_of_memory(unsigned numa) const;
 
 private:
-  bool takes_wrongly(const Placed& rank, unsigned numa) const;
+  bool takes_wrongly(const PlacedRank& rank, unsigned numa) const;
   template <class Fits> std::string texts(const Fits& fits) const;
 
   const Node& x_node;
-  const std::vector<Placed>& x_seen;
+  const std::vector<PlacedRank>& x_seen;
   std::vector<PlacementFinding> x_findings; ///< the wrong ones
 };
 

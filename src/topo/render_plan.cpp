@@ -116,9 +116,9 @@ std::string render_missing(const PlacementReport& report) {
          (report.missing.size() == 1 ? " is" : " are") + " not running\n";
 }
 
-std::string render_report(const PlacementReport& report, const std::vector<Placed>& ranks) {
+std::string render_report(const PlacementReport& report, const std::vector<PlacedRank>& ranks) {
   std::string text;
-  for (const Placed& rank : ranks) {
+  for (const PlacedRank& rank : ranks) {
     text += "rank " + std::to_string(rank.rank) + ": CPUs " + or_dash(rank.cpus.to_list()) + ", GPU " +
             gpus_text(rank.gpus) + (rank.nic.empty() ? "" : ", NIC " + rank.nic) +
             (rank.memory && rank.memory->mode != MemoryMode::local ? ", " + render_memory(*rank.memory) : "");
@@ -134,11 +134,11 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
 }
 
 std::string render_report_json(const Node& node, const PlacementReport& report,
-                               const std::vector<Placed>& ranks, const AffinityPlan& plan) {
+                               const std::vector<PlacedRank>& ranks, const AffinityPlan& plan) {
   Json root;
   root["score"] = report.score;
   root["ranks"] = Json::array();
-  for (const Placed& rank : ranks) {
+  for (const PlacedRank& rank : ranks) {
     Json entry = {{"rank", rank.rank},
                   {"ok", !report.wrong(rank.rank)},
                   {"gpus", rank.gpus},
@@ -167,15 +167,15 @@ std::string render_report_json(const Node& node, const PlacementReport& report,
   return root.dump(2) + "\n";
 }
 
-bool is_better(const AffinityPlan& plan, const PlacementReport& report, const Placed& rank) {
+bool is_better(const AffinityPlan& plan, const PlacementReport& report, const PlacedRank& rank) {
   return report.wrong(rank.rank) && rank.rank < plan.ranks.size() && !plan.ranks[rank.rank].cpus.empty() &&
          !(plan.ranks[rank.rank].cpus == rank.cpus);
 }
 
-std::string render_fix(const PlacementReport& report, const std::vector<Placed>& ranks,
+std::string render_fix(const PlacementReport& report, const std::vector<PlacedRank>& ranks,
                        const AffinityPlan& plan) {
   if (std::none_of(ranks.begin(), ranks.end(),
-                   [&](const Placed& rank) { return is_better(plan, report, rank); }))
+                   [&](const PlacedRank& rank) { return is_better(plan, report, rank); }))
     return {};
   std::vector<IdSet> masks;
   for (const auto& rank : plan.ranks) masks.push_back(rank.cpus);

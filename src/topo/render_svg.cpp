@@ -23,7 +23,7 @@ constexpr int k_chip = 48,
 
 class Drawing {
 public:
-  Drawing(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen)
+  Drawing(const Node& node, const AffinityPlan& plan, const std::vector<PlacedRank>& seen)
       : x_node(node), x_plan(plan), x_seen(seen), x_marks(node, seen) {}
 
   std::string draw() {
@@ -114,7 +114,7 @@ private:
     for (std::size_t i = 0; i < x_node.gpus.size(); ++i) {
       const unsigned gpu = x_node.gpus[i].place.index;
       const auto ranks = x_seen.empty() ? users_of(gpu, x_plan.ranks, &model::PlannedRankBinding::local_rank)
-                                        : users_of(gpu, x_seen, &Placed::rank);
+                                        : users_of(gpu, x_seen, &PlacedRank::rank);
       const int x = static_cast<int>(i) * k_chip;
       box.body +=
           rect(x, height, k_core, k_core,
@@ -178,7 +178,7 @@ private:
   std::string core(const IdSet& core, int x, int y) const {
     const std::vector<unsigned> planned =
                                     ranks_of(core, x_plan.ranks, &model::PlannedRankBinding::local_rank),
-                                seen = ranks_of(core, x_seen, &Placed::rank);
+                                seen = ranks_of(core, x_seen, &PlacedRank::rank);
     const std::vector<unsigned>& shown = x_seen.empty() ? planned : seen;
     const bool differs = !x_seen.empty() && seen != planned;
     std::string kind = !shown.empty() ? "rank" : core.intersects(x_node.cpus.reserved) ? "kept" : "free";
@@ -252,7 +252,7 @@ private:
     for (const Gpu& gpu : x_node.gpus) {
       if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       const auto planned = users_of(gpu.place.index, x_plan.ranks, &model::PlannedRankBinding::local_rank),
-                 seen = users_of(gpu.place.index, x_seen, &Placed::rank);
+                 seen = users_of(gpu.place.index, x_seen, &PlacedRank::rank);
       const auto& shown = x_seen.empty() ? planned : seen;
       std::string text = "GPU " + std::to_string(gpu.place.index);
       if (!gpu.place.pci.empty()) text += " " + address_of(x_node, gpu);
@@ -296,7 +296,7 @@ private:
         add_rank(rank.local_rank, rank.cpus,
                  ", " + std::to_string(rank.cores) + (rank.cores == 1 ? " core" : " cores") +
                      (rank.memory.empty() ? "" : ", memory of NUMA " + rank.memory.to_list()));
-    for (const Placed& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
+    for (const PlacedRank& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
     add("free", "", "core without a rank; the number is the core's first CPU");
     if (!x_node.cpus.reserved.empty()) add("kept", "", "reserved core");
     if (!x_seen.empty()) add("free off", "", "not as planned, or wrong: point at it");
@@ -315,13 +315,13 @@ private:
 
   const Node& x_node;
   const AffinityPlan& x_plan;
-  const std::vector<Placed>& x_seen;
+  const std::vector<PlacedRank>& x_seen;
   PlacementMarks x_marks;
 };
 
 } // namespace
 
-std::string render_svg(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen) {
+std::string render_svg(const Node& node, const AffinityPlan& plan, const std::vector<PlacedRank>& seen) {
   return Drawing(node, plan, seen).draw();
 }
 

@@ -16,7 +16,7 @@ using model::IdSet;
 
 class TreeWriter {
 public:
-  TreeWriter(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen)
+  TreeWriter(const Node& node, const AffinityPlan& plan, const std::vector<PlacedRank>& seen)
       : x_node(node), x_plan(plan), x_seen(seen), x_marks(node, seen) {}
 
   std::string write() {
@@ -77,7 +77,7 @@ private:
       std::vector<std::string> ranks, seen;
       for (const auto& rank : x_plan.ranks)
         if (has(rank)) ranks.push_back(std::to_string(rank.local_rank));
-      for (const Placed& rank : x_seen)
+      for (const PlacedRank& rank : x_seen)
         if (has(rank)) seen.push_back(std::to_string(rank.rank));
       text += ranks.empty() ? "" : " -> rank " + util::join(ranks, ",");
       if (!x_seen.empty() && seen != ranks)
@@ -129,7 +129,7 @@ private:
     std::vector<std::string> planned, seen;
     for (const auto& rank : x_plan.ranks)
       if (core.intersects(rank.cpus)) planned.push_back(std::to_string(rank.local_rank));
-    for (const Placed& rank : x_seen)
+    for (const PlacedRank& rank : x_seen)
       if (core.intersects(rank.cpus)) seen.push_back(std::to_string(rank.rank));
     std::string text = planned.empty() ? "free" : "rank " + util::join(planned, ",");
     if (core.intersects(x_node.cpus.reserved)) text = planned.empty() ? "reserved" : "reserved! " + text;
@@ -140,14 +140,14 @@ private:
 
   const Node& x_node;
   const AffinityPlan& x_plan;
-  const std::vector<Placed>& x_seen;
+  const std::vector<PlacedRank>& x_seen;
   PlacementMarks x_marks;
   std::string x_text;
 };
 
 } // namespace
 
-std::string render_tree(const Node& node, const AffinityPlan& plan, const std::vector<Placed>& seen) {
+std::string render_tree(const Node& node, const AffinityPlan& plan, const std::vector<PlacedRank>& seen) {
   return TreeWriter(node, plan, seen).write();
 }
 

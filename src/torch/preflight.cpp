@@ -41,7 +41,7 @@ JsonLine connection_line(const OwnConnection& connection) {
 
 /// Runs one phase on this rank and agrees with the others on its outcome. What this rank throws lies with it
 /// alone if it `works_alone` or says so; else all look for the one at fault.
-void run_phase(Meeting& meeting, const std::string& phase, const std::function<void()>& work,
+void run_phase(PhaseMeeting& meeting, const std::string& phase, const std::function<void()>& work,
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
   meeting.enter(phase);
@@ -58,7 +58,7 @@ void run_phase(Meeting& meeting, const std::string& phase, const std::function<v
   } catch (const std::exception& error) {
     failed(error, works_alone);
   }
-  if (meeting.conclude(phase, fault) == Outcome::well) return;
+  if (meeting.conclude(phase, fault) == PhaseOutcome::well) return;
   on_failure(); // a rank that saw nothing holds connections of the failed group, too
   search();
 }
@@ -76,7 +76,7 @@ void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& 
 
 void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
   const auto start = Clock::now();
-  Meeting meeting(env, options.group.timeout);
+  PhaseMeeting meeting(env, options.group.timeout);
   event("arrived", env)
       .add("local_rank", env.local_rank)
       .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())

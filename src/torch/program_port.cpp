@@ -61,7 +61,8 @@ private:
 
 } // namespace
 
-void check_program_port(Meeting& meeting, const RankEnv& env, int port, std::chrono::milliseconds timeout) {
+void check_program_port(PhaseMeeting& meeting, const RankEnv& env, int port,
+                        std::chrono::milliseconds timeout) {
   const std::string place = env.master_addr + ":" + std::to_string(port);
   Listener listener;
   meeting.enter("listen");

@@ -79,7 +79,7 @@ std::string public_phase(const std::string& phase) {
              : phase;
 }
 
-Meeting::Meeting(const RankEnv& env, milliseconds timeout)
+PhaseMeeting::PhaseMeeting(const RankEnv& env, milliseconds timeout)
     : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout),
       x_store(open_store(env, timeout)) {
   enter(k_arrival);
@@ -120,14 +120,14 @@ Meeting::Meeting(const RankEnv& env, milliseconds timeout)
   fail(k_arrival, missing, k_grace);
 }
 
-std::string Meeting::key(const std::string& phase, const std::string& what, int rank) const {
+std::string PhaseMeeting::key(const std::string& phase, const std::string& what, int rank) const {
   if (phase == k_arrival && what == "done") return "hpcml/arrived/" + std::to_string(rank);
   return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
 }
 
 /// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node
 /// did.
-std::string Meeting::probable_host(int rank) const {
+std::string PhaseMeeting::probable_host(int rank) const {
   const int width = x_env.local_world_size;
   if (width <= 0 || x_env.world_size % width != 0) return {};
   const int first = rank / width * width;
@@ -136,9 +136,9 @@ std::string Meeting::probable_host(int rank) const {
   return {};
 }
 
-void Meeting::enter(const std::string& phase) { x_store.set(key(phase, "entered", x_env.rank), "1"); }
+void PhaseMeeting::enter(const std::string& phase) { x_store.set(key(phase, "entered", x_env.rank), "1"); }
 
-template <class Ready> bool Meeting::wait_for_all(const Ready& ready, milliseconds limit) {
+template <class Ready> bool PhaseMeeting::wait_for_all(const Ready& ready, milliseconds limit) {
   const auto deadline = steady_clock::now() + limit;
   int next = 0; // ranks below it are ready
   while (next < x_env.world_size) {
@@ -153,7 +153,7 @@ template <class Ready> bool Meeting::wait_for_all(const Ready& ready, millisecon
   return true;
 }
 
-bool Meeting::wait_for_reports(const std::string& phase, milliseconds limit) {
+bool PhaseMeeting::wait_for_reports(const std::string& phase, milliseconds limit) {
   return wait_for_all(
       [&](int rank) {
         return x_store.has(key(phase, "done", rank)) || x_store.has(key(phase, "failed", rank));
@@ -161,7 +161,7 @@ bool Meeting::wait_for_reports(const std::string& phase, milliseconds limit) {
       limit);
 }
 
-std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
+std::optional<Culprit> PhaseMeeting::find_culprit(const std::string& phase) {
   std::vector<int> absent, silent, guilty;
   std::string seen, confessed;
   for (int rank = 0; rank < x_env.world_size; ++rank) {
@@ -198,17 +198,17 @@ std::optional<Culprit> Meeting::find_culprit(const std::string& phase) {
   return culprit;
 }
 
-Outcome Meeting::heed_verdict(const std::string& phase, milliseconds limit) {
+PhaseOutcome PhaseMeeting::heed_verdict(const std::string& phase, milliseconds limit) {
   const std::string verdict = heed(phase, limit);
-  if (verdict == k_well) return Outcome::well;
-  if (verdict == k_unexplained) return Outcome::unexplained;
+  if (verdict == k_well) return PhaseOutcome::well;
+  if (verdict == k_unexplained) return PhaseOutcome::unexplained;
   finish();
   auto culprit = unpack(verdict);
   culprit.heard = true;
   throw PhaseError(std::move(culprit));
 }
 
-Outcome Meeting::conclude(const std::string& phase, const Fault& fault) {
+PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault) {
   const std::string own = fault.what.substr(0, fault.what.find('\n'));
   try {
     if (fault.own) x_store.set(key(phase, "own", x_env.rank), "1");
@@ -226,14 +226,14 @@ Outcome Meeting::conclude(const std::string& phase, const Fault& fault) {
   if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
   const bool well = x_reason.empty();
   decree(phase, well ? k_well : k_unexplained);
-  return well ? Outcome::well : Outcome::unexplained;
+  return well ? PhaseOutcome::well : PhaseOutcome::unexplained;
 }
 
-void Meeting::decree(const std::string& matter, const std::string& text) {
+void PhaseMeeting::decree(const std::string& matter, const std::string& text) {
   x_store.set("hpcml/" + matter + "/verdict", text);
 }
 
-std::string Meeting::heed(const std::string& matter, milliseconds limit) {
+std::string PhaseMeeting::heed(const std::string& matter, milliseconds limit) {
   try {
     return x_store.get("hpcml/" + matter + "/verdict", limit);
   } catch (const std::exception& error) {
@@ -246,7 +246,7 @@ std::string Meeting::heed(const std::string& matter, milliseconds limit) {
   }
 }
 
-void Meeting::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
+void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
   if (x_env.rank != 0 || !found) {
     heed_verdict(phase, limit);
     throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
@@ -256,19 +256,19 @@ void Meeting::fail(const std::string& phase, const std::optional<Culprit>& found
   throw PhaseError(*found);
 }
 
-void Meeting::note(const std::string& phase, const std::string& text) {
+void PhaseMeeting::note(const std::string& phase, const std::string& text) {
   x_store.set(key(phase, "note", x_env.rank), text);
 }
 
-std::vector<std::string> Meeting::notes(const std::string& phase) {
+std::vector<std::string> PhaseMeeting::notes(const std::string& phase) {
   std::vector<std::string> list;
   for (int rank = 0; rank < x_env.world_size; ++rank)
     list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
   return list;
 }
 
-std::vector<std::optional<std::string>> Meeting::collect(const std::string& phase, milliseconds limit,
-                                                         const std::vector<int>& members) {
+std::vector<std::optional<std::string>> PhaseMeeting::collect(const std::string& phase, milliseconds limit,
+                                                              const std::vector<int>& members) {
   const auto noted = [&](int rank) { return x_store.has(key(phase, "note", rank)); };
   const auto is_awaited = [&](int rank) {
     return members.empty() || std::find(members.begin(), members.end(), rank) != members.end();
@@ -280,7 +280,7 @@ std::vector<std::optional<std::string>> Meeting::collect(const std::string& phas
   return list;
 }
 
-void Meeting::finish() {
+void PhaseMeeting::finish() {
   try {
     x_store.set(key("finish", "done", x_env.rank), "1");
     // The ranks that never came can't be waited for.

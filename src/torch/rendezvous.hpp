@@ -35,7 +35,7 @@ private:
 };
 
 /// How a phase ended that this rank went through.
-enum class Outcome {
+enum class PhaseOutcome {
   well,
   unexplained ///< some saw faults, and all still answer: those who see a fault need not be at fault
 };
@@ -48,11 +48,11 @@ struct Fault {
 
 /// One meeting of all ranks. Every call is bounded by the timeout plus a few seconds in which the ranks agree
 /// on the outcome.
-class Meeting {
+class PhaseMeeting {
 public:
   /// Opens the store, reports this rank, and returns when all ranks have done so. Throws PhaseError with the
   /// missing ranks (all ranks that did arrive throw the same).
-  Meeting(const RankEnv& env, std::chrono::milliseconds timeout);
+  PhaseMeeting(const RankEnv& env, std::chrono::milliseconds timeout);
 
   Store& store() { return x_store; }
   const std::vector<std::string>& hosts() const { return x_hosts; } ///< by rank; filled on rank 0 only
@@ -65,8 +65,8 @@ public:
   void enter(const std::string& phase);
   /// This rank ended the phase. Returns when all have, the same on every rank; throws PhaseError, on every
   /// rank, if it is known who is at fault.
-  Outcome conclude(const std::string& phase, const Fault& fault);
-  Outcome conclude(const std::string& phase, const std::string& error) {
+  PhaseOutcome conclude(const std::string& phase, const Fault& fault);
+  PhaseOutcome conclude(const std::string& phase, const std::string& error) {
     return conclude(phase, Fault{error, false});
   }
   /// What was said to have gone wrong in a phase that ended unexplained: on rank 0; else empty.
@@ -93,7 +93,7 @@ private:
   template <class Ready> bool wait_for_all(const Ready& ready, std::chrono::milliseconds limit);
   bool wait_for_reports(const std::string& phase, std::chrono::milliseconds limit);
   std::optional<Culprit> find_culprit(const std::string& phase);
-  Outcome heed_verdict(const std::string& phase, std::chrono::milliseconds limit);
+  PhaseOutcome heed_verdict(const std::string& phase, std::chrono::milliseconds limit);
   std::string probable_host(int rank) const;
   /// Of rank 0; where it is not known yet, the address by which it is reached.
   const std::string& first_host() const { return x_first_host.empty() ? x_env.master_addr : x_first_host; }

@@ -61,7 +61,7 @@ Observation unpack_observation(int rank, const std::string& note) {
 }
 
 /// Meets `other` alone, in a group of two.
-Observation meet(Meeting& meeting, const RankEnv& env, GroupOptions options, int other, int round,
+Observation meet(PhaseMeeting& meeting, const RankEnv& env, GroupOptions options, int other, int round,
                  long long bytes) {
   Observation seen;
   seen.by = env.rank;
@@ -89,7 +89,7 @@ Observation meet(Meeting& meeting, const RankEnv& env, GroupOptions options, int
 /// One search, from the side of rank 0 (which leads it) or of another rank.
 class Search {
 public:
-  Search(Meeting& meeting, const RankEnv& env, const PreflightOptions& options, long long bytes)
+  Search(PhaseMeeting& meeting, const RankEnv& env, const PreflightOptions& options, long long bytes)
       : x_meeting(meeting), x_env(env), x_group(options.group), x_bytes(bytes) {
     x_evidence.hosts = meeting.hosts();
   }
@@ -158,7 +158,7 @@ private:
     x_evidence.absent.insert(x_evidence.absent.end(), x_lost.begin(), x_lost.end());
   }
 
-  Meeting& x_meeting;
+  PhaseMeeting& x_meeting;
   const RankEnv& x_env;
   const GroupOptions& x_group;
   long long x_bytes;
@@ -171,7 +171,7 @@ private:
 
 } // namespace
 
-void search_culprit(Meeting& meeting, const RankEnv& env, const PreflightOptions& options,
+void search_culprit(PhaseMeeting& meeting, const RankEnv& env, const PreflightOptions& options,
                     const std::string& phase, long long bytes) {
   const auto judgement = Search(meeting, env, options, bytes).run();
   if (env.rank != 0) meeting.fail("verdict", std::nullopt, k_answer);

@@ -57,7 +57,7 @@ std::string version_of_loaded_library() {
 }
 
 c10::intrusive_ptr<Communicator> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
-                                           const GroupOptions& options, const Members& members,
+                                           const GroupOptions& options, const Subgroup& members,
                                            std::string& interface_name) {
   const auto place = choose_interface(env, options.interface_name);
   interface_name = place.interface;
@@ -70,7 +70,7 @@ c10::intrusive_ptr<Communicator> make_gloo(const c10::intrusive_ptr<c10d::Store>
 
 #ifdef USE_C10D_NCCL
 c10::intrusive_ptr<Communicator> make_nccl(const c10::intrusive_ptr<c10d::Store>& store,
-                                           const GroupOptions& options, const Members& members) {
+                                           const GroupOptions& options, const Subgroup& members) {
   // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
   // named. The variable was renamed in 2.2.
   ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
@@ -184,7 +184,7 @@ ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions&
     : ProcessGroup(store, env, options, {"", env.rank, env.world_size}) {}
 
 ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options,
-                           const Members& members)
+                           const Subgroup& members)
     : x_state(std::make_unique<State>()) {
   x_state->backend = resolve_backend(options.backend);
   c10::intrusive_ptr<c10d::Store> base = store.x_state->store;

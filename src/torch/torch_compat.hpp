@@ -58,7 +58,7 @@ struct GroupOptions {
 };
 
 /// A part of the ranks as a group of its own.
-struct Members {
+struct Subgroup {
   std::string name; ///< of the group: no two may have the same in one store
   int rank = 0;     ///< this process's place in it
   int size = 0;
@@ -70,7 +70,7 @@ class ProcessGroup {
 public:
   ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options);
   /// Only the members: `env` says where this rank runs.
-  ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options, const Members& members);
+  ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options, const Subgroup& members);
   ~ProcessGroup();
   ProcessGroup(ProcessGroup&&) noexcept;
 

@@ -158,14 +158,14 @@ TEST_CASE(
     REQUIRE(plan.ok());
     if (!plan->warnings.empty() || plan->ranks.empty()) continue;
     ++checked;
-    std::vector<topo::Placed> ranks;
+    std::vector<topo::PlacedRank> ranks;
     for (const auto& rank : plan->ranks) ranks.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
     const auto clean = topo::check_placement(node, ranks);
     for (const auto& finding : clean.findings)
-      if (finding.wrong && finding.kind != topo::Finding::remote_nic)
+      if (finding.wrong && finding.kind != topo::PlacementFault::remote_nic)
         FAIL("round " << round << ", rank " << finding.rank << ": " << finding.text << ", node "
                       << test::render_json(node));
-    topo::Placed& victim = ranks[random() % ranks.size()];
+    topo::PlacedRank& victim = ranks[random() % ranks.size()];
     if (node.cpus.reserved.empty())
       victim.cpus = {};
     else

@@ -24,7 +24,7 @@ void compare_why(const Case& item, const std::string& who, const std::string& wh
 }
 
 /// Verdicts of the checker against `ok` and `shared_with`, task by task of one node.
-void compare_node(const Case& item, const std::vector<topo::Placed>& tasks,
+void compare_node(const Case& item, const std::vector<topo::PlacedRank>& tasks,
                   const std::vector<const Json*>& entries) {
   const auto report = topo::check_placement(item.node, tasks);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -36,7 +36,7 @@ void compare_node(const Case& item, const std::vector<topo::Placed>& tasks,
     for (const auto& finding : report.findings) {
       if (finding.rank != task) continue;
       if (finding.wrong) found += (found.empty() ? "" : "; ") + finding.text;
-      if (finding.kind == topo::Finding::overlap) shared = finding.others;
+      if (finding.kind == topo::PlacementFault::overlap) shared = finding.others;
     }
     if (entry.contains("ok") && entry.at("ok").is_boolean() &&
         entry.at("ok").get<bool>() == report.wrong(task))
@@ -48,8 +48,8 @@ void compare_node(const Case& item, const std::vector<topo::Placed>& tasks,
   }
 }
 
-void compare_verdicts(const Case& item, const std::vector<topo::Placed>& tasks) {
-  std::map<std::string, std::pair<std::vector<topo::Placed>, std::vector<const Json*>>> nodes;
+void compare_verdicts(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
+  std::map<std::string, std::pair<std::vector<topo::PlacedRank>, std::vector<const Json*>>> nodes;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Json& entry = item.expected()[i];
     auto& [there, entries] = nodes[entry.contains("node") ? entry.at("node").dump() : ""];
@@ -118,13 +118,13 @@ std::vector<unsigned> gres_order(const topo::Node& node, bool sharing, unsigned 
 }
 
 /// GPUs that the task's own number or CPUs determine.
-void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
+void compare_gpus(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   const std::string rule = text_of(item.request(), {"gpu"});
   const bool local = rule == "localid";
   if (!rule.empty() && !local) item.differ("hpcml's runner does not know the rule for GPUs: " + rule);
   const bool closest =
       text_of(item.request(), {"gpu_bind"}) == "closest"; // in a command beside the distribution
-  for (const topo::Placed& task : tasks) {
+  for (const topo::PlacedRank& task : tasks) {
     std::vector<unsigned> gpus;
     if (local) gpus = {task.rank};
     if (closest)
@@ -139,7 +139,7 @@ void compare_gpus(const Case& item, const std::vector<topo::Placed>& tasks) {
 }
 
 /// GPUs by --gpu-bind=map: or mask_gpu:.
-void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) {
+void compare_gpu_bind(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   const std::string bind = gpu_bind_of(item);
   const bool sharing =
       option_of(item, "gres-flags", "", "gres_flags").find("allow-task-sharing") != std::string::npos;
@@ -152,7 +152,7 @@ void compare_gpu_bind(const Case& item, const std::vector<topo::Placed>& tasks) 
   const auto list = topo::parse_cpu_bind((map ? "map_cpu" : "mask_cpu") + bind.substr(colon),
                                          static_cast<unsigned>(tasks.size()));
   if (!list) return item.differ(list.error().what);
-  for (const topo::Placed& task : tasks) {
+  for (const topo::PlacedRank& task : tasks) {
     std::vector<unsigned> gpus, named;
     if (task.rank >= list->size()) continue;
     for (unsigned index : (*list)[task.rank].ids())
@@ -184,7 +184,7 @@ std::map<unsigned, unsigned> local_ranks(const Case& item, unsigned per_node) {
 }
 
 /// Masks of a binding: CPUs as they stand there, or those of NUMA nodes.
-void compare_binding(const Case& item, const std::vector<topo::Placed>& tasks, const std::string& bind) {
+void compare_binding(const Case& item, const std::vector<topo::PlacedRank>& tasks, const std::string& bind) {
   std::vector<IdSet> masks;
   const auto count = static_cast<unsigned>(tasks.size());
   if (const std::size_t ldom = bind.find("_ldom"); ldom != std::string::npos) {
@@ -204,14 +204,14 @@ void compare_binding(const Case& item, const std::vector<topo::Placed>& tasks, c
   } else {
     return item.leave_open("the CPUs: --cpu-bind=" + bind + " names none");
   }
-  for (const topo::Placed& task : tasks)
+  for (const topo::PlacedRank& task : tasks)
     if (task.rank < masks.size() && !(masks[task.rank] == task.cpus))
       item.differ("task " + std::to_string(task.rank) + ": CPUs " + shown(masks[task.rank]) +
                   " read from the binding");
 }
 
 /// Two for an allocation with all hardware threads. Where the command does not say, only what was seen tells.
-unsigned threads_per_core(const Case& item, const std::vector<topo::Placed>& tasks) {
+unsigned threads_per_core(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   const auto words = words_of(text_of(item.request(), {"cmd"}));
   const auto asked = util::parse_unsigned(option_of(item, "threads-per-core", "", "threads_per_core"));
   if (asked) return static_cast<unsigned>(*asked);
@@ -220,7 +220,7 @@ unsigned threads_per_core(const Case& item, const std::vector<topo::Placed>& tas
   if (any(words, "--hint=nomultithread")) return 1;
   if (any(words, "--hint=multithread")) return 2;
   std::size_t most = 1;
-  for (const topo::Placed& task : tasks)
+  for (const topo::PlacedRank& task : tasks)
     for (const IdSet& core : item.node.cpus.core_threads) most = std::max(most, (core & task.cpus).size());
   if (most > 1)
     item.leave_open("the hardware threads of each core, which the allocation has chosen: " +
@@ -244,7 +244,7 @@ IdSet widen(const Case& item, const std::string& unit, const topo::CompatRequest
 }
 
 /// What Slurm's own distribution gives, where -c stands in the request.
-void compare_distribution(const Case& item, const std::vector<topo::Placed>& tasks) {
+void compare_distribution(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   const std::string bind = option_of(item, "cpu-bind", "", "");
   if (bind.find(':') != std::string::npos) return compare_binding(item, tasks, bind);
   topo::CompatRequest wanted = compat_request(item.item, "slurm-closest", item.node);
@@ -262,7 +262,7 @@ void compare_distribution(const Case& item, const std::vector<topo::Placed>& tas
   const bool several = number_of(item.request(), {"gpus_per_task"}) > 1;
   if (closest && several) item.leave_open("which of the near GPUs a task with several gets");
   const auto locals = local_ranks(item, wanted.ranks);
-  for (const topo::Placed& task : tasks) {
+  for (const topo::PlacedRank& task : tasks) {
     const unsigned local = locals.at(task.rank);
     const std::string who = "task " + std::to_string(task.rank);
     if (local >= plan->plan.ranks.size()) {

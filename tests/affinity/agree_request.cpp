@@ -251,11 +251,11 @@ std::vector<std::string> unread_keys(const Json& item) {
   return {unread.begin(), unread.end()};
 }
 
-std::vector<topo::Placed> placed_tasks(const Json& expected) {
-  std::vector<topo::Placed> tasks;
+std::vector<topo::PlacedRank> placed_tasks(const Json& expected) {
+  std::vector<topo::PlacedRank> tasks;
   if (!expected.is_array()) return tasks;
   for (const Json& entry : expected) {
-    topo::Placed task;
+    topo::PlacedRank task;
     task.rank = number_of(entry, {"task", "rank"}, static_cast<unsigned>(tasks.size()));
     if (const auto gpus = entry.find("gpu"); gpus != entry.end()) task.gpus = numbers_of(*gpus);
     task.cpus = cpus_of(entry, {"cpus"});

@@ -29,6 +29,6 @@ topo::CompatRequest compat_request(const Json& item, const std::string& policy, 
 std::vector<std::string> unread_keys(const Json& item);
 
 /// The tasks of a list of expectations.
-std::vector<topo::Placed> placed_tasks(const Json& expected);
+std::vector<topo::PlacedRank> placed_tasks(const Json& expected);
 
 } // namespace hpcml::agree

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mends as edits and as differences, compared with diff and patch.
+// Fixes as edits and as differences, compared with diff and patch.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>

@@ -20,7 +20,7 @@ std::string repeated(const std::string& head, unsigned count, const Line& line) 
   return text;
 }
 
-/// Processor seconds of a check, its report and its mends.
+/// Processor seconds of a check, its report and its fixes.
 double seconds(const std::string& text, std::size_t& findings) {
   const auto start = std::clock();
   const auto list = check::check_script("x.sh", text);

@@ -80,18 +80,18 @@ TEST_CASE("A mend takes its finding away and brings no other") {
       INFO(example.script);
       const auto target = target_of(example);
       std::map<std::string, int> before;
-      bool mends = false;
+      bool fixes = false;
       for (const auto& finding : check::check_script("x.sh", example.script, target)) {
         ++before[finding.what.code];
-        mends = mends || (finding.what.code == rule->id && !finding.fix.empty());
+        fixes = fixes || (finding.what.code == rule->id && !finding.fix.empty());
       }
-      if (!mends) continue;
-      const auto mended = check::fix_script(example.script, target).text;
-      INFO(mended);
-      CHECK(mended != example.script);
-      CHECK_FALSE(finds(mended, rule->id, target));
+      if (!fixes) continue;
+      const auto fixed = check::fix_script(example.script, target).text;
+      INFO(fixed);
+      CHECK(fixed != example.script);
+      CHECK_FALSE(finds(fixed, rule->id, target));
       std::map<std::string, int> after;
-      for (const auto& finding : check::check_script("x.sh", mended, target)) ++after[finding.what.code];
+      for (const auto& finding : check::check_script("x.sh", fixed, target)) ++after[finding.what.code];
       for (const auto& [code, count] : after) {
         INFO(code);
         CHECK(count <= before[code]);

@@ -112,16 +112,16 @@ TEST_CASE("A comment without a reason, with an unknown id or without use is told
 }
 
 TEST_CASE("What is silenced is not mended") {
-  const std::string bad = "#!/bin/bash\n#SBATCH --nodes 2\n"; // any script with a mend will do
+  const std::string bad = "#!/bin/bash\n#SBATCH --nodes 2\n"; // any script with a fix will do
   for (const auto* rule : check::all_rules())
     for (const auto& example : rule->bad) {
       if (!example.site.empty()) continue;
       const check::Target target{example.version.empty() ? slurm::Version::v23_11
                                                          : *slurm::parse_version(example.version)};
-      bool mends = false;
+      bool fixes = false;
       for (const auto& finding : check::check_script("x.sh", example.script, target))
-        mends = mends || (finding.what.code == rule->id && !finding.fix.empty());
-      if (!mends) continue;
+        fixes = fixes || (finding.what.code == rule->id && !finding.fix.empty());
+      if (!fixes) continue;
       const auto text =
           std::string(example.script) + "\n# hpcml: disable-file=" + std::string(rule->id) + " as it is\n";
       INFO(text);

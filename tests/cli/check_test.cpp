@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// hpcml check as people and services run it: exit codes, formats, folders, mends.
+// hpcml check as people and services run it: exit codes, formats, folders, fixes.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ const char* const k_wrong = "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n";
 const char* const k_doubtful = "#!/bin/bash\n#SBATCH --time=10\ntrue\n#SBATCH --nodes=2\n";
 
 /// A script that needs no site and that --fix changes, for this version.
-std::string mendable() {
+std::string fixable() {
   for (const auto* rule : check::all_rules())
     for (const auto& example : rule->bad)
       if (example.site.empty() && example.version.empty() &&
@@ -143,7 +143,7 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
   INFO("the schema is not here: run bash tests/sarif_schema.sh once");
   REQUIRE(std::filesystem::exists(schema));
   Desk desk;
-  const auto script = mendable();
+  const auto script = fixable();
   desk.put("mend.sh", script);
   desk.put("größe 1.sh", "#!/bin/bash\n#SBATCH --job-name=𝄞é --nodes=x\n# hpcml: disable=slurm/after-command "
                          "old\ntrue\n#SBATCH -n2\n");
@@ -175,7 +175,7 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
 
 TEST_CASE("--fix changes what it mends and nothing else about the file") {
   Desk desk;
-  const auto script = mendable();
+  const auto script = fixable();
   const auto expected = check::fix_script(script, {slurm::Version::v23_11}).text;
   desk.put("job.sh", script, 0750);
   desk.put("clean.sh", k_clean);
@@ -215,7 +215,7 @@ TEST_CASE("--fix changes what it mends and nothing else about the file") {
 
 TEST_CASE("A mend that cannot be written is no mend") {
   Desk desk;
-  desk.put("job.sh", mendable());
+  desk.put("job.sh", fixable());
   const auto path = (desk / "job.sh").string();
   const auto result =
       run({"bash", "-c", "trap '' XFSZ; ulimit -f 0; \"$1\" check --fix --slurm-version 23.11 \"$2\"", "bash",
@@ -225,7 +225,7 @@ TEST_CASE("A mend that cannot be written is no mend") {
   CHECK(holds(result.err, "cannot write"));
   CHECK(holds(result.err, "mended 0 findings in 0 of 1 file"));
   CHECK_FALSE(holds(result.err, "mended 1"));
-  CHECK(desk.read("job.sh") == mendable());
+  CHECK(desk.read("job.sh") == fixable());
 }
 
 TEST_CASE("A file without an end is too large, and what is no file is not mended") {
@@ -239,7 +239,7 @@ TEST_CASE("A file without an end is too large, and what is no file is not mended
   const auto result = run({"bash", "-c",
                            "printf '%s' \"$3\" > \"$2\" & \"$1\" check --fix --slurm-version "
                            "23.11 \"$2\"; code=$?; wait; exit $code",
-                           "bash", HPCML_BINARY, pipe, mendable()});
+                           "bash", HPCML_BINARY, pipe, fixable()});
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 5);
   CHECK(holds(result.err, "it is no file"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as a batch script: checked for one version, for all and for a site, mended, shown. Build with
+// Any bytes as a batch script: checked for one version, for all and for a site, fixed, shown. Build with
 // -DHPCML_FUZZ=ON and clang: ninja check_fuzz && bin/check_fuzz -max_len=4096 -timeout=10 NEW_FOLDER
 // FOLDER_OF_SEEDS (tests/fuzz/seeds.py)
 #include <cstdint>
@@ -42,8 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       report->add(text, findings);
     }
   }
-  const auto mended = check::fix_script(text, {slurm::Version::v22_05});
-  if ((mended.text == text) != (mended.findings == 0)) std::abort();
-  check::unified_diff(text, mended.text, "x.sh");
+  const auto fixed = check::fix_script(text, {slurm::Version::v22_05});
+  if ((fixed.text == text) != (fixed.findings == 0)) std::abort();
+  check::unified_diff(text, fixed.text, "x.sh");
   return 0;
 }

@@ -14,7 +14,7 @@ namespace {
 
 struct Nobody : Answers {
   void bytes(ClientId, std::string_view) override {}
-  void value(ClientId, const Value& value) override {
+  void value(ClientId, const SharedValue& value) override {
     if (!value) std::abort();
   }
 };
@@ -29,7 +29,7 @@ struct Speaker {
 void listen(Speaker& speaker, ClientId id, Table& table) {
   Nobody nobody;
   Message message;
-  const Limits limits{.key_bytes = 100, .value_bytes = 1000, .keys = 20};
+  const MessageLimits limits{.key_bytes = 100, .value_bytes = 1000, .keys = 20};
   while (!speaker.gone) {
     const auto found = read_message(speaker.said, speaker.dialect, limits, message);
     if (found.length > speaker.said.size()) std::abort();

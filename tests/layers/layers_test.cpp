@@ -107,6 +107,20 @@ bool prints(const std::string& line) {
                      [&](const std::regex& call) { return std::regex_search(line, call); });
 }
 
+/// The types that a header declares for all: at the margin, not in a class and not without a body.
+std::set<std::string> types_of(const std::string& text) {
+  static const std::regex k_type(
+      R"re((?:template\s*<[^{;]*>\s*)?(?:class|struct|union|enum class|enum)\s+(?:\[\[\w+\]\]\s*)?([A-Z]\w*)\s*(?:final\s*)?(?::[^{;]*)?\{.*)re");
+  static const std::regex k_alias(R"re((?:template\s*<[^{;]*>\s*)?using\s+([A-Z]\w*)\s*=.*)re");
+  std::set<std::string> names;
+  std::istringstream lines(text);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_match(line, match, k_type) || std::regex_match(line, match, k_alias))
+      names.insert(match.str(1));
+  return names;
+}
+
 } // namespace
 
 TEST_CASE("every include between folders is one that src/LAYERS allows") {
@@ -243,6 +257,37 @@ TEST_CASE("no C++ source knows a site by name") {
       }
     }
   }
+}
+
+TEST_CASE("no two headers give one name to two types") {
+  std::map<std::string, std::vector<std::string>> headers;
+  for (const auto& file : sources()) {
+    if (file.extension() != ".hpp") continue;
+    for (const auto& name : types_of(util::read_file(file).value()))
+      headers[name].push_back(fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").string());
+  }
+  CHECK(headers.size() > 300); // else they are not recognised
+  for (const auto& [name, files] : headers) {
+    INFO(name << ": " << util::join(files, ", "));
+    CHECK(files.size() == 1);
+  }
+}
+
+TEST_CASE("types are recognised in all their forms") {
+  const auto text = R"(struct A {
+class B : public A {
+enum class C { x };
+template <class T> struct [[nodiscard]] D {
+template <class T> class [[nodiscard]] E final : A<T> {
+using F = std::vector<A>;
+struct G { int x; };
+struct Forward;
+template <> struct D<int> {
+  struct Nested {
+using util::Result;
+using namespace model;
+)";
+  CHECK(types_of(text) == std::set<std::string>{"A", "B", "C", "D", "E", "F", "G"});
 }
 
 TEST_CASE("lines are short enough to be read side by side") {

@@ -183,7 +183,7 @@ TEST_CASE("Software follows the launch: what the tasks cannot set the script exp
   const auto placement = first_place(small);
   const auto layout = layout_of(1, 4, 4);
   const LaidOut laid_out(Placed(request, placement), layout);
-  plan::Launch launch;
+  plan::LaunchPlan launch;
   const auto scope_of_x = [](const plan::Software& software) {
     std::optional<model::Scope> scope;
     for (const auto& one : software.env)
@@ -205,7 +205,7 @@ TEST_CASE("Directives come from values alone, and what was said before is not sa
   const auto placement = first_place(small);
   const auto layout = layout_of(2, 4, 4);
   const LaidOut laid_out(Placed(request, placement), layout);
-  plan::Launch launch;
+  plan::LaunchPlan launch;
   launch.launcher.step_args = {"--label"};
   const plan::Launched launched(laid_out, launch);
   plan::Software software;

@@ -136,7 +136,7 @@ std::string text_of(const Words& words) {
   return text;
 }
 
-bool is_sure(const shell::Context& c) {
+bool is_sure(const shell::CommandContext& c) {
   return !c.condition && !c.guarded && !c.loop && !c.uncalled && !c.unreached && !c.trap && !c.inexact;
 }
 

@@ -9,7 +9,7 @@
 #include "site/verdict.hpp"
 
 using namespace hpcml;
-using site::Rule;
+using site::SiteRule;
 using test::script_demand;
 using test::shipped_site;
 
@@ -17,8 +17,8 @@ namespace {
 
 template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
 
-std::set<Rule> rules_against(const model::Site& at, const site::Demand& demand) {
-  std::set<Rule> rules;
+std::set<SiteRule> rules_against(const model::Site& at, const site::Demand& demand) {
+  std::set<SiteRule> rules;
   for (const auto& verdict : site::judge(at, site::place(at, demand), demand)) rules.insert(verdict.rule);
   return rules;
 }
@@ -63,14 +63,15 @@ TEST_CASE("shares and limits hold GPUs of all tasks against the job") {
   const auto alpine = shipped_site("alpine");
   const auto three = rules_against(
       alpine, script_demand("-p aa100 -t 10 -N1 -n3 -c20 --gpus-per-task=a100-40gb:1 --mem=210G"));
-  for (const auto rule : {Rule::cpu_share, Rule::cpus_many, Rule::memory_share, Rule::memory_many})
+  for (const auto rule :
+       {SiteRule::cpu_share, SiteRule::cpus_many, SiteRule::memory_share, SiteRule::memory_many})
     CHECK(three.count(rule) == 0);
   const auto one = rules_against(
       alpine, script_demand("-p aa100 -t 10 -N1 -n1 -c60 --gpus-per-task=a100-40gb:1 --mem=210G"));
-  CHECK(one.count(Rule::cpu_share) + one.count(Rule::cpus_many) == 1);
+  CHECK(one.count(SiteRule::cpu_share) + one.count(SiteRule::cpus_many) == 1);
   const auto mila = shipped_site("mila");
-  CHECK(rules_against(mila, script_demand("-p main -n4 --gpus-per-task=1")).count(Rule::gpus_over) == 1);
-  CHECK(rules_against(mila, script_demand("-p main -n2 --gpus-per-task=1")).count(Rule::gpus_over) == 0);
+  CHECK(rules_against(mila, script_demand("-p main -n4 --gpus-per-task=1")).count(SiteRule::gpus_over) == 1);
+  CHECK(rules_against(mila, script_demand("-p main -n2 --gpus-per-task=1")).count(SiteRule::gpus_over) == 0);
 }
 
 TEST_CASE("a request's raw options are in its demand as a script's are") {
@@ -113,9 +114,9 @@ TEST_CASE("a request's raw options are in its demand as a script's are") {
 TEST_CASE("threads that are asked for count as the cores that they are of") {
   const auto at = shipped_site("alpine");
   const std::string two = "-p aa100 -t 10 -N1 -n3 --gpus-per-node=a100-40gb:3 -c42";
-  CHECK(rules_against(at, script_demand(two + " --threads-per-core=2")).count(Rule::cpu_share) == 0);
+  CHECK(rules_against(at, script_demand(two + " --threads-per-core=2")).count(SiteRule::cpu_share) == 0);
   const auto one = rules_against(at, script_demand(two + " --threads-per-core=1"));
-  CHECK(one.count(Rule::cpu_share) + one.count(Rule::cpus_many) == 1);
+  CHECK(one.count(SiteRule::cpu_share) + one.count(SiteRule::cpus_many) == 1);
 }
 
 TEST_CASE("nothing is said to a job for another cluster") {
@@ -159,9 +160,9 @@ TEST_CASE("who has the nodes alone is held to no GPU's share of the cores") {
   const auto at = shipped_site("snellius");
   const std::string asked = "-p gpu_h100 -t 10 -N1 -n1 --gpus-per-node=1 -c64 --threads-per-core=1";
   const auto shared = rules_against(at, script_demand(asked));
-  CHECK(shared.count(Rule::cpu_share) + shared.count(Rule::cpus_many) == 1);
+  CHECK(shared.count(SiteRule::cpu_share) + shared.count(SiteRule::cpus_many) == 1);
   const auto alone = rules_against(at, script_demand(asked + " --exclusive"));
-  CHECK(alone.count(Rule::cpu_share) + alone.count(Rule::cpus_many) == 0);
+  CHECK(alone.count(SiteRule::cpu_share) + alone.count(SiteRule::cpus_many) == 0);
   // A QoS that wants the nodes alone: the request's script gets the option.
   const auto archer2 = shipped_site("archer2_gpu");
   model::JobSpec job;

@@ -9,7 +9,7 @@
 
 using namespace hpcml;
 using site::Certainty;
-using site::Rule;
+using site::SiteRule;
 
 namespace {
 
@@ -69,7 +69,7 @@ TEST_CASE(
   demand.nodes = 2;
   auto verdicts = judged(at, demand);
   REQUIRE(verdicts.size() == 1);
-  CHECK(verdicts[0].rule == Rule::nodes_over);
+  CHECK(verdicts[0].rule == SiteRule::nodes_over);
   CHECK(verdicts[0].certainty == Certainty::certain);
   CHECK(verdicts[0].have == 2);
   CHECK(verdicts[0].limit == 1);
@@ -107,28 +107,28 @@ TEST_CASE("shares, cores of the system and queues are judged by number") {
   struct Case {
     const char* what;
     void (*ask)(site::Demand&);
-    std::vector<Rule> rules;
+    std::vector<SiteRule> rules;
   };
   const Case cases[] = {
       {"the share", [](auto& d) { d.cpus_per_node = d.cpus_of_tasks = 7; }, {}},
       {"more in cores",
        [](auto& d) { d.cpus_per_node = d.cpus_of_tasks = 8, d.threads_per_core = 1; },
-       {Rule::cpu_share}},
+       {SiteRule::cpu_share}},
       {"CPUs that may be threads", [](auto& d) { d.cpus_per_node = d.cpus_of_tasks = 14; }, {}},
       {"the system's cores",
        [](auto& d) { d.gpus_per_node = d.gpus_on_node = 4, d.cpus_per_node = 31, d.threads_per_core = 1; },
-       {Rule::cpus_reserved}},
-      {"more than there are", [](auto& d) { d.cpus_per_node = 65; }, {Rule::cpus_over}},
+       {SiteRule::cpus_reserved}},
+      {"more than there are", [](auto& d) { d.cpus_per_node = 65; }, {SiteRule::cpus_over}},
       {"near its share of memory",
        [](auto& d) { d.mem = model::MemSize::of_mib(26000); },
-       {Rule::memory_share}},
-      {"over it", [](auto& d) { d.mem = model::MemSize::of_mib(30000); }, {Rule::memory_share}},
-      {"more memory than there is", [](auto& d) { d.memory_mib = 100001; }, {Rule::memory_over}},
-      {"too many tasks", [](auto& d) { d.array_tasks = 4; }, {Rule::jobs_over}},
+       {SiteRule::memory_share}},
+      {"over it", [](auto& d) { d.mem = model::MemSize::of_mib(30000); }, {SiteRule::memory_share}},
+      {"more memory than there is", [](auto& d) { d.memory_mib = 100001; }, {SiteRule::memory_over}},
+      {"too many tasks", [](auto& d) { d.array_tasks = 4; }, {SiteRule::jobs_over}},
       {"more GPUs than there are",
        [](auto& d) { d.gpus_per_node = d.gpus_on_node = 5; },
-       {Rule::gpus_of_node}},
-      {"no such type", [](auto& d) { d.gpu_type = "h100"; }, {Rule::type_unknown}},
+       {SiteRule::gpus_of_node}},
+      {"no such type", [](auto& d) { d.gpu_type = "h100"; }, {SiteRule::type_unknown}},
       {"a part of a GPU", [](auto& d) { d.gpu_type = "a100_1g"; }, {}},
   };
   const auto at = four_gpus();
@@ -136,7 +136,7 @@ TEST_CASE("shares, cores of the system and queues are judged by number") {
     CAPTURE(what);
     auto demand = demand_for({"tiny"});
     change(demand);
-    std::vector<Rule> found;
+    std::vector<SiteRule> found;
     for (const auto& verdict : judged(at, demand)) found.push_back(verdict.rule);
     CHECK(found == rules);
   }
@@ -149,7 +149,7 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
   rule.when.partitions = {"tiny"};
   at.flags["time"] = rule;
   CHECK(judged(at, demand_for({"wide"})).empty());
-  CHECK(judged(at, demand_for({"tiny"})).at(0).rule == Rule::option_missing);
+  CHECK(judged(at, demand_for({"tiny"})).at(0).rule == SiteRule::option_missing);
   CHECK(judged(at, demand_for({"wide", "tiny"})).at(0).certainty == Certainty::likely);
   auto submitted = demand_for({"tiny"});
   submitted.stage = site::Stage::submitted; // nobody adds it any more
@@ -159,9 +159,9 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
 }
 
 TEST_CASE("every rule of the judge has the id of a rule of check") {
-  for (int number = 0; number <= static_cast<int>(Rule::qos_on_request); ++number) {
+  for (int number = 0; number <= static_cast<int>(SiteRule::qos_on_request); ++number) {
     CAPTURE(number);
-    CHECK(site::rule_id(static_cast<Rule>(number)).starts_with("site/"));
+    CHECK(site::rule_id(static_cast<SiteRule>(number)).starts_with("site/"));
   }
 }
 
@@ -173,10 +173,10 @@ TEST_CASE("GPUs that nodes share unevenly are counted as asked for, not as so ma
   demand.gpus_per_node = 2; // on average, and rounded up
   demand.gpus_on_node = 0;
   demand.gpus_in_all = 4;
-  for (const auto& verdict : judged(at, demand)) CHECK(verdict.rule != Rule::gpus_over);
+  for (const auto& verdict : judged(at, demand)) CHECK(verdict.rule != SiteRule::gpus_over);
   demand.gpus_in_all = 5;
   const auto verdicts = judged(at, demand);
   CHECK(std::any_of(verdicts.begin(), verdicts.end(), [](const auto& verdict) {
-    return verdict.rule == Rule::gpus_over && verdict.have == 5 && verdict.limit == 4;
+    return verdict.rule == SiteRule::gpus_over && verdict.have == 5 && verdict.limit == 4;
   }));
 }

@@ -17,7 +17,7 @@ model::Site shipped_site(const std::string& id) {
 
 site::Demand script_demand(const std::string& options) {
   const auto text = "#!/bin/bash\n#SBATCH " + options + "\n";
-  slurm::Findings findings("", text);
+  slurm::PlacedFindings findings("", text);
   const auto header = slurm::read_header(text, slurm::k_newest_version, findings);
   const auto settings = slurm::read_settings(header, {}, slurm::k_newest_version, findings);
   const auto request = slurm::make_request(settings.at(0), slurm::k_newest_version, findings);

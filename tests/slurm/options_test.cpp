@@ -14,8 +14,8 @@
 #include "util/process.hpp"
 
 using namespace hpcml;
-using slurm::Argument;
 using slurm::Program;
+using slurm::TakesValue;
 
 namespace {
 
@@ -52,7 +52,7 @@ TEST_CASE(
       const auto match = slurm::find_option(program, full);
       REQUIRE(match.option);
       if ((*found)[3].matched && (*found)[3] == "=")
-        CHECK(match.option->argument != Argument::none); // also where the value may be left out
+        CHECK(match.option->argument != TakesValue::none); // also where the value may be left out
       if ((*found)[1].matched) {
         const auto by_letter = slurm::find_option(program, (*found)[1].str()[0]);
         REQUIRE(by_letter);
@@ -74,8 +74,8 @@ TEST_CASE("A beginning stands for its one option, an older name for its successo
   CHECK(several.candidates == std::vector<std::string>{"nodefile", "nodelist", "nodes"});
   CHECK_FALSE(slurm::find_option(Program::sbatch, "").option);
   CHECK_FALSE(slurm::find_option(Program::srun, 'y'));
-  CHECK(slurm::find_option(Program::sbatch, 'W')->argument == Argument::none);
-  CHECK(slurm::find_option(Program::srun, 'W')->argument == Argument::required);
+  CHECK(slurm::find_option(Program::sbatch, 'W')->argument == TakesValue::none);
+  CHECK(slurm::find_option(Program::srun, 'W')->argument == TakesValue::required);
 }
 
 TEST_CASE("The table says which versions have an option, and what its value may be") {

@@ -9,14 +9,14 @@
 
 namespace hpcml::slurm {
 
-void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster,
-                     Version version, Findings& findings) {
+void check_admission(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
+                     Version version, PlacedFindings& findings) {
   check_known_names(request, size, cluster, version, findings);
   check_contradictions(request, size, version, findings);
   check_nodes(request, size, cluster, version, findings);
 }
 
-std::vector<const PartitionFacts*> partitions_of(const Request& request, const ClusterFacts& cluster) {
+std::vector<const PartitionFacts*> partitions_of(const JobOptions& request, const ClusterFacts& cluster) {
   std::vector<const PartitionFacts*> found;
   if (request.text("partition").find_first_not_of(',') == std::string::npos) {
     if (!cluster.partitions.empty()) found.push_back(&cluster.partitions.front());

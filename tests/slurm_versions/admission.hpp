@@ -53,11 +53,11 @@ struct ClusterFacts {
 };
 
 /// Refusals of the controller at submission, as findings with codes "site/…".
-void check_admission(const Request& request, const JobSize& size, const ClusterFacts& cluster,
-                     Version version, Findings& findings);
+void check_admission(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
+                     Version version, PlacedFindings& findings);
 
 /// The partitions that the request names; the default one without a name; nullptr entries where there is no
 /// such.
-std::vector<const PartitionFacts*> partitions_of(const Request& request, const ClusterFacts& cluster);
+std::vector<const PartitionFacts*> partitions_of(const JobOptions& request, const ClusterFacts& cluster);
 
 } // namespace hpcml::slurm

@@ -221,8 +221,8 @@ private:
 
 } // namespace
 
-void check_known_names(const Request& request, const JobSize& size, const ClusterFacts& cluster,
-                       Version version, Findings& findings) {
+void check_known_names(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
+                       Version version, PlacedFindings& findings) {
   NameCheck(request, size, cluster, version, findings).run();
 }
 

@@ -322,8 +322,8 @@ private:
 
 } // namespace
 
-void check_nodes(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                 Findings& findings) {
+void check_nodes(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster, Version version,
+                 PlacedFindings& findings) {
   NodeCheck(request, size, cluster, version, findings).run();
 }
 

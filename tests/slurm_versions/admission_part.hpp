@@ -11,8 +11,8 @@ namespace hpcml::slurm {
 /// One request before one cluster's controller.
 class AdmissionPart {
 public:
-  AdmissionPart(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                Findings& findings)
+  AdmissionPart(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster, Version version,
+                PlacedFindings& findings)
       : r(request), s(size), c(cluster), x_version(version), x_findings(findings) {}
 
 protected:
@@ -29,19 +29,19 @@ protected:
     return most;
   }
 
-  const Request& r;
+  const JobOptions& r;
   const JobSize& s;
   const ClusterFacts& c;
   Version x_version;
-  Findings& x_findings;
+  PlacedFindings& x_findings;
 };
 
 /// What a cluster knows by name or by clock: partitions, features, nodes, GRES, jobs, files, users, times.
-void check_known_names(const Request& request, const JobSize& size, const ClusterFacts& cluster,
-                       Version version, Findings& findings);
+void check_known_names(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
+                       Version version, PlacedFindings& findings);
 
 /// What its nodes can hold, as far as the controller looks at them at submission.
-void check_nodes(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                 Findings& findings);
+void check_nodes(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster, Version version,
+                 PlacedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -20,7 +20,7 @@ std::string capitalised(std::string text) {
 /// All but the job's size and its GPUs.
 class Printer : FieldPart {
 public:
-  Printer(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
+  Printer(const slurm::JobOptions& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
           Version version, unsigned component, Fields& fields)
       : FieldPart(request, size, cluster, version, fields), x_component(component) {}
 
@@ -234,7 +234,7 @@ private:
 
 } // namespace
 
-Fields job_fields(const slurm::Request& request, const slurm::JobSize& size,
+Fields job_fields(const slurm::JobOptions& request, const slurm::JobSize& size,
                   const slurm::ClusterFacts& cluster, slurm::Version version, unsigned component) {
   Fields fields;
   print_size(request, size, cluster, version, fields);

@@ -13,7 +13,7 @@ using Fields = std::map<std::string, std::string>;
 
 /// Fields that differ from the measured cluster's defaults, in `version`'s own spelling; `component` counts
 /// from 0.
-Fields job_fields(const slurm::Request& request, const slurm::JobSize& size,
+Fields job_fields(const slurm::JobOptions& request, const slurm::JobSize& size,
                   const slurm::ClusterFacts& cluster, slurm::Version version, unsigned component);
 
 } // namespace hpcml::agree

@@ -112,8 +112,8 @@ private:
 
 } // namespace
 
-void print_gpus(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
-                slurm::Version version, Fields& fields) {
+void print_gpus(const slurm::JobOptions& request, const slurm::JobSize& size,
+                const slurm::ClusterFacts& cluster, slurm::Version version, Fields& fields) {
   GpuPrinter(request, size, cluster, version, fields).run();
 }
 

@@ -16,7 +16,7 @@ std::string index_text(const std::vector<unsigned>& indices);
 /// One component of a job, and the fields that are known of it so far.
 class FieldPart {
 public:
-  FieldPart(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
+  FieldPart(const slurm::JobOptions& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
             slurm::Version version, Fields& fields)
       : r(request), s(size), c(cluster), x_version(version), x_fields(fields) {}
 
@@ -30,7 +30,7 @@ protected:
     if (r.has(option)) x_fields[key] = r.text(option);
   }
 
-  const slurm::Request& r;
+  const slurm::JobOptions& r;
   const slurm::JobSize& s;
   const slurm::ClusterFacts& c;
   Version x_version;
@@ -38,10 +38,10 @@ protected:
 };
 
 /// Nodes, tasks, CPUs and memory.
-void print_size(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
-                slurm::Version version, Fields& fields);
+void print_size(const slurm::JobOptions& request, const slurm::JobSize& size,
+                const slurm::ClusterFacts& cluster, slurm::Version version, Fields& fields);
 /// GPUs and what is asked by them.
-void print_gpus(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
-                slurm::Version version, Fields& fields);
+void print_gpus(const slurm::JobOptions& request, const slurm::JobSize& size,
+                const slurm::ClusterFacts& cluster, slurm::Version version, Fields& fields);
 
 } // namespace hpcml::agree

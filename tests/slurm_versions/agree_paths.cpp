@@ -92,7 +92,7 @@ std::string expand(const std::string& text, Version version, const std::string& 
 
 } // namespace
 
-void print_paths(const slurm::Request& r, Version version, unsigned component, Fields& fields) {
+void print_paths(const slurm::JobOptions& r, Version version, unsigned component, Fields& fields) {
   std::string work = k_work;
   if (r.has("chdir")) {
     const std::string text = r.text("chdir");

@@ -7,6 +7,7 @@
 namespace hpcml::agree {
 
 /// WorkDir, StdOut, StdErr and StdIn where they differ from the defaults.
-void print_paths(const slurm::Request& request, slurm::Version version, unsigned component, Fields& fields);
+void print_paths(const slurm::JobOptions& request, slurm::Version version, unsigned component,
+                 Fields& fields);
 
 } // namespace hpcml::agree

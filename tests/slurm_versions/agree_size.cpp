@@ -132,8 +132,8 @@ private:
 
 } // namespace
 
-void print_size(const slurm::Request& request, const slurm::JobSize& size, const slurm::ClusterFacts& cluster,
-                slurm::Version version, Fields& fields) {
+void print_size(const slurm::JobOptions& request, const slurm::JobSize& size,
+                const slurm::ClusterFacts& cluster, slurm::Version version, Fields& fields) {
   SizePrinter(request, size, cluster, version, fields).run();
 }
 

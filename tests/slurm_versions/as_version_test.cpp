@@ -22,7 +22,7 @@ std::string text_of(const std::vector<slurm::GresItem>& items) {
   return text;
 }
 
-std::string text_of(const slurm::Request& r) {
+std::string text_of(const slurm::JobOptions& r) {
   std::string text;
   for (const auto& [option, setting] : r.given)
     text += fmt::format("{}={} from {} at {}+{} off {}\n", option, setting.value.value_or("(none)"),
@@ -55,7 +55,7 @@ std::string text_of(const slurm::JobSize& s) {
 /// All that is read of a script, and each refusal's code and place (its words name the version).
 std::string reading(const std::string& script, const slurm::Invocation& invocation,
                     slurm::AsVersion version) {
-  slurm::Findings findings("case.sh", script);
+  slurm::PlacedFindings findings("case.sh", script);
   std::string text;
   for (const auto& settings :
        slurm::read_settings(slurm::read_header(script, version, findings), invocation, version, findings)) {

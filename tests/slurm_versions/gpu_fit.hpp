@@ -36,8 +36,8 @@ struct GpuJob {
 };
 
 /// The job that a request makes; `most_nodes`: of its partition.
-GpuJob gpu_job_of(const Request& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                  long most_nodes);
+GpuJob gpu_job_of(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
+                  Version version, long most_nodes);
 
 /// `nodes`: how many there are.
 bool gpus_fit(const GpuJob& job, const ClusterFacts& cluster, long nodes, Version version);

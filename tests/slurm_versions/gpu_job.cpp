@@ -9,18 +9,18 @@
 namespace hpcml::slurm {
 namespace {
 
-std::uint64_t memory_of(const Request& r, std::string_view option) {
+std::uint64_t memory_of(const JobOptions& r, std::string_view option) {
   const auto found = r.memory_mb.find(option);
   return found == r.memory_mb.end() ? 0 : found->second;
 }
 
-bool binds_gpus(const Request& r) {
+bool binds_gpus(const JobOptions& r) {
   const auto flags = util::to_lower(r.text("gres-flags"));
   const auto bound = flags.rfind("enforce-binding"), unbound = flags.rfind("disable-binding");
   return bound != std::string::npos && (unbound == std::string::npos || unbound < bound);
 }
 
-void set_tasks(const Request& r, const JobSize& s, Version version, GpuJob& job) {
+void set_tasks(const JobOptions& r, const JobSize& s, Version version, GpuJob& job) {
   SentCounts sent = count_sent(r, version);
   (void)check_gres(r, version, sent);
   job.tasks_per_gpu = sent_count(r, "ntasks-per-gpu");
@@ -37,7 +37,7 @@ void set_tasks(const Request& r, const JobSize& s, Version version, GpuJob& job)
 }
 
 /// From 26.05 a job has no more nodes than tasks, which does not make it want so many.
-void set_nodes(const Request& r, const JobSize& s, Version version, long nodes, long most_nodes,
+void set_nodes(const JobOptions& r, const JobSize& s, Version version, long nodes, long most_nodes,
                GpuJob& job) {
   const bool only_listed = r.has("nodelist") && !r.nodes;
   long most = only_listed ? 0 : s.max_nodes;
@@ -49,7 +49,7 @@ void set_nodes(const Request& r, const JobSize& s, Version version, long nodes, 
   job.wanted_nodes = most == 0 || implied || r.has("use-min-nodes") ? job.min_nodes : job.max_nodes;
 }
 
-void set_cpus(const Request& r, const JobSize& s, const ClusterFacts& c, GpuJob& job) {
+void set_cpus(const JobOptions& r, const JobSize& s, const ClusterFacts& c, GpuJob& job) {
   job.cpus = s.cpus;
   job.cpus_per_task = std::max(1L, s.cpus_per_task % 65536);
   job.cpus_per_node = std::max(s.cpus_per_node % 65536, job.cpus_per_task);
@@ -61,7 +61,7 @@ void set_cpus(const Request& r, const JobSize& s, const ClusterFacts& c, GpuJob&
     job.memory_per_cpu = r.has("mem-per-cpu") ? memory_of(r, "mem-per-cpu") : c.default_memory_per_cpu_mb;
 }
 
-void set_gpus(const Request& r, const JobSize& s, GpuJob& job) {
+void set_gpus(const JobOptions& r, const JobSize& s, GpuJob& job) {
   job.gpus = static_cast<long>(r.gpus("gpus"));
   job.gpus_per_node = static_cast<long>(r.gpus_per_node());
   job.gpus_per_socket = static_cast<long>(r.gpus("gpus-per-socket"));
@@ -74,7 +74,7 @@ void set_gpus(const Request& r, const JobSize& s, GpuJob& job) {
 
 } // namespace
 
-GpuJob gpu_job_of(const Request& r, const JobSize& s, const ClusterFacts& c, Version version,
+GpuJob gpu_job_of(const JobOptions& r, const JobSize& s, const ClusterFacts& c, Version version,
                   long most_nodes) {
   GpuJob job;
   set_tasks(r, s, version, job);

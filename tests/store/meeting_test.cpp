@@ -77,7 +77,7 @@ store::Announcement launcher(unsigned rank, unsigned world = 3) {
   return who;
 }
 
-util::Result<store::Found> seek(const store::Announcement& who, std::vector<store::Place> places,
+util::Result<store::Found> seek(const store::Announcement& who, std::vector<store::StorePlace> places,
                                 milliseconds patience = seconds(10)) {
   store::Seeking seeking;
   seeking.places = std::move(places);
@@ -85,7 +85,7 @@ util::Result<store::Found> seek(const store::Announcement& who, std::vector<stor
   return store::seek_store(who, seeking);
 }
 
-store::Place at(std::uint16_t port) { return {"127.0.0.1", port}; }
+store::StorePlace at(std::uint16_t port) { return {"127.0.0.1", port}; }
 
 int listen_silently(std::uint16_t& port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

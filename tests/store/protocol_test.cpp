@@ -13,7 +13,7 @@ using messages::u64;
 namespace {
 
 ReadMessage read(const std::string& bytes, Message& message, Dialect dialect = Dialect::torch2,
-                 Limits limits = {}) {
+                 MessageLimits limits = {}) {
   return read_message(bytes, dialect, limits, message);
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("every message is read whole, and says what it lacks at each of its by
 }
 
 TEST_CASE("what is no message costs the connection as soon as that is certain") {
-  const Limits limits{.key_bytes = 8, .value_bytes = 16, .keys = 3};
+  const MessageLimits limits{.key_bytes = 8, .value_bytes = 16, .keys = 3};
   struct Row {
     std::string bytes, fault;
   };

@@ -46,7 +46,7 @@ Scene scene_of(std::vector<Standing> ranks, std::set<std::string> keys = {}) {
 class NoAnswers : public Answers {
 public:
   void bytes(ClientId, std::string_view) override {}
-  void value(ClientId, const Value&) override {}
+  void value(ClientId, const SharedValue&) override {}
 };
 
 /// A server's watch and table together.
@@ -149,7 +149,7 @@ TEST_CASE("a program's own key, a wrong world size and nobody who waits have sen
   auto stalls = find_stalls(scene_of({waiting(0, "ready"), rank(1, State::absent), rank(2, State::started)}));
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].text.starts_with(
-            "rank 0 (node0) has waited 30 s for the key 'ready': nobody has set it; rank 1 (node1)"));
+      "rank 0 (node0) has waited 30 s for the key 'ready': nobody has set it; rank 1 (node1)"));
   CHECK(stalls[0].text.find("its program has not come to the store") != std::string::npos);
   stalls = find_stalls(scene_of({waiting(0, "data/0/1", "other"), rank(1)}));
   CHECK(stalls.at(0).what == "the key 'data/0/1'");
@@ -195,7 +195,7 @@ TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has n
 }
 
 TEST_CASE("a report travels whole, and bytes that are none are refused") {
-  Report report{16, 15, 14, 1, 3, 99, ~0ULL, {"rank 3 has not arrived"}, {}};
+  StoreReport report{16, 15, 14, 1, 3, 99, ~0ULL, {"rank 3 has not arrived"}, {}};
   report.stalls.push_back(
       {"group 3", "a\nkey", seconds(31), {"0", "process 7 at ::1"}, {9, 10}, false, "text"});
   const auto bytes = pack_report(report);

@@ -16,7 +16,7 @@ namespace {
 class Heard : public Answers {
 public:
   void bytes(ClientId client, std::string_view bytes) override { said[client] += bytes; }
-  void value(ClientId client, const Value& value) override { said[client] += *value; }
+  void value(ClientId client, const SharedValue& value) override { said[client] += *value; }
   std::string take(ClientId client) { return std::exchange(said[client], {}); }
   std::map<ClientId, std::string> said;
 };
@@ -107,8 +107,8 @@ TEST_CASE("a value that is being sent stays what it was") {
   store.say(1, Op::set, text("k") + text("before"));
   struct Keeping : Answers {
     void bytes(ClientId, std::string_view) override {}
-    void value(ClientId, const Value& value) override { kept = value; }
-    Value kept;
+    void value(ClientId, const SharedValue& value) override { kept = value; }
+    SharedValue kept;
   } keeping;
   const std::string ask = messages::op(Op::get, text("k"));
   Message message;

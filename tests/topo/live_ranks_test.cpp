@@ -184,6 +184,6 @@ TEST_CASE("memory is judged by the NUMA nodes of the rank's CPUs, and a GPU's me
   CHECK(topo::check_placement(node, {{0, {0}, IdSet::range(4, 7), "hsn1"}}).findings.empty());
   const auto far = topo::check_placement(node, {{0, {0}, IdSet::range(4, 7), "hsn0"}}).findings;
   REQUIRE(far.size() == 1);
-  CHECK(far.front().kind == topo::Finding::remote_nic);
+  CHECK(far.front().kind == topo::PlacementFault::remote_nic);
   CHECK(topo::check_placement(node, {{0, {0}, IdSet::range(4, 7), "elsewhere"}}).findings.empty());
 }

@@ -8,7 +8,7 @@
 #include "util/text.hpp"
 
 using namespace hpcml;
-using topo::Placed;
+using topo::PlacedRank;
 
 namespace {
 
@@ -25,7 +25,7 @@ struct Drawings {
   std::string tree, svg;
 };
 
-Drawings draw(const std::vector<Placed>& seen) {
+Drawings draw(const std::vector<PlacedRank>& seen) {
   const auto node = two_halves();
   topo::AffinityRequest wanted;
   wanted.ranks = 2;
@@ -61,9 +61,9 @@ TEST_CASE("a drawing of ranks that are where they belong marks nothing") {
 }
 
 TEST_CASE("a GPU, a NIC or memory far from a rank is marked, with what is wrong") {
-  const Placed right{0, {0}, model::IdSet::of({0, 1, 2, 3}), "ib0", bound(0)};
+  const PlacedRank right{0, {0}, model::IdSet::of({0, 1, 2, 3}), "ib0", bound(0)};
   struct Case {
-    Placed rank;
+    PlacedRank rank;
     const char *bar, *tree;
   };
   for (const auto& [rank, bar, tree] : {Case{{1, {1}, model::IdSet::of({4, 5, 6, 7}), "ib0", bound(1)},

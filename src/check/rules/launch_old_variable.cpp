@@ -28,7 +28,7 @@ Hits find(const Subject& subject) {
     const auto value = seen.value->place.offset;
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = subject.text.substr(at).starts_with(name + "=");
-    // No mend: an older torch knows the old name only.
+    // No fix: an older torch knows the old name only.
     add_hit(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
                    name + " is called " + now + " from torch 2.2 on", now});
   }

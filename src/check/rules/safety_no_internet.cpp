@@ -9,9 +9,9 @@
 namespace hpcml::check {
 namespace safety_no_internet {
 
-using Words = std::span<const shell::Argument>;
+using Arguments = std::span<const shell::Argument>;
 
-bool has_word(Words words, std::string_view word) {
+bool has_word(Arguments words, std::string_view word) {
   return std::any_of(words.begin(), words.end(),
                      [&](const shell::Argument& one) { return one.text() == word; });
 }
@@ -33,14 +33,14 @@ bool is_address(const std::string& word) {
          word.find("://$") == std::string::npos;
 }
 
-bool has_address(Words words) {
+bool has_address(Arguments words) {
   return std::any_of(words.begin(), words.end(),
                      [](const shell::Argument& word) { return is_address(word.text()); });
 }
 
 /// `pip install NAME` asks the index; a wheel or a folder does so for what it depends on, which may be there
 /// already.
-bool installs_from_index(Words words) {
+bool installs_from_index(Arguments words) {
   if (words.empty() || words[0].text() != "install") return false;
   for (const auto* option : {"--no-index", "--find-links", "-f", "--no-deps", "-i", "--index-url"})
     if (has_word(words, option)) return false;
@@ -56,7 +56,7 @@ bool installs_from_index(Words words) {
   return named;
 }
 
-bool downloads(const std::string& name, Words words) {
+bool downloads(const std::string& name, Arguments words) {
   const auto first = words.empty() ? std::string() : words[0].text();
   if (name == "pip" || name == "pip3") return installs_from_index(words);
   if (name == "python" || name == "python3")

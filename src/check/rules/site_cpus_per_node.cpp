@@ -8,12 +8,12 @@ namespace hpcml::check {
 namespace site_cpus_per_node {
 
 Hits find(const Subject& subject) {
-  using site::Rule;
+  using site::SiteRule;
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/cpus-per-node")) {
       const unsigned cores = verdict.node->cpu.cores, usable = site::usable_cores(*verdict.node);
-      const auto what = verdict.rule == Rule::cpus_over
+      const auto what = verdict.rule == SiteRule::cpus_over
                             ? std::string("no node here has as many")
                             : std::to_string(cores - usable) + " of the " + std::to_string(cores) +
                                   " cores are the system's";

@@ -7,13 +7,13 @@
 namespace hpcml::check {
 namespace site_gpu_count {
 
-using site::Rule;
+using site::SiteRule;
 
 std::string words_of(const SitePart& part, const site::Verdict& verdict) {
-  if (verdict.rule == Rule::gpus_whole_nodes)
+  if (verdict.rule == SiteRule::gpus_whole_nodes)
     return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(verdict.limit) +
            " GPUs of each";
-  if (verdict.rule == Rule::gpus_multiple)
+  if (verdict.rule == SiteRule::gpus_multiple)
     return std::to_string(verdict.have) + " GPUs in all: " + part.site.name + " takes multiples of " +
            std::to_string(verdict.limit);
   std::vector<std::string> counts;
@@ -28,7 +28,7 @@ Hits find(const Subject& subject) {
     for (const auto& verdict : part.under("site/gpu-count"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                       words_of(part, verdict) + site::cited(verdict.origin),
-                      verdict.rule == Rule::gpus_whole_nodes
+                      verdict.rule == SiteRule::gpus_whole_nodes
                           ? "use --gpus-per-node " + std::to_string(verdict.limit)
                           : std::string(),
                       {},

@@ -7,14 +7,14 @@
 namespace hpcml::check {
 namespace site_gpu_share {
 
-using site::Rule;
+using site::SiteRule;
 
 Hit hit_of_cpus(const SitePart& part, const site::Verdict& verdict) {
   const auto what = count_text(verdict.have, "CPU") + " for " + count_text(part.demand.gpus_per_node, "GPU") +
                     ": a GPU here has a share of " + count_text(*verdict.node->cpus_per_gpu, "core");
   return {part.place({"cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"}),
-          what + (verdict.rule == Rule::cpus_many ? "; more may wait longer or block GPUs for others"
-                  : verdict.rule == Rule::cpus_few
+          what + (verdict.rule == SiteRule::cpus_many ? "; more may wait longer or block GPUs for others"
+                  : verdict.rule == SiteRule::cpus_few
                       ? "; with so few the loaders of data may keep the GPUs waiting"
                       : ""),
           with_source(count_text(verdict.limit, "core") + " go with them", verdict.origin),
@@ -23,22 +23,23 @@ Hit hit_of_cpus(const SitePart& part, const site::Verdict& verdict) {
 }
 
 Hit hit_of_memory(const SitePart& part, const site::Verdict& verdict) {
-  return {part.place({"mem"}),
-          model::MemSize::of_mib(verdict.have).to_slurm() + " for " +
-              count_text(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
-              verdict.node->mem_per_gpu->to_slurm() +
-              (verdict.rule == Rule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
-          with_source("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",
-                      verdict.origin),
-          {},
-          severity_of(verdict)};
+  return {
+      part.place({"mem"}),
+      model::MemSize::of_mib(verdict.have).to_slurm() + " for " +
+          count_text(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
+          verdict.node->mem_per_gpu->to_slurm() +
+          (verdict.rule == SiteRule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
+      with_source("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",
+                  verdict.origin),
+      {},
+      severity_of(verdict)};
 }
 
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-share"))
-      hits.push_back(verdict.rule == Rule::memory_share || verdict.rule == Rule::memory_many
+      hits.push_back(verdict.rule == SiteRule::memory_share || verdict.rule == SiteRule::memory_many
                          ? hit_of_memory(part, verdict)
                          : hit_of_cpus(part, verdict));
   return hits;

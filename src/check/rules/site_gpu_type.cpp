@@ -21,7 +21,7 @@ std::string known_types(const SitePart& part) {
   return models.empty() ? "" : "its GPUs are " + util::join(models, ", ");
 }
 
-/// Another type than the site has; one in other capitals is mended.
+/// Another type than the site has; one in other capitals is fixed.
 Hit wrong_type(const Subject& subject, const SitePart& part, const site::Verdict& verdict) {
   const auto types = site::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
@@ -42,7 +42,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-type")) {
-      if (verdict.rule == site::Rule::type_unknown) {
+      if (verdict.rule == site::SiteRule::type_unknown) {
         hits.push_back(wrong_type(subject, part, verdict));
         continue;
       }

@@ -10,13 +10,14 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-of-job")) {
       const auto limit = std::to_string(verdict.limit);
-      hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      count_text(verdict.have, "GPU") + " in all: " +
-                          (verdict.rule == site::Rule::gpus_over ? limit + " are allowed here"
-                                                                 : "jobs here have " + limit + " or more"),
-                      with_source({}, verdict.origin),
-                      {},
-                      severity_of(verdict)});
+      hits.push_back(
+          {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+           count_text(verdict.have, "GPU") + " in all: " +
+               (verdict.rule == site::SiteRule::gpus_over ? limit + " are allowed here"
+                                                          : "jobs here have " + limit + " or more"),
+           with_source({}, verdict.origin),
+           {},
+           severity_of(verdict)});
     }
   return hits;
 }

@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
       const auto there = "the nodes here have " + std::to_string(most);
       Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
       hit.severity = severity_of(verdict);
-      if (verdict.rule == site::Rule::gpus_of_node) {
+      if (verdict.rule == site::SiteRule::gpus_of_node) {
         const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
         hit.message = count_text(verdict.have, "GPU") + " per node: " + there;
         hit.hint =

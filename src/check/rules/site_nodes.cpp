@@ -5,16 +5,16 @@
 namespace hpcml::check {
 namespace site_nodes {
 
-using site::Rule;
+using site::SiteRule;
 
 std::string words_of(const SitePart& part, const site::Verdict& verdict) {
   const auto limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
-  case Rule::nodes_of_user: return "one user of " + part.site.name + " may have " + limit;
-  case Rule::nodes_apart: return "these nodes have no network for jobs on several of them";
-  case Rule::nodes_over: return verdict.owner + " allows " + limit;
-  case Rule::nodes_of_partition: return verdict.owner + " has " + limit;
-  case Rule::nodes_of_kind: return part.site.name + " has " + limit + " of this kind";
+  case SiteRule::nodes_of_user: return "one user of " + part.site.name + " may have " + limit;
+  case SiteRule::nodes_apart: return "these nodes have no network for jobs on several of them";
+  case SiteRule::nodes_over: return verdict.owner + " allows " + limit;
+  case SiteRule::nodes_of_partition: return verdict.owner + " has " + limit;
+  case SiteRule::nodes_of_kind: return part.site.name + " has " + limit + " of this kind";
   default: return verdict.owner + " is for jobs with " + limit + " or more";
   }
 }
@@ -26,7 +26,7 @@ Hits find(const Subject& subject) {
       hits.push_back(
           {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
            count_text(verdict.have, "node") + ": " + words_of(part, verdict),
-           with_source(verdict.rule == Rule::nodes_apart ? "ask for one node" : "", verdict.origin),
+           with_source(verdict.rule == SiteRule::nodes_apart ? "ask for one node" : "", verdict.origin),
            {},
            severity_of(verdict)});
   return hits;

@@ -14,7 +14,7 @@ Hits find(const Subject& subject) {
       const auto& name = verdict.name;
       const auto value = part.demand.text(name);
       const auto why = rule.why.empty() ? "" : ": " + rule.why;
-      const bool suffix = verdict.rule == site::Rule::option_suffix;
+      const bool suffix = verdict.rule == site::SiteRule::option_suffix;
       Hit hit{
           part.place({name}),
           "--" + name + "=" + value +

@@ -6,7 +6,7 @@ namespace hpcml::check {
 namespace site_partition_named {
 
 Hits find(const Subject& subject) {
-  using site::Rule;
+  using site::SiteRule;
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/partition-named")) {
@@ -14,15 +14,15 @@ Hits find(const Subject& subject) {
       const auto why = verdict.flag->why.empty() ? "" : ": " + verdict.flag->why;
       Hit hit{place, {}, with_source("leave --partition out", verdict.origin)};
       hit.severity = severity_of(verdict);
-      if (verdict.rule == Rule::partition_refused)
+      if (verdict.rule == SiteRule::partition_refused)
         hit.message = part.site.name + " does not let jobs name a partition" + why;
-      else if (verdict.rule == Rule::partition_unwanted)
+      else if (verdict.rule == SiteRule::partition_unwanted)
         hit.message = part.site.name + " asks jobs to name no partition" + why;
       else
         hit.message = "partition '" + verdict.name + "' of " + part.site.name +
                       " is chosen by Slurm and may not be named";
-      if (verdict.rule == Rule::partition_refused ||
-          (verdict.rule == Rule::partition_chosen && part.demand.partitions.size() == 1))
+      if (verdict.rule == SiteRule::partition_refused ||
+          (verdict.rule == SiteRule::partition_chosen && part.demand.partitions.size() == 1))
         hit.fix = remove_option(subject, place);
       hits.push_back(std::move(hit));
     }

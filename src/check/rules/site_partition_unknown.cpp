@@ -22,7 +22,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/partition-unknown")) {
-      if (verdict.rule == site::Rule::partition_untold) continue;
+      if (verdict.rule == site::SiteRule::partition_untold) continue;
       const auto& name = verdict.name;
       const auto names = partition_names(part.site);
       const auto meant = slip_of(name, names);

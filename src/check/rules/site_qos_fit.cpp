@@ -14,7 +14,7 @@ Hits find(const Subject& subject) {
       const auto& qos = *part.fit.qos;
       Hit hit{part.place({"qos"}), {}};
       hit.severity = severity_of(verdict);
-      if (verdict.rule == site::Rule::qos_elsewhere) {
+      if (verdict.rule == site::SiteRule::qos_elsewhere) {
         hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
                       ", not for partition " + part.fit.partition()->name;
         hit.hint = with_source("take another QoS, or another partition", verdict.origin);

@@ -41,7 +41,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/time-over")) {
-      if (verdict.rule == site::Rule::node_minutes) {
+      if (verdict.rule == site::SiteRule::node_minutes) {
         hits.push_back(too_much(part, verdict));
         continue;
       }

@@ -20,11 +20,11 @@ const slurm::Setting* own_setting(const Subject& subject, const std::string& opt
 Hits find(const Subject& subject) {
   Hits hits;
   const auto& directives = subject.header.directives;
-  const auto is_own = [](const slurm::Directive& d) { return d.magic == slurm::Magic::sbatch; };
+  const auto is_own = [](const slurm::HeaderLine& d) { return d.magic == slurm::Magic::sbatch; };
   if (std::all_of(directives.begin(), directives.end(), is_own) ||
       std::none_of(directives.begin(), directives.end(), is_own) || subject.directive("ignore-pbs"))
     return hits;
-  slurm::Findings refusals({}, subject.text); // reported with all others that sbatch makes
+  slurm::PlacedFindings refusals({}, subject.text); // reported with all others that sbatch makes
   for (const auto& setting : slurm::translate_foreign(subject.header, subject.version, refusals)) {
     const auto* own = own_setting(subject, setting.option);
     if (own && own->value == setting.value) continue;

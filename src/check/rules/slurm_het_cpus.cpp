@@ -12,7 +12,7 @@ bool names_several(const std::string& groups) { return groups.find_first_of(",-"
 Hits find(const Subject& subject) {
   Hits hits;
   if (subject.requests.size() < 2 || !subject.may_be("25.05-")) return hits;
-  const auto says = [](const slurm::Request& request) { return request.has("cpus-per-task"); };
+  const auto says = [](const slurm::JobOptions& request) { return request.has("cpus-per-task"); };
   if (!says(subject.requests[0]) || std::all_of(subject.requests.begin(), subject.requests.end(), says))
     return hits;
   if (subject.text.find("unset SLURM_CPUS_PER_TASK") != std::string_view::npos) return hits;

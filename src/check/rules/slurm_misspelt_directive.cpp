@@ -52,7 +52,7 @@ std::string_view misspelt_word(std::string_view line, slurm::Version version) {
 Hits find(const Subject& subject) {
   Hits hits;
   bool ended = false;
-  // Behind such a word that is a command the header is over, but its other lines are here to be mended too.
+  // Behind such a word that is a command the header is over, but its other lines are here to be fixed too.
   for (std::size_t at = 0; at < subject.text.size();) {
     const auto end = std::min(subject.text.find('\n', at), subject.text.size());
     auto line = subject.text.substr(at, end - at);
