@@ -12,17 +12,39 @@ Rule rule_check_disable() {
           "asks for. One with a slip in its id, without a reason or on "
           "the wrong line silences nothing; one that has outlived its finding would hide the next.",
           "https://www.shellcheck.net/wiki/Ignore",
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true # hpcml: disable=slurm/after-comand sbatch reads this "
-           "file twice\n",
-           "#!/bin/bash\nset -e\n# hpcml: disable=slurm/after-command\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n# hpcml: disable=slurm/after-command the directives were below once\n#SBATCH "
-           "--nodes=2\nsrun true\n",
-           "#!/bin/bash\n# hpcml: disable-file=\nsrun true\n"},
-          {"#!/bin/bash\nset -e\n# hpcml: disable=slurm/after-command kept for the list of old "
-           "settings\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n# hpcml: disable-file=slurm/after-command a wrapper reads the lines below\nset "
-           "-e\n#SBATCH --nodes=2\n#SBATCH --time=10\n",
-           "#!/bin/bash\n# hpcml writes this file\nsrun true\n"}};
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun true # hpcml: disable=slurm/after-comand sbatch reads this file twice
+)",
+           R"(#!/bin/bash
+set -e
+# hpcml: disable=slurm/after-command
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+# hpcml: disable=slurm/after-command the directives were below once
+#SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+# hpcml: disable-file=
+srun true
+)"},
+          {R"(#!/bin/bash
+set -e
+# hpcml: disable=slurm/after-command kept for the list of old settings
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+# hpcml: disable-file=slurm/after-command a wrapper reads the lines below
+set -e
+#SBATCH --nodes=2
+#SBATCH --time=10
+)",
+           R"(#!/bin/bash
+# hpcml writes this file
+srun true
+)"}};
 }
 
 } // namespace hpcml::check

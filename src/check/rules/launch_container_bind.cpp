@@ -68,16 +68,39 @@ Rule rule_launch_container_bind() {
           "Anything else ends with \"while parsing bind path\", or makes the next word "
           "the image.",
           "https://apptainer.org/docs/user/main/bind_paths_and_mounts.html",
-          {"#!/bin/bash\nsingularity exec -B /a:/b:rox x.sif python t.py\n",
-           "#!/bin/bash\nsrun apptainer exec --bind /scratch:data x.sif python t.py\n",
-           "#!/bin/bash\nsrun apptainer exec -B /a, /b x.sif python t.py\n",
-           "#!/bin/bash\nP=\nsrun apptainer exec --bind=$P x.sif python t.py\n",
-           "#!/bin/bash\nsrun apptainer exec -B :/b x.sif python t.py\n"},
-          {"#!/bin/bash\nsingularity exec -B /a:/b:ro,/c x.sif python t.py\n",
-           "#!/bin/bash\nsingularity exec -B $P:/work x.sif python t.py\n",
-           "#!/bin/bash\nB='/a:/b,'\nB+=\"/c,\"\nsrun singularity exec --bind \"$B\" x.sif python t.py\n",
-           "#!/bin/bash\nsingularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py\n",
-           "#!/bin/bash\nsingularity exec --bind=/a,/b:/b:rw x.sif python t.py\n"},
+          {R"(#!/bin/bash
+singularity exec -B /a:/b:rox x.sif python t.py
+)",
+           R"(#!/bin/bash
+srun apptainer exec --bind /scratch:data x.sif python t.py
+)",
+           R"(#!/bin/bash
+srun apptainer exec -B /a, /b x.sif python t.py
+)",
+           R"(#!/bin/bash
+P=
+srun apptainer exec --bind=$P x.sif python t.py
+)",
+           R"(#!/bin/bash
+srun apptainer exec -B :/b x.sif python t.py
+)"},
+          {R"(#!/bin/bash
+singularity exec -B /a:/b:ro,/c x.sif python t.py
+)",
+           R"(#!/bin/bash
+singularity exec -B $P:/work x.sif python t.py
+)",
+           R"(#!/bin/bash
+B='/a:/b,'
+B+="/c,"
+srun singularity exec --bind "$B" x.sif python t.py
+)",
+           R"(#!/bin/bash
+singularity exec -B img.sqsh:/data:image-src=/ x.sif python t.py
+)",
+           R"(#!/bin/bash
+singularity exec --bind=/a,/b:/b:rw x.sif python t.py
+)"},
           find};
 }
 

@@ -67,29 +67,48 @@ Rule rule_launch_container_gpus() {
           "torch.cuda.is_available() is False, and the training runs on the CPU "
           "or ends with \"Found no NVIDIA driver\".",
           "https://apptainer.org/docs/user/main/gpu.html",
-          {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec x.sif python "
-            "train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
+srun singularity exec x.sif python train.py
+)",
             "zurada"},
-           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\napptainer exec -B /scratch x.sif "
-            "torchrun --standalone --nproc_per_node=2 train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
+apptainer exec -B /scratch x.sif torchrun --standalone --nproc_per_node=2 train.py
+)",
             "zurada"},
-           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=1 -N1\nsingularity exec x.sif bash -c 'python "
-            "train.py'\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu2h100 --gpus-per-node=1 -N1
+singularity exec x.sif bash -c 'python train.py'
+)",
             "zurada"}},
-          {{"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nsrun singularity exec --nv x.sif python "
-            "train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
+srun singularity exec --nv x.sif python train.py
+)",
             "zurada"},
-           {"#!/bin/bash\n#SBATCH -p standard-g --gpus-per-node=8 -N1\nsrun singularity exec x.sif python "
-            "train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -p standard-g --gpus-per-node=8 -N1
+srun singularity exec x.sif python train.py
+)",
             "lumi"},
-           "#!/bin/bash\n#SBATCH --gpus-per-node=2 -N1\nsrun singularity exec x.sif python train.py\n",
-           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nN=$(apptainer exec x.sif python3 -c "
-            "'print(4)')\nM=`singularity exec x.sif bash -c \"python3 count.py\"`\napptainer exec x.sif "
-            "python -m "
-            "pip list\nsingularity exec x.sif python --version\n",
+           R"(#!/bin/bash
+#SBATCH --gpus-per-node=2 -N1
+srun singularity exec x.sif python train.py
+)",
+           {R"(#!/bin/bash
+#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
+N=$(apptainer exec x.sif python3 -c 'print(4)')
+M=`singularity exec x.sif bash -c "python3 count.py"`
+apptainer exec x.sif python -m pip list
+singularity exec x.sif python --version
+)",
             "zurada"},
-           {"#!/bin/bash\n#SBATCH -p gpu2h100 --gpus-per-node=2 -N1\nexport APPTAINER_NV=1\nsrun apptainer "
-            "exec x.sif python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu2h100 --gpus-per-node=2 -N1
+export APPTAINER_NV=1
+srun apptainer exec x.sif python train.py
+)",
             "zurada"}},
           find};
 }

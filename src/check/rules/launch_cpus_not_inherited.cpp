@@ -104,32 +104,69 @@ Rule rule_launch_cpus_not_inherited() {
       "and data loaders of a task then share one "
       "core, and training crawls without any message.",
       "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-22.05.md",
-      {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "",
-        "22.05"},
-       {"#!/bin/bash\n#SBATCH -N2 -c 12\nsrun --ntasks-per-node=1 torchrun --nproc_per_node=4 train.py\n", "",
-        "23.02"},
-       {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nsrun -l singularity exec x.sif python train.py\n",
+      {{R"(#!/bin/bash
+#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8
+srun python train.py
+)",
         "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nsrun --jobid $SLURM_JOB_ID python train.py\n", "",
-        "22.05"},
-       {"#!/bin/bash\n#SBATCH --ntasks=8 --cpus-per-task=7\nif [ -d /opt/sagemaker ]; then "
-        "RESUME=--auto-resume=1; fi\nsrun $RESUME -l python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH -N2 -c 12
+srun --ntasks-per-node=1 torchrun --nproc_per_node=4 train.py
+)",
+        "", "23.02"},
+       {R"(#!/bin/bash
+#SBATCH --ntasks=8 --cpus-per-task=7
+srun -l singularity exec x.sif python train.py
+)",
+        "", "22.05"},
+       {R"(#!/bin/bash
+#SBATCH --ntasks=8 --cpus-per-task=7
+srun --jobid $SLURM_JOB_ID python train.py
+)",
+        "", "22.05"},
+       {R"(#!/bin/bash
+#SBATCH --ntasks=8 --cpus-per-task=7
+if [ -d /opt/sagemaker ]; then RESUME=--auto-resume=1; fi
+srun $RESUME -l python train.py
+)",
         "", "22.05"}},
-      {{"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8\nsrun python train.py\n", "",
-        "23.11"},
-       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun -c $SLURM_CPUS_PER_TASK python train.py\n",
+      {{R"(#!/bin/bash
+#SBATCH --ntasks-per-node=4 --nodes=1 --cpus-per-task=8
+srun python train.py
+)",
+        "", "23.11"},
+       {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+srun -c $SLURM_CPUS_PER_TASK python train.py
+)",
         "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport "
-        "SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK\nsrun python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
+srun python train.py
+)",
         "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun $SRUN_EXTRA python train.py\n", "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\n[ -z $X ] || A=\"-c 8\"\nsrun $A python "
-        "train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+srun $SRUN_EXTRA python train.py
+)",
         "", "22.05"},
-       {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nsrun --jobid $OTHER python train.py\n", "",
-        "22.05"},
-       {"#!/bin/bash\n#SBATCH --nodes=2 --cpus-per-task=8\nsrun hostname\nsrun --cpu-bind=none python "
-        "train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+[ -z $X ] || A="-c 8"
+srun $A python train.py
+)",
+        "", "22.05"},
+       {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+srun --jobid $OTHER python train.py
+)",
+        "", "22.05"},
+       {R"(#!/bin/bash
+#SBATCH --nodes=2 --cpus-per-task=8
+srun hostname
+srun --cpu-bind=none python train.py
+)",
         "", "22.05"}},
       find};
 }

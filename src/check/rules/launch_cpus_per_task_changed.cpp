@@ -39,19 +39,42 @@ Rule rule_launch_cpus_per_task_changed() {
       "\"set by two different environment variables\" "
       "before anything starts.",
       "https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md",
-      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nSLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 "
-       "train.py\n",
-       {"#!/bin/bash\n#SBATCH --ntasks=1 -c 7\nexport SLURM_CPUS_PER_TASK=2\nsrun ./a.out\n", "", "25.05"}},
-      {{"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun python "
-        "train.py\n",
+      {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export SLURM_CPUS_PER_TASK=4
+srun python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH --ntasks=1 -c 7
+SLURM_CPUS_PER_TASK=56 srun torchrun --nproc_per_node=8 train.py
+)",
+       {R"(#!/bin/bash
+#SBATCH --ntasks=1 -c 7
+export SLURM_CPUS_PER_TASK=2
+srun ./a.out
+)",
+        "", "25.05"}},
+      {{R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export SLURM_CPUS_PER_TASK=4
+srun python train.py
+)",
         "", "22.05"},
-       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=8\nsrun python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport SLURM_CPUS_PER_TASK=4\nsrun -c4 python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4\nexport SLURM_CPUS_PER_TASK=4\nsrun python train.py\n"},
+       R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export SLURM_CPUS_PER_TASK=8
+srun python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export SLURM_CPUS_PER_TASK=4
+srun -c4 python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH --ntasks=4
+export SLURM_CPUS_PER_TASK=4
+srun python train.py
+)"},
       find};
 }
 

@@ -48,12 +48,29 @@ Rule rule_launch_debug_left() {
           "training several times slower, and stay in scripts after "
           "the fault is gone.",
           "https://docs.pytorch.org/docs/stable/distributed.html#debugging-torch-distributed-applications",
-          {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n",
-           "#!/bin/bash\nexport TORCH_DISTRIBUTED_DEBUG=DETAIL\ntorchrun --standalone train.py\n",
-           "#!/bin/bash\nNCCL_DEBUG=TRACE srun python train.py\n"},
-          {"#!/bin/bash\nexport CUDA_LAUNCH_BLOCKING=0\nsrun python train.py\n",
-           "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n",
-           "#!/bin/bash\n# export CUDA_LAUNCH_BLOCKING=1\nsrun python train.py\n"},
+          {R"(#!/bin/bash
+export CUDA_LAUNCH_BLOCKING=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+export TORCH_DISTRIBUTED_DEBUG=DETAIL
+torchrun --standalone train.py
+)",
+           R"(#!/bin/bash
+NCCL_DEBUG=TRACE srun python train.py
+)"},
+          {R"(#!/bin/bash
+export CUDA_LAUNCH_BLOCKING=0
+srun python train.py
+)",
+           R"(#!/bin/bash
+export NCCL_DEBUG=INFO
+srun python train.py
+)",
+           R"(#!/bin/bash
+# export CUDA_LAUNCH_BLOCKING=1
+srun python train.py
+)"},
           find};
 }
 

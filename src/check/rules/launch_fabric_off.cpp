@@ -88,22 +88,63 @@ Rule rule_launch_fabric_off() {
           "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script "
           "they cost most of the bandwidth, and nothing says so.",
           "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
-          {"#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport NCCL_P2P_DISABLE=1\ntorchrun --standalone "
-           "--nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\nNCCL_SHM_DISABLE=1 srun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\n# NCCL settings\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\n# export NCCL_DEBUG=INFO to see what is wrong here\nexport "
-           "NCCL_IB_DISABLE=1\nsrun python train.py\n"},
-          {"#!/bin/bash\n#SBATCH -N1\nexport NCCL_IB_DISABLE=1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=0\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\n# export NCCL_IB_DISABLE=1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\nexport NCCL_IB_DISABLE=1 # our cluster has no InfiniBand\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\n# IB is not working well here due to memlock limits\nexport "
-           "NCCL_IB_DISABLE=1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:rtx3090:4\nexport NCCL_P2P_DISABLE=1\nsrun python "
-           "train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH -N2
+export NCCL_IB_DISABLE=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+export NCCL_P2P_DISABLE=1
+torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:8
+NCCL_SHM_DISABLE=1 srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+# NCCL settings
+export NCCL_IB_DISABLE=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+# export NCCL_DEBUG=INFO to see what is wrong here
+export NCCL_IB_DISABLE=1
+srun python train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N1
+export NCCL_IB_DISABLE=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+export NCCL_IB_DISABLE=0
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+# export NCCL_IB_DISABLE=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+export NCCL_IB_DISABLE=1 # our cluster has no InfiniBand
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+# IB is not working well here due to memlock limits
+export NCCL_IB_DISABLE=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:rtx3090:4
+export NCCL_P2P_DISABLE=1
+srun python train.py
+)"},
           find};
 }
 

@@ -56,14 +56,37 @@ Rule rule_launch_gloo_interface() {
           "neither: \"Unable to find address for: hsn\" ends the first "
           "barrier on the CPU.",
           "https://docs.pytorch.org/docs/stable/distributed.html#choosing-the-network-interface-to-use",
-          {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=hsn\nsrun python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export GLOO_SOCKET_IFNAME=hsn
+srun python train.py
+)",
             "lumi"},
-           "#!/bin/bash\n#SBATCH -N2\nexport GLOO_SOCKET_IFNAME=ib\nsrun python train.py\n",
-           "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=^lo,docker\ntorchrun --standalone train.py\n"},
-          {"#!/bin/bash\nexport GLOO_SOCKET_IFNAME=hsn0,hsn1\nsrun python train.py\n",
-           "#!/bin/bash\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
-           "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=lo\ntorchrun --standalone train.py\n",
-           "#!/bin/bash\nexport GLOO_SOCKET_IFNAME=$IF\nsrun python train.py\n"},
+           R"(#!/bin/bash
+#SBATCH -N2
+export GLOO_SOCKET_IFNAME=ib
+srun python train.py
+)",
+           R"(#!/bin/bash
+export GLOO_SOCKET_IFNAME=^lo,docker
+torchrun --standalone train.py
+)"},
+          {R"(#!/bin/bash
+export GLOO_SOCKET_IFNAME=hsn0,hsn1
+srun python train.py
+)",
+           R"(#!/bin/bash
+export NCCL_SOCKET_IFNAME=hsn
+srun python train.py
+)",
+           R"(#!/bin/bash
+export GLOO_SOCKET_IFNAME=lo
+torchrun --standalone train.py
+)",
+           R"(#!/bin/bash
+export GLOO_SOCKET_IFNAME=$IF
+srun python train.py
+)"},
           find};
 }
 

@@ -48,15 +48,37 @@ Rule rule_launch_gpu_lists_twice() {
       "chooses among those. With ROCR=3 and HIP=3 there is no GPU at "
       "all: \"no HIP GPUs are available\".",
       "https://rocm.docs.amd.com/en/latest/conceptual/gpu-isolation.html",
-      {"#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=4,5\nexport HIP_VISIBLE_DEVICES=4,5\npython train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID "
-       "HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n",
-       "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=1\nexport CUDA_VISIBLE_DEVICES=1\nsrun python train.py\n"},
-      {"#!/bin/bash\n#SBATCH -N1 -n8\nsrun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python "
-       "train.py'\n",
-       "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=0,1\nexport HIP_VISIBLE_DEVICES=0,1\npython train.py\n",
-       "#!/bin/bash\nexport HIP_VISIBLE_DEVICES=3\npython train.py\n",
-       "#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D\npython train.py\n"},
+      {R"(#!/bin/bash
+export ROCR_VISIBLE_DEVICES=4,5
+export HIP_VISIBLE_DEVICES=4,5
+python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 -n8
+srun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID HIP_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'
+)",
+       R"(#!/bin/bash
+export ROCR_VISIBLE_DEVICES=1
+export CUDA_VISIBLE_DEVICES=1
+srun python train.py
+)"},
+      {R"(#!/bin/bash
+#SBATCH -N1 -n8
+srun bash -c 'export ROCR_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'
+)",
+       R"(#!/bin/bash
+export ROCR_VISIBLE_DEVICES=0,1
+export HIP_VISIBLE_DEVICES=0,1
+python train.py
+)",
+       R"(#!/bin/bash
+export HIP_VISIBLE_DEVICES=3
+python train.py
+)",
+       R"(#!/bin/bash
+export ROCR_VISIBLE_DEVICES=$D HIP_VISIBLE_DEVICES=$D
+python train.py
+)"},
       find};
 }
 

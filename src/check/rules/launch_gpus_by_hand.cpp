@@ -99,25 +99,62 @@ Rule rule_launch_gpus_by_hand() {
       "them, names GPUs that the job does not have (\"invalid device "
       "ordinal\"), or, without cgroups, takes those of another job.",
       "https://slurm.schedmd.com/gres.html#GPU_Management",
-      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=0\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1,2,3\ntorchrun --standalone "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --standalone "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --gres=gpu:1\nexport CUDA_VISIBLE_DEVICES=6\npython train.py\n",
-       {"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=2\nexport "
-        "CUDA_VISIBLE_DEVICES=0,1\nsrun python train.py\n",
+      {R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+export CUDA_VISIBLE_DEVICES=0
+srun python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:2
+export CUDA_VISIBLE_DEVICES=0,1,2,3
+torchrun --standalone train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:2
+export CUDA_VISIBLE_DEVICES=0,1
+torchrun --standalone train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:1
+export CUDA_VISIBLE_DEVICES=6
+python train.py
+)",
+       {R"(#!/bin/bash
+#SBATCH -p small-g -N1 --gpus-per-node=2
+export CUDA_VISIBLE_DEVICES=0,1
+srun python train.py
+)",
         "lumi"}},
-      {"#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -p cpu -N1 -c12\nexport CUDA_VISIBLE_DEVICES=0,1,2\npython main.py\n",
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8\nexport "
-        "CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7\nsrun python train.py\n",
+      {R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+srun python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -p cpu -N1 -c12
+export CUDA_VISIBLE_DEVICES=0,1,2
+python main.py
+)",
+       {R"(#!/bin/bash
+#SBATCH -p standard-g -N1 --gpus-per-node=8
+export CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7
+srun python train.py
+)",
         "lumi"},
-       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\nCUDA_VISIBLE_DEVICES=0 python a.py "
-       "&\nCUDA_VISIBLE_DEVICES=1 python b.py &\nwait\n",
-       "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nexport CUDA_VISIBLE_DEVICES=\npython prepare.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun bash -c 'export "
-       "CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'\n"},
+       R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=2
+CUDA_VISIBLE_DEVICES=0 python a.py &
+CUDA_VISIBLE_DEVICES=1 python b.py &
+wait
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+export CUDA_VISIBLE_DEVICES=
+python prepare.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 -n4 --gpus-per-node=4
+srun bash -c 'export CUDA_VISIBLE_DEVICES=$SLURM_LOCALID; python train.py'
+)"},
       find};
 }
 

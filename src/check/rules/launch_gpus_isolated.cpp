@@ -81,31 +81,57 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_gpus_isolated() {
   using namespace launch_gpus_isolated;
-  return {
-      "launch/gpus-isolated",
-      diag::Severity::warning,
-      "GPUs hidden from the other tasks of the node",
-      "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and "
-      "RCCL then copy through host memory, or fail with \"invalid "
-      "device ordinal\" where the program takes GPU number LOCAL_RANK.",
-      "https://github.com/NVIDIA/nccl/issues/1066",
-      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpu-bind=single:1 python "
-       "train.py\n",
-       {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nsrun --gpus-per-task=1 "
-        "python train.py\n",
-        "perlmutter"}},
-      {"#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-node=4\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N2 -n16 --gpus-per-task=1\nsrun python generate_images.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n1 --gpus-per-task=4\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n8 --gpus-per-node=8\nmodule load rocm/6.2\nsrun --gpu-bind=closest python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n8 --gpus-per-task=1\nexport MIOPEN_USER_DB_PATH=/tmp/x\nsrun python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n4 --gpus-per-task=1\nsrun --gres-flags=allow-task-sharing python "
-       "train.py\n"},
-      find};
+  return {"launch/gpus-isolated",
+          diag::Severity::warning,
+          "GPUs hidden from the other tasks of the node",
+          "--gpus-per-task and --gpu-bind put each task's GPUs into a device cgroup of their own. NCCL and "
+          "RCCL then copy through host memory, or fail with \"invalid "
+          "device ordinal\" where the program takes GPU number LOCAL_RANK.",
+          "https://github.com/NVIDIA/nccl/issues/1066",
+          {R"(#!/bin/bash
+#SBATCH -N1 -n4 --gpus-per-task=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
+srun --gpu-bind=single:1 python train.py
+)",
+           {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4
+srun --gpus-per-task=1 python train.py
+)",
+            "perlmutter"}},
+          {R"(#!/bin/bash
+#SBATCH -N1 -n4 --gpus-per-node=4
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 -n16 --gpus-per-task=1
+srun python generate_images.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4 --gpus-per-task=1 --gpu-bind=none
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n1 --gpus-per-task=4
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n8 --gpus-per-node=8
+module load rocm/6.2
+srun --gpu-bind=closest python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n8 --gpus-per-task=1
+export MIOPEN_USER_DB_PATH=/tmp/x
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4 --gpus-per-task=1
+srun --gres-flags=allow-task-sharing python train.py
+)"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -86,26 +86,75 @@ Rule rule_launch_idle_gpus() {
           "program starts others itself (mp.spawn, "
           "DataParallel, device_map); what is not used counts against the project all the same.",
           "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html",
-          {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\npython train.py\n",
-           "#!/bin/bash\n#SBATCH -N2 --gres=gpu:8\nsrun python train.py --epochs 3\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1 --gres=gpu:a100:2\nsrun singularity exec --nv x.sif "
-           "python -u train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=1\npython train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4 --ntasks-per-node=4\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=2\npython a.py &\npython b.py &\nwait\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8\npython examples/data_preprocess/gsm8k.py\npython "
-           "upload_details.py --data x\npython prepare_training_data.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8\npython main.py --model_args "
-           "pretrained=x,use_accelerate=True\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nsrun python main.py --multiprocessing-distributed\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\nmodule load tensorflow/2.15\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=4\npython train.py --trainer.devices 4\n",
-           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\nCUDA_VISIBLE_DEVICES=0,1 python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:2\npython ddp_train_nerf.py --config a.txt\n",
-           "#!/bin/bash\n#SBATCH -N1 --gres=gpu:8\npython train_raytune.py\n",
-           "#!/bin/bash\n#SBATCH -N2 --gpus-per-node=4\nsrun python deepy.py train.py config.yml\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --gres=gpu:8
+srun python train.py --epochs 3
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks=1 --gres=gpu:a100:2
+srun singularity exec --nv x.sif python -u train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=1
+python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4 --ntasks-per-node=4
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=2
+python a.py &
+python b.py &
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=8
+python examples/data_preprocess/gsm8k.py
+python upload_details.py --data x
+python prepare_training_data.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=8
+python main.py --model_args pretrained=x,use_accelerate=True
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+srun python main.py --multiprocessing-distributed
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+module load tensorflow/2.15
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+python train.py --trainer.devices 4
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:2
+CUDA_VISIBLE_DEVICES=0,1 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:2
+python ddp_train_nerf.py --config a.txt
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gres=gpu:8
+python train_raytune.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --gpus-per-node=4
+srun python deepy.py train.py config.yml
+)"},
           find};
 }
 

@@ -59,32 +59,62 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_interface() {
   using namespace launch_interface;
-  return {
-      "launch/interface",
-      diag::Severity::warning,
-      "An interface from another cluster",
-      "NCCL and Gloo look for the interface by its name. Where no name fits NCCL ends with \"no socket "
-      "interface found\"; where it is the service network the "
-      "ranks hang or crawl.",
-      "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname",
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=ib0\nsrun python train.py\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME==hsn\nsrun python train.py\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=^hsn,lo\nsrun python train.py\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport GLOO_SOCKET_IFNAME=eth0\nsrun python train.py\n",
-        "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=hsn\nsrun python train.py\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=^docker,lo\nsrun python "
-        "train.py\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N2\nexport NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3\nexport "
-        "GLOO_SOCKET_IFNAME=hsn0\nsrun python train.py\n",
-        "lumi"},
-       "#!/bin/bash\n#SBATCH -N2\nexport NCCL_SOCKET_IFNAME=ib0\nsrun python train.py\n"},
-      find};
+  return {"launch/interface",
+          diag::Severity::warning,
+          "An interface from another cluster",
+          "NCCL and Gloo look for the interface by its name. Where no name fits NCCL ends with \"no socket "
+          "interface found\"; where it is the service network the "
+          "ranks hang or crawl.",
+          "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname",
+          {{R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME=ib0
+srun python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME==hsn
+srun python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME=^hsn,lo
+srun python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export GLOO_SOCKET_IFNAME=eth0
+srun python train.py
+)",
+            "lumi"}},
+          {{R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME=hsn
+srun python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME=^docker,lo
+srun python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N2
+export NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3
+export GLOO_SOCKET_IFNAME=hsn0
+srun python train.py
+)",
+            "lumi"},
+           R"(#!/bin/bash
+#SBATCH -N2
+export NCCL_SOCKET_IFNAME=ib0
+srun python train.py
+)"},
+          find};
 }
 
 } // namespace hpcml::check

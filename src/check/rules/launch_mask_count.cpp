@@ -33,17 +33,34 @@ Rule rule_launch_mask_count() {
           "beginning: two or more tasks run on the same cores while "
           "others stay idle.",
           "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-          {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=8\nsrun --cpu-bind=mask_cpu:0xfe,0xfe00 python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\nsrun --ntasks-per-node=4 "
-           "--cpu-bind=verbose,mask_cpu:0xff,0xff00,0xff0000 ./run\n",
-           "#!/bin/bash\n#SBATCH -N1 -n3\nsrun --cpu-bind=map_cpu:0,8 ./run\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=2\nsrun --cpu-bind=mask_cpu:0xfe,0xfe00 python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=2\nsrun --cpu-bind=mask_cpu:$MASKS python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4\nsrun --cpu-bind=mask_cpu:0xf*4 ./run\n",
-           "#!/bin/bash\n#SBATCH -n4\nsrun --cpu-bind=mask_cpu:0xff ./run\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=8
+srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+srun --ntasks-per-node=4 --cpu-bind=verbose,mask_cpu:0xff,0xff00,0xff0000 ./run
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n3
+srun --cpu-bind=map_cpu:0,8 ./run
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2
+srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2
+srun --cpu-bind=mask_cpu:$MASKS python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4
+srun --cpu-bind=mask_cpu:0xf*4 ./run
+)",
+           R"(#!/bin/bash
+#SBATCH -n4
+srun --cpu-bind=mask_cpu:0xff ./run
+)"},
           find};
 }
 

@@ -42,22 +42,34 @@ Rule rule_launch_mask_cpus() {
           "mask lies outside its CPUs: beyond the node's "
           "last one, or on a core that the site reserves.",
           "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-          {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-            "--cpu-bind=mask_cpu:0xff000000000000,0xff00000000000000,0xff0000,0xff000000,0xff,0xff00,"
-            "0xff00000000,0xff0000000000 python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=mask_cpu:0xff000000000000,0xff00000000000000,0xff0000,0xff000000,0xff,0xff00,0xff00000000,0xff0000000000 python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-            "--cpu-bind=map_cpu:0 python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=map_cpu:0 python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-            "--cpu-bind=map_cpu:200 python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=map_cpu:200 python train.py
+)",
             "lumi"}},
-          {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-            "--cpu-bind=map_cpu:1 python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=map_cpu:1 python train.py
+)",
             "lumi"},
-           "#!/bin/bash\n#SBATCH -N1 -n1\nsrun --cpu-bind=map_cpu:200 python train.py\n",
-           {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-            "--cpu-bind=cores python train.py\n",
+           R"(#!/bin/bash
+#SBATCH -N1 -n1
+srun --cpu-bind=map_cpu:200 python train.py
+)",
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n1 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=cores python train.py
+)",
             "lumi"}},
           find};
 }

@@ -98,26 +98,61 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_mask_unused() {
   using namespace launch_mask_unused;
-  return {
-      "launch/mask-unused",
-      diag::Severity::warning,
-      "Masks that no step takes",
-      "A list of CPU masks does nothing until srun gets it: without --cpu-bind each rank runs on the "
-      "CPUs that Slurm chooses, far from its GPU, while the script looks as if it were bound.",
-      "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
-      {"#!/bin/bash\n#SBATCH -N1 -n2\nCPU_BIND=\"mask_cpu:0xfe,0xfe00\"\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nMASKS=0xfe,0xfe00\nsrun --cpu-bind=cores python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nBIND=map_cpu:0,8\n# srun --cpu-bind=$BIND\nsrun python train.py\n"},
-      {"#!/bin/bash\n#SBATCH -N1 -n2\nCPU_BIND=\"mask_cpu:0xfe,0xfe00\"\nsrun --cpu-bind=$CPU_BIND python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nSLURM_CPU_BIND=mask_cpu:0xfe,0xfe00\nexport SLURM_CPU_BIND\nsrun "
-       "python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nB=\"mask_cpu:${M}\"\nsrun --cpu-bind=$B python "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\nM=0xfe,0xfe00\nexport M\n./run.sh\nsrun ./x\n",
-       "#!/bin/bash\n#SBATCH -N1 -n2\n# one or two threads per core\nMASK_1=0xfe,0xfe00\n"
-       "MASK_2=0xfe00fe,0xfe00fe00\nMASK=$MASK_1\nsrun --cpu-bind=mask_cpu:$MASK python train.py\n"},
-      find};
+  return {"launch/mask-unused",
+          diag::Severity::warning,
+          "Masks that no step takes",
+          "A list of CPU masks does nothing until srun gets it: without --cpu-bind each rank runs on the "
+          "CPUs that Slurm chooses, far from its GPU, while the script looks as if it were bound.",
+          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
+          {R"(#!/bin/bash
+#SBATCH -N1 -n2
+CPU_BIND="mask_cpu:0xfe,0xfe00"
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+MASKS=0xfe,0xfe00
+srun --cpu-bind=cores python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+BIND=map_cpu:0,8
+# srun --cpu-bind=$BIND
+srun python train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N1 -n2
+CPU_BIND="mask_cpu:0xfe,0xfe00"
+srun --cpu-bind=$CPU_BIND python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+SLURM_CPU_BIND=mask_cpu:0xfe,0xfe00
+export SLURM_CPU_BIND
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+M=0xfe,0xfe00
+B="mask_cpu:${M}"
+srun --cpu-bind=$B python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+M=0xfe,0xfe00
+export M
+./run.sh
+srun ./x
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+# one or two threads per core
+MASK_1=0xfe,0xfe00
+MASK_2=0xfe00fe,0xfe00fe00
+MASK=$MASK_1
+srun --cpu-bind=mask_cpu:$MASK python train.py
+)"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -67,28 +67,36 @@ Rule rule_launch_masks_refused() {
       "with any other bit ends it with \"CPU binding "
       "outside of job step allocation\". The same on a node that others share.",
       "https://slurm.schedmd.com/srun.html#OPT_exact",
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10\nsrun -c 2 "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
-        "0xfe00000000,0xfe0000000000 python train.py\n",
+      {{R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n8 --gpus-per-node=8 -A project_465000001 -t 10
+srun -c 2 --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
-        "0xfe00000000,0xfe0000000000 python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
+)",
         "lumi", "24.05"},
-       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000 python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10
+srun --cpu-bind=mask_cpu:0xfe000000000000 python train.py
+)",
         "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nunset "
-        "SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
-        "0xfe00000000,0xfe0000000000 python train.py\n",
+      {{R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10
+unset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK
+srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
+)",
         "lumi", "24.05"},
-       {"#!/bin/bash\n#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,"
-        "0xfe00000000,0xfe0000000000 python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH -p standard-g -N1 -n8 -c7 --gpus-per-node=8 -A project_465000001 -t 10
+srun --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 python train.py
+)",
         "lumi", "23.02"},
-       {"#!/bin/bash\n#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10\nsrun "
-        "--cpu-bind=cores python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH -p small-g -N1 -n1 --gpus-per-node=1 -A project_465000001 -t 10
+srun --cpu-bind=cores python train.py
+)",
         "lumi"}},
       find};
 }

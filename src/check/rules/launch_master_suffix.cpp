@@ -39,23 +39,42 @@ Rule rule_launch_master_suffix() {
           "other; the fast one has its own names. With the plain "
           "name the ranks time out, or talk over Ethernet.",
           "https://github.com/HelmholtzAI-FZJ/torchrun_jsc",
-          {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show "
-            "hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\nsrun python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+srun python train.py
+)",
             "jureca_dc"},
-           {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=\"$(scontrol show "
-            "hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\"\nsrun python train.py\n",
+           {R"sh(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export MASTER_ADDR="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"
+srun python train.py
+)sh",
             "juwels_booster"},
-           {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nMASTER_ADDR=`scontrol show hostname "
-            "$SLURM_NODELIST | head -n1`\nexport MASTER_ADDR\nsrun python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+MASTER_ADDR=`scontrol show hostname $SLURM_NODELIST | head -n1`
+export MASTER_ADDR
+srun python train.py
+)",
             "juwels_booster"}},
-          {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nMASTER_ADDR=\"$(scontrol show hostnames "
-            "\"$SLURM_JOB_NODELIST\" | head -n 1)\"\nexport MASTER_ADDR=\"${MASTER_ADDR}i\"\nsrun python "
-            "train.py\n",
+          {{R"sh(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+MASTER_ADDR="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)"
+export MASTER_ADDR="${MASTER_ADDR}i"
+srun python train.py
+)sh",
             "jureca_dc"},
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(scontrol show hostnames "
-           "\"$SLURM_JOB_NODELIST\" | head -n 1)\nsrun python train.py\n",
-           {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(getent hosts $X)\nsrun "
-            "python train.py\n",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+srun python train.py
+)",
+           {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export MASTER_ADDR=$(getent hosts $X)
+srun python train.py
+)",
             "jureca_dc"}},
           find};
 }

@@ -41,18 +41,34 @@ Rule rule_launch_node_count() {
           "are turned away or train by themselves. It happens when "
           "one of two copies of the same number is changed.",
           "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=4 --rdzv_backend=c10d "
-           "--rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nN=2\nsrun torchrun --nnodes=$N "
-           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1\naccelerate launch --num_machines 2 --num_processes 8 train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
-           "--rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=$SLURM_NNODES "
-           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=4 --ntasks-per-node=1\nsrun torchrun --nnodes=1:4 "
-           "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\ntorchrun --nnodes=1 --nproc_per_node=4 train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnodes=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=4 --ntasks-per-node=1
+N=2
+srun torchrun --nnodes=$N --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1
+accelerate launch --num_machines 2 --num_processes 8 train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=4 --ntasks-per-node=1
+srun torchrun --nnodes=1:4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+torchrun --nnodes=1 --nproc_per_node=4 train.py
+)"},
           find};
 }
 

@@ -26,12 +26,24 @@ Rule rule_launch_old_launcher() {
           "The module is deprecated. It hands --local-rank to the program (--local_rank before 2.0), which "
           "breaks argument parsers when torch is updated.",
           "https://docs.pytorch.org/docs/stable/distributed.html#launch-utility",
-          {"#!/bin/bash\npython -m torch.distributed.launch --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\nsrun python3 -u -m torch.distributed.launch --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\nsrun bash -c 'python -m torch.distributed.launch --nproc_per_node=4 train.py'\n"},
-          {"#!/bin/bash\ntorchrun --standalone --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\npython -m torch.distributed.run --standalone --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\necho torch.distributed.launch\n"},
+          {R"(#!/bin/bash
+python -m torch.distributed.launch --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+srun python3 -u -m torch.distributed.launch --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+srun bash -c 'python -m torch.distributed.launch --nproc_per_node=4 train.py'
+)"},
+          {R"(#!/bin/bash
+torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+python -m torch.distributed.run --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+echo torch.distributed.launch
+)"},
           find};
 }
 

@@ -38,10 +38,24 @@ Rule rule_launch_old_srun_option() {
           "Slurm's options have dashes. srun still takes --cpu_bind; --mem_bind is gone and ends the step "
           "with \"unrecognized option\".",
           "https://slurm.schedmd.com/srun.html#OPT_cpu-bind",
-          {"#!/bin/bash\nsrun --cpu_bind=cores python train.py\n",
-           "#!/bin/bash\nsrun -n4 --cpu_bind none ./a.out\n", "#!/bin/bash\nsrun --mem_bind=local ./a.out\n"},
-          {"#!/bin/bash\nsrun --cpu-bind=cores python train.py\n",
-           "#!/bin/bash\nsrun --mem-bind=local ./a.out\n", "#!/bin/bash\nsrun ./a.out --cpu_bind=cores\n"},
+          {R"(#!/bin/bash
+srun --cpu_bind=cores python train.py
+)",
+           R"(#!/bin/bash
+srun -n4 --cpu_bind none ./a.out
+)",
+           R"(#!/bin/bash
+srun --mem_bind=local ./a.out
+)"},
+          {R"(#!/bin/bash
+srun --cpu-bind=cores python train.py
+)",
+           R"(#!/bin/bash
+srun --mem-bind=local ./a.out
+)",
+           R"(#!/bin/bash
+srun ./a.out --cpu_bind=cores
+)"},
           find};
 }
 

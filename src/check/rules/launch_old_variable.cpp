@@ -45,14 +45,34 @@ Rule rule_launch_old_variable() {
           "From 2.2 on PyTorch's own settings of the NCCL backend begin with TORCH_NCCL_. The old names "
           "still count but warn in every process, and will go.",
           "https://docs.pytorch.org/docs/stable/torch_nccl_environment_variables.html",
-          {"#!/bin/bash\nexport NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
-           "#!/bin/bash\nNCCL_BLOCKING_WAIT=1 srun python train.py\n",
-           "#!/bin/bash\nexport NCCL_DESYNC_DEBUG=1\ntorchrun --standalone train.py\n"},
-          {"#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1\nsrun python train.py\n",
-           "#!/bin/bash\nexport TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\nmodule load pytorch/1.13\nexport NCCL_BLOCKING_WAIT=1\nsrun python train.py\n",
-           "#!/bin/bash\nexport NCCL_DEBUG=INFO\nsrun python train.py\n"},
+          {R"(#!/bin/bash
+export NCCL_ASYNC_ERROR_HANDLING=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+NCCL_BLOCKING_WAIT=1 srun python train.py
+)",
+           R"(#!/bin/bash
+export NCCL_DESYNC_DEBUG=1
+torchrun --standalone train.py
+)"},
+          {R"(#!/bin/bash
+export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+export TORCH_NCCL_ASYNC_ERROR_HANDLING=1 NCCL_ASYNC_ERROR_HANDLING=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+module load pytorch/1.13
+export NCCL_BLOCKING_WAIT=1
+srun python train.py
+)",
+           R"(#!/bin/bash
+export NCCL_DEBUG=INFO
+srun python train.py
+)"},
           find};
 }
 

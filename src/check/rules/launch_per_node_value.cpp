@@ -89,20 +89,35 @@ Rule rule_launch_per_node_value() {
           "$(hostname) are expanded on every node: the nodes "
           "wait for each other at different places until the time limit.",
           "https://docs.pytorch.org/docs/stable/elastic/run.html#note-on-rendezvous-backend",
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d "
-           "--rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d "
-           "--rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export MASTER_ADDR=$(hostname "
-           "-s); RANK=$SLURM_PROCID python train.py'\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM "
-           "--rdzv_endpoint=$(hostname):$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun bash -c \"torchrun --nnodes=2 --rdzv_backend=c10d "
-           "--rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py\"\n",
-           "#!/bin/bash\n#SBATCH --nodes=1\nsrun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM "
-           "--rdzv_endpoint=$(hostname):$P train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun bash -c "
-           "'RANK=$SLURM_PROCID python train.py'\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun bash -c 'torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=1 --rdzv_endpoint=$(hostname):$P train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+srun bash -c 'export MASTER_ADDR=$(hostname -s); RANK=$SLURM_PROCID python train.py'
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun bash -c "torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$H:$P train.py"
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1
+srun bash -c 'torchrun --rdzv_backend=c10d --rdzv_id=$RANDOM --rdzv_endpoint=$(hostname):$P train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export MASTER_ADDR=$(hostname)
+srun bash -c 'RANK=$SLURM_PROCID python train.py'
+)"},
           find};
 }
 

@@ -169,32 +169,70 @@ Rule rule_launch_per_task_value() {
           "once, on the first node: every process believes "
           "that it is rank 0 and the rendezvous hangs or each node trains alone.",
           "https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 "
-           "--node_rank=$SLURM_NODEID --master_addr=$M train.py\"\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 "
-           "--node_rank=$SLURM_NODEID --master_addr=$M train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nNODE_RANK=$SLURM_NODEID\nsrun torchrun "
-           "--nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport LOCAL_RANK=$SLURM_LOCALID\nsrun "
-           "./train.sh\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nsrun bash -c 'export RANK=$SLURM_PROCID; "
-           "python train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun bash -c \"torchrun --nnodes=2 "
-           "--node_rank=\\$SLURM_NODEID --master_addr=$M train.py\"\n",
-           "#!/bin/bash\nexport RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\nexec python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnodes=2 --rdzv_backend=c10d "
-           "--rdzv_endpoint=$M:$P --node_rank=$SLURM_NODEID train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nL=\"accelerate launch --rdzv_backend c10d "
-           "--machine_rank $SLURM_PROCID\"\nsrun $L train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=1\nexport RANK=$SLURM_PROCID\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport RANK=$SLURM_PROCID\nsrun bash -c "
-           "'export RANK=$SLURM_PROCID; python train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nif [ -n \"$DEBUG\" ]; then "
-           "PREFIX=\"NCCL_DEBUG_FILE=log-\\$SLURM_PROCID\"; fi\nsrun bash -c \"$PREFIX python train.py\"\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nif [ -n \"$X\" ]; then ARGS='--nnodes=2 "
-           "--node_rank=$SLURM_NODEID --master_addr=a'; fi\nsrun bash -c \"torchrun $ARGS train.py\"\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export RANK=$SLURM_PROCID
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun bash -c "torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py"
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnodes=2 --node_rank=$SLURM_NODEID --master_addr=$M train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+NODE_RANK=$SLURM_NODEID
+srun torchrun --nnodes=2 --node_rank=$NODE_RANK --master_addr=$M train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export LOCAL_RANK=$SLURM_LOCALID
+srun ./train.sh
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+srun bash -c 'export RANK=$SLURM_PROCID; python train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun bash -c "torchrun --nnodes=2 --node_rank=\$SLURM_NODEID --master_addr=$M train.py"
+)",
+           R"(#!/bin/bash
+export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID
+exec python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$M:$P --node_rank=$SLURM_NODEID train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+L="accelerate launch --rdzv_backend c10d --machine_rank $SLURM_PROCID"
+srun $L train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks=1
+export RANK=$SLURM_PROCID
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export RANK=$SLURM_PROCID
+srun bash -c 'export RANK=$SLURM_PROCID; python train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+if [ -n "$DEBUG" ]; then PREFIX="NCCL_DEBUG_FILE=log-\$SLURM_PROCID"; fi
+srun bash -c "$PREFIX python train.py"
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+if [ -n "$X" ]; then ARGS='--nnodes=2 --node_rank=$SLURM_NODEID --master_addr=a'; fi
+srun bash -c "torchrun $ARGS train.py"
+)"},
           find};
 }
 

@@ -62,21 +62,40 @@ Rule rule_launch_process_count() {
           "detected\" or \"invalid device ordinal\". With fewer, GPUs that "
           "are paid for stay idle.",
           "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=8 "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4\nsrun torchrun --nnodes=2 "
-           "--nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=8\nsrun -n1 torchrun --standalone "
-           "--nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4\nsrun accelerate launch "
-           "--num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=4 "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --standalone --nproc_per_node=gpu "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1\ntorchrun --standalone --nproc_per_node=4 cpu.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --gpus-per-node=4\ntorchrun --nproc_per_node=2 a.py &\ntorchrun "
-           "--nproc_per_node=2 b.py &\nwait\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+torchrun --standalone --nproc_per_node=8 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1 --gres=gpu:a100:4
+srun torchrun --nnodes=2 --nproc-per-node 8 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=8
+srun -n1 torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=4
+srun accelerate launch --num_machines=2 --num_processes=16 --rdzv_backend=c10d train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+torchrun --standalone --nproc_per_node=gpu train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1
+torchrun --standalone --nproc_per_node=4 cpu.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --gpus-per-node=4
+torchrun --nproc_per_node=2 a.py &
+torchrun --nproc_per_node=2 b.py &
+wait
+)"},
           find};
 }
 

@@ -67,30 +67,55 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_ranks_over_gpus() {
   using namespace launch_ranks_over_gpus;
-  return {
-      "launch/ranks-over-gpus",
-      diag::Severity::warning,
-      "More ranks than GPUs",
-      "A rank takes the GPU of its local number: the ranks that have none end with \"invalid device "
-      "ordinal\", and where two take the same one NCCL ends with \"Duplicate GPU detected\".",
-      "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/communicators.html",
-      {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=2\nexport "
-       "MASTER_ADDR=$(hostname)\n"
-       "srun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=8 --gres=gpu:a100:4\nexport NCCL_DEBUG=INFO\nsrun "
-       "singularity exec --nv x.sif python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2\nsrun hpcml launch -- python x.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2\nsrun hpcml launch --nproc-per-node 4 "
-       "-- python x.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4\nexport "
-       "MASTER_ADDR=$(hostname)\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --ntasks-per-node=16 --gpus-per-node=2\nsrun python simulate.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2\nexport MASTER_ADDR=$(hostname)\nsrun "
-       "-n2 python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\nexport MASTER_ADDR=$(hostname)\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2\nexport MASTER_ADDR=$(hostname)\nsrun "
-       "python train.py --backend gloo\n"},
-      find};
+  return {"launch/ranks-over-gpus",
+          diag::Severity::warning,
+          "More ranks than GPUs",
+          "A rank takes the GPU of its local number: the ranks that have none end with \"invalid device "
+          "ordinal\", and where two take the same one NCCL ends with \"Duplicate GPU detected\".",
+          "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/communicators.html",
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=2
+export MASTER_ADDR=$(hostname)
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=8 --gres=gpu:a100:4
+export NCCL_DEBUG=INFO
+srun singularity exec --nv x.sif python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2
+srun hpcml launch -- python x.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2
+srun hpcml launch --nproc-per-node 4 -- python x.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=4 --gpus-per-node=4
+export MASTER_ADDR=$(hostname)
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=16 --gpus-per-node=2
+srun python simulate.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2
+export MASTER_ADDR=$(hostname)
+srun -n2 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=4
+export MASTER_ADDR=$(hostname)
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=2
+export MASTER_ADDR=$(hostname)
+srun python train.py --backend gloo
+)"},
+          find};
 }
 
 } // namespace hpcml::check

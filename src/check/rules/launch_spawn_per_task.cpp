@@ -65,16 +65,43 @@ Rule rule_launch_spawn_per_task() {
           "trainings as there are tasks, each on all GPUs of the node, "
           "and all of them want the same port.",
           "https://docs.pytorch.org/docs/stable/multiprocessing.html#spawning-subprocesses",
-          {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=4\ncat > train.py <<'EOF'\nimport "
-           "torch.multiprocessing as mp\nmp.spawn(main, nprocs=4)\nEOF\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python -c 'import torch; torch.multiprocessing.spawn(f, "
-           "nprocs=2)'\n",
-           "#!/bin/bash\n#SBATCH -N1 -n2\nsrun python - <<'EOF'\nmp.spawn(f)\nEOF\n"},
-          {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1\ncat > train.py <<'EOF'\nmp.spawn(main, "
-           "nprocs=4)\nEOF\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4\ncat > train.py <<'EOF'\nmp.spawn(main, nprocs=4)\nEOF\npython "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4\n# no mp.spawn( here\nsrun python train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=4
+cat > train.py <<'EOF'
+import torch.multiprocessing as mp
+mp.spawn(main, nprocs=4)
+EOF
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+srun python -c 'import torch; torch.multiprocessing.spawn(f, nprocs=2)'
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+srun python - <<'EOF'
+mp.spawn(f)
+EOF
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=1
+cat > train.py <<'EOF'
+mp.spawn(main, nprocs=4)
+EOF
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4
+cat > train.py <<'EOF'
+mp.spawn(main, nprocs=4)
+EOF
+python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4
+# no mp.spawn( here
+srun python train.py
+)"},
           find};
 }
 

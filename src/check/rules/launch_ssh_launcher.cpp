@@ -35,12 +35,30 @@ Rule rule_launch_ssh_launcher() {
           "do not have its environment, its limits or its end, and the site "
           "may refuse the connection.",
           "https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node",
-          {"#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\ndeepspeed -H hosts --num_gpus 4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\npython -m deepspeed.launcher.runner --hostfile $F train.py\n"},
-          {"#!/bin/bash\n#SBATCH -N1\ndeepspeed train.py\n",
-           "#!/bin/bash\n#SBATCH -N2\nsrun python train.py --deepspeed\n",
-           "#!/bin/bash\n#SBATCH -N2\ndeepspeed --hostfile=hosts --launcher slurm train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH -N2
+deepspeed --hostfile=hosts train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+deepspeed -H hosts --num_gpus 4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+python -m deepspeed.launcher.runner --hostfile $F train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N1
+deepspeed train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+srun python train.py --deepspeed
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+deepspeed --hostfile=hosts --launcher slurm train.py
+)"},
           find};
 }
 

@@ -51,56 +51,103 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_standalone() {
   using namespace launch_standalone;
-  return {
-      "launch/standalone",
-      diag::Severity::warning,
-      "torchrun on several nodes that never meet",
-      "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
-      "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
-      "it gives as many "
-      "trainings of the same model, which write over each other's checkpoints.",
-      "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
-      {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --standalone "
-       "--nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH -N4\nsrun bash -c 'torchrun --standalone --nnodes=4 --nproc_per_node=4 "
-       "train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_STANDALONE=1\nsrun torchrun "
-       "--nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH -N2\nsrun -n2 singularity exec x.sif python -m torch.distributed.run "
-       "--standalone --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nsrun torchrun --nproc_per_node=4 --rdzv_backend=c10d "
-       "--rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nsrun env OLD_PET_NNODES=2 torchrun --nproc_per_node=4 "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=1\nexport APPTAINERENV_PET_NNODES=2\nsrun torchrun "
-       "--nproc_per_node=4 train.py\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=1\nsrun torchrun --standalone --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun env PET_NNODES=2 torchrun "
-       "--nproc_per_node=4 "
-       "train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun --nnode=2 --nproc_per_node=4 "
-       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun --export=ALL,PET_NNODES=2 torchrun "
-       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun apptainer exec --env PET_NNODES=2 x.sif "
-       "torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun env PET_NNODES=$SLURM_NNODES torchrun "
-       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nPET_NNODES=2 srun bash -c 'torchrun "
-       "--rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py'\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport APPTAINERENV_PET_NNODES=2\nsrun apptainer "
-       "exec x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun podman run -e PET_NNODES image "
-       "torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nsrun torchrun $ARGS train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport PET_NNODES=2\nsrun torchrun "
-       "--nproc_per_node=4 train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=2\nsrun torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P "
-       "--nnodes=2 --nproc_per_node=4 train.py\n"},
-      find};
+  return {"launch/standalone",
+          diag::Severity::warning,
+          "torchrun on several nodes that never meet",
+          "--standalone opens a rendezvous on the node's own address and ignores --rdzv_endpoint and "
+          "--rdzv_id; without --nnodes torchrun takes one node for all there are. Started on several nodes "
+          "it gives as many "
+          "trainings of the same model, which write over each other's checkpoints.",
+          "https://docs.pytorch.org/docs/stable/elastic/run.html#single-node-multi-worker",
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N4
+srun bash -c 'torchrun --standalone --nnodes=4 --nproc_per_node=4 train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+export PET_STANDALONE=1
+srun torchrun --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+srun -n2 singularity exec x.sif python -m torch.distributed.run --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=1
+srun torchrun --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=1
+srun env OLD_PET_NNODES=2 torchrun --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=1
+export APPTAINERENV_PET_NNODES=2
+srun torchrun --nproc_per_node=4 train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1
+srun torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun env PET_NNODES=2 torchrun --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun --nnode=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun --export=ALL,PET_NNODES=2 torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun apptainer exec --env PET_NNODES=2 x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun env PET_NNODES=$SLURM_NNODES torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+PET_NNODES=2 srun bash -c 'torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+export APPTAINERENV_PET_NNODES=2
+srun apptainer exec x.sif torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun podman run -e PET_NNODES image torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun -N1 -n1 torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+srun torchrun $ARGS train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+export PET_NNODES=2
+srun torchrun --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun torchrun --rdzv_backend=c10d --rdzv_endpoint=$H:$P --nnodes=2 --nproc_per_node=4 train.py
+)"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -70,22 +70,60 @@ Rule rule_launch_step_too_large() {
           "\"Only allocated N nodes asked for M\", with more tasks than the job has CPUs "
           "with \"More processors requested than permitted\".",
           "https://slurm.schedmd.com/srun.html#OPT_nodes",
-          {"#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nsrun --nodes=2 python train.py\n",
-           "#!/bin/bash\n#SBATCH -N 2\nsrun -N4 -n4 ./a.out\n",
-           "#!/bin/bash\n#SBATCH -N 2\nN=3\nsrun -N $N ./a.out\n",
-           "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -n 8 ./a.out\n",
-           {"#!/bin/bash\n#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 "
-            "--cpus-per-task=2\nsrun --ntasks=8 ./a.out\n",
+          {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks=4
+srun --nodes=2 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N 2
+srun -N4 -n4 ./a.out
+)",
+           R"(#!/bin/bash
+#SBATCH -N 2
+N=3
+srun -N $N ./a.out
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=4
+srun -n 8 ./a.out
+)",
+           {R"(#!/bin/bash
+#SBATCH -p small -t 10 -A project_1 -N1 --ntasks-per-node=2 --cpus-per-task=2
+srun --ntasks=8 ./a.out
+)",
             "lumi"}},
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=2 python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun --nodes=1 python train.py\n",
-           "#!/bin/bash\n#SBATCH --ntasks=8\nsrun --nodes=2 python train.py\n",
-           "#!/bin/bash\n#SBATCH --ntasks=1 --cpus-per-task=8\nsrun -n 8 ./a.out\n",
-           "#!/bin/bash\n#SBATCH --ntasks=4 --exclusive\nsrun -n 8 ./a.out\n",
-           "#!/bin/bash\n#SBATCH --ntasks=4\nsrun -O -n 8 ./a.out\n",
-           "#!/bin/bash\n#SBATCH -N 1\nsrun -n 8 ./a.out\n",
-           {"#!/bin/bash\n#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2\nsrun --ntasks=8 "
-            "./a.out\n",
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun --nodes=2 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun --nodes=1 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=8
+srun --nodes=2 python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=1 --cpus-per-task=8
+srun -n 8 ./a.out
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=4 --exclusive
+srun -n 8 ./a.out
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=4
+srun -O -n 8 ./a.out
+)",
+           R"(#!/bin/bash
+#SBATCH -N 1
+srun -n 8 ./a.out
+)",
+           {R"(#!/bin/bash
+#SBATCH -p standard-g -t 10 -A project_1 -N1 --ntasks-per-node=2
+srun --ntasks=8 ./a.out
+)",
             "lumi"}},
           find};
 }

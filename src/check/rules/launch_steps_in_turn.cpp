@@ -56,14 +56,45 @@ Rule rule_launch_steps_in_turn() {
           "one waits: \"step creation temporarily disabled, retrying\", and "
           "what was to run side by side runs in turn.",
           "https://slurm.schedmd.com/srun.html#OPT_exact",
-          {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 python a.py &\nsrun -n1 python b.py &\nwait\n",
-           "#!/bin/bash\n#SBATCH -N1 -n8\nfor i in 1 2 3; do srun -n2 python run.py $i & done\nwait\n",
-           "#!/bin/bash\n#SBATCH -N2 -n2\nsrun python server.py &\nsrun python client.py &\nwait\n"},
-          {"#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --exact --mem=4G python a.py &\nsrun -n1 --exact --mem=4G "
-           "python b.py &\nwait\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4\nsrun python a.py &\nwait\n",
-           "#!/bin/bash\n#SBATCH -N2\nsrun -N1 -n1 python a.py &\nsrun -N1 -n1 python b.py &\nwait\n",
-           "#!/bin/bash\n#SBATCH -N1 -n4\nsrun -n1 --overlap top &\nsrun python a.py\n"},
+          {R"(#!/bin/bash
+#SBATCH -N1 -n4
+srun -n1 python a.py &
+srun -n1 python b.py &
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n8
+for i in 1 2 3; do srun -n2 python run.py $i & done
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 -n2
+srun python server.py &
+srun python client.py &
+wait
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N1 -n4
+srun -n1 --exact --mem=4G python a.py &
+srun -n1 --exact --mem=4G python b.py &
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4
+srun python a.py &
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+srun -N1 -n1 python a.py &
+srun -N1 -n1 python b.py &
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n4
+srun -n1 --overlap top &
+srun python a.py
+)"},
           find};
 }
 

@@ -39,21 +39,42 @@ Hits find(const Subject& subject) {
 
 Rule rule_launch_threads_over_cpus() {
   using namespace launch_threads_over_cpus;
-  return {
-      "launch/threads-over-cpus",
-      diag::Severity::warning,
-      "More threads than CPUs",
-      "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same "
-      "cores, and every parallel loop waits for the last one.",
-      "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
-      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=4\nexport OMP_NUM_THREADS=16\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -n4 -c2\nOMP_NUM_THREADS=8 srun python train.py\n",
-       "#!/bin/bash\n#SBATCH -n4\nexport OMP_NUM_THREADS=8\nsrun -c 4 python train.py\n"},
-      {"#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=8\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4 --cpus-per-task=8\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
-       "python train.py\n",
-       "#!/bin/bash\n#SBATCH --ntasks=4\nexport OMP_NUM_THREADS=8\nsrun python train.py\n"},
-      find};
+  return {"launch/threads-over-cpus",
+          diag::Severity::warning,
+          "More threads than CPUs",
+          "Slurm binds a task to its --cpus-per-task. More OpenMP threads than that take turns on the same "
+          "cores, and every parallel loop waits for the last one.",
+          "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html#utilize-openmp",
+          {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=4
+export OMP_NUM_THREADS=16
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -n4 -c2
+OMP_NUM_THREADS=8 srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -n4
+export OMP_NUM_THREADS=8
+srun -c 4 python train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export OMP_NUM_THREADS=8
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=4 --cpus-per-task=8
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=4
+export OMP_NUM_THREADS=8
+srun python train.py
+)"},
+          find};
 }
 
 } // namespace hpcml::check

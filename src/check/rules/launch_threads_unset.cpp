@@ -41,15 +41,31 @@ Rule rule_launch_threads_unset() {
           "machine. On nodes with many cores per GPU, work on the CPU "
           "(augmentation, optimizers with offload) then runs on one core.",
           "https://docs.pytorch.org/docs/stable/elastic/run.html",
-          {"#!/bin/bash\n#SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4\nsrun torchrun "
-           "--standalone --nproc_per_node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -n1 -c 48 --gpus-per-node=4\ntorchrun --standalone "
-           "--nproc_per_node=$SLURM_GPUS_ON_NODE train.py\n"},
-          {"#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:4\nexport OMP_NUM_THREADS=8\ntorchrun --standalone "
-           "--nproc-per-node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -c 8 --gres=gpu:4\ntorchrun --standalone --nproc-per-node=4 train.py\n",
-           "#!/bin/bash\n#SBATCH -N1 -c 64 --gres=gpu:1\nsrun python train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=1 --cpus-per-task=32 --gpus-per-node=4
+srun torchrun --standalone --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -c 64 --gres=gpu:4
+torchrun --standalone --nproc-per-node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n1 -c 48 --gpus-per-node=4
+torchrun --standalone --nproc_per_node=$SLURM_GPUS_ON_NODE train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N1 -c 64 --gres=gpu:4
+export OMP_NUM_THREADS=8
+torchrun --standalone --nproc-per-node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -c 8 --gres=gpu:4
+torchrun --standalone --nproc-per-node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -c 64 --gres=gpu:1
+srun python train.py
+)"},
           find};
 }
 

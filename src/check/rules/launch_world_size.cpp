@@ -40,15 +40,35 @@ Rule rule_launch_world_size() {
           "version of the script it waits for processes that nobody "
           "starts, or ranks beyond it fail.",
           "https://docs.pytorch.org/docs/stable/distributed.html#environment-variable-initialization",
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=4\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --ntasks=4\nexport WORLD_SIZE=8\nsrun bash -c 'RANK=$SLURM_PROCID "
-           "python train.py'\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nWORLD_SIZE=16 srun python train.py\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=8\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun python "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1\nexport WORLD_SIZE=8\nsrun torchrun "
-           "--nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export WORLD_SIZE=4
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks=4
+export WORLD_SIZE=8
+srun bash -c 'RANK=$SLURM_PROCID python train.py'
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+WORLD_SIZE=16 srun python train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export WORLD_SIZE=8
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+export WORLD_SIZE=$SLURM_NTASKS
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=1
+export WORLD_SIZE=8
+srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=$H:$P train.py
+)"},
           find};
 }
 

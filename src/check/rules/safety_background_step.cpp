@@ -51,11 +51,34 @@ Rule rule_safety_background_step() {
           "killed at that moment, "
           "usually before it has done anything.",
           "https://slurm.schedmd.com/srun.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\n", "#!/bin/bash\nsrun ./a &\necho done\n",
-           "#!/bin/bash\nfor i in 1 2; do srun -n1 ./a $i & done\n"},
-          {"#!/bin/bash\nsrun -n1 ./a &\nsrun -n1 ./b &\nwait\n",
-           "#!/bin/bash\nsrun ./server &\nsrun ./client\n", "#!/bin/bash\nsrun ./a\n",
-           "#!/bin/bash\nsrun ./a &\nP=$!\nwait $P\n"},
+          {R"(#!/bin/bash
+srun -n1 ./a &
+srun -n1 ./b &
+)",
+           R"(#!/bin/bash
+srun ./a &
+echo done
+)",
+           R"(#!/bin/bash
+for i in 1 2; do srun -n1 ./a $i & done
+)"},
+          {R"(#!/bin/bash
+srun -n1 ./a &
+srun -n1 ./b &
+wait
+)",
+           R"(#!/bin/bash
+srun ./server &
+srun ./client
+)",
+           R"(#!/bin/bash
+srun ./a
+)",
+           R"(#!/bin/bash
+srun ./a &
+P=$!
+wait $P
+)"},
           find};
 }
 

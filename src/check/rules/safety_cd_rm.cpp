@@ -66,11 +66,34 @@ Rule rule_safety_cd_rm() {
           "When the folder is not there, cd fails, the script goes on where it was submitted, and rm -rf * "
           "deletes that instead.",
           "https://www.shellcheck.net/wiki/SC2164",
-          {"#!/bin/bash\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd \"$TMPDIR\"\nsrun ./a\nrm -rf ./*\n",
-           "#!/bin/bash\nmkdir x; cd x; rm -r *\n"},
-          {"#!/bin/bash\ncd $SCRATCH/run || exit 1\nrm -rf *\n",
-           "#!/bin/bash\nset -e\ncd $SCRATCH/run\nrm -rf *\n", "#!/bin/bash\ncd $SCRATCH/run && rm -rf *\n",
-           "#!/bin/bash\ncd $SCRATCH/run\nrm -rf old\n"},
+          {R"(#!/bin/bash
+cd $SCRATCH/run
+rm -rf *
+)",
+           R"(#!/bin/bash
+cd "$TMPDIR"
+srun ./a
+rm -rf ./*
+)",
+           R"(#!/bin/bash
+mkdir x; cd x; rm -r *
+)"},
+          {R"(#!/bin/bash
+cd $SCRATCH/run || exit 1
+rm -rf *
+)",
+           R"(#!/bin/bash
+set -e
+cd $SCRATCH/run
+rm -rf *
+)",
+           R"(#!/bin/bash
+cd $SCRATCH/run && rm -rf *
+)",
+           R"(#!/bin/bash
+cd $SCRATCH/run
+rm -rf old
+)"},
           find};
 }
 

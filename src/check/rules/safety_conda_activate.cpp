@@ -65,16 +65,47 @@ Rule rule_safety_conda_activate() {
       "read: \"Your shell "
       "has not been properly configured to use 'conda activate'\", and the job goes on with another python.",
       "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-      {"#!/bin/bash\nconda activate x\nsrun python a.py\n",
-       "#!/bin/bash\n#SBATCH -n1\nexport A=1\nconda activate /scratch/env\n",
-       "#!/usr/bin/env bash\nset -e\nconda activate x\n",
-       "#!/bin/bash\necho conda comes\nexport PATH=~/miniconda3/bin:$PATH\nconda activate x\n"},
-      {"#!/bin/bash -l\nconda activate x\n",
-       "#!/bin/bash\nsource ~/miniconda3/etc/profile.d/conda.sh\nconda activate x\n",
-       "#!/bin/bash\neval \"$(conda shell.bash hook)\"\nconda activate x\n",
-       "#!/bin/bash\nmodule load anaconda\nconda activate x\n",
-       "#!/bin/bash\nuenv verbose miniconda3-py310\nconda activate x\n",
-       "#!/bin/bash\nsource <path-to-conda.sh> # yours\nconda activate x\n"},
+      {R"(#!/bin/bash
+conda activate x
+srun python a.py
+)",
+       R"(#!/bin/bash
+#SBATCH -n1
+export A=1
+conda activate /scratch/env
+)",
+       R"(#!/usr/bin/env bash
+set -e
+conda activate x
+)",
+       R"(#!/bin/bash
+echo conda comes
+export PATH=~/miniconda3/bin:$PATH
+conda activate x
+)"},
+      {R"(#!/bin/bash -l
+conda activate x
+)",
+       R"(#!/bin/bash
+source ~/miniconda3/etc/profile.d/conda.sh
+conda activate x
+)",
+       R"sh(#!/bin/bash
+eval "$(conda shell.bash hook)"
+conda activate x
+)sh",
+       R"(#!/bin/bash
+module load anaconda
+conda activate x
+)",
+       R"(#!/bin/bash
+uenv verbose miniconda3-py310
+conda activate x
+)",
+       R"(#!/bin/bash
+source <path-to-conda.sh> # yours
+conda activate x
+)"},
       find};
 }
 

@@ -66,10 +66,33 @@ Rule rule_safety_exit_code() {
           "that crashed is "
           "COMPLETED, and --dependency=afterok starts the next job on nothing.",
           "https://slurm.schedmd.com/job_exit_code.html",
-          {"#!/bin/bash\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun ./a\ndate\n",
-           "#!/bin/bash\nmodule load x\nsrun torchrun train.py\necho \"END $(date)\"\n"},
-          {"#!/bin/bash\nset -e\nsrun python train.py\necho done\n", "#!/bin/bash\nsrun python train.py\n",
-           "#!/bin/bash\nsrun python train.py\ncode=$?\necho done\nexit $code\n"},
+          {R"(#!/bin/bash
+srun python train.py
+echo done
+)",
+           R"(#!/bin/bash
+srun ./a
+date
+)",
+           R"sh(#!/bin/bash
+module load x
+srun torchrun train.py
+echo "END $(date)"
+)sh"},
+          {R"(#!/bin/bash
+set -e
+srun python train.py
+echo done
+)",
+           R"(#!/bin/bash
+srun python train.py
+)",
+           R"(#!/bin/bash
+srun python train.py
+code=$?
+echo done
+exit $code
+)"},
           find};
 }
 

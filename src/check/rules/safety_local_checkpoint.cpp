@@ -66,13 +66,31 @@ Rule rule_safety_local_checkpoint() {
           "of several nodes each "
           "one writes a part that the others cannot read, and none is left to go on from.",
           "https://docs.alliancecan.ca/wiki/Using_node-local_storage",
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\n",
-           "#!/bin/bash\n#SBATCH -N4\nsrun torchrun train.py --save=/dev/shm/x\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --checkpoint-dir $SLURM_TMPDIR/x\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=1\nsrun python train.py --output_dir /tmp/ckpt\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir $SCRATCH/ckpt\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py --output_dir /tmp/ckpt\nsrun cp -r "
-           "/tmp/ckpt $SCRATCH\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun python train.py --output_dir /tmp/ckpt
+)",
+           R"(#!/bin/bash
+#SBATCH -N4
+srun torchrun train.py --save=/dev/shm/x
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun python train.py --checkpoint-dir $SLURM_TMPDIR/x
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1
+srun python train.py --output_dir /tmp/ckpt
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun python train.py --output_dir $SCRATCH/ckpt
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun python train.py --output_dir /tmp/ckpt
+srun cp -r /tmp/ckpt $SCRATCH
+)"},
           find};
 }
 

@@ -70,25 +70,48 @@ Hits find(const Subject& subject) {
 
 Rule rule_safety_log_directory() {
   using namespace safety_log_directory;
-  return {
-      "safety/log-directory",
-      diag::Severity::warning,
-      "A log in a folder that may not be there",
-      "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job "
-      "fails at once, and there "
-      "is no log that says why; a mkdir in the script comes too late.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_output",
-      {"#!/bin/bash\n#SBATCH --output=logs/%j.out\n",
-       "#!/bin/bash\n#SBATCH -o logs/%j.out -e logs/%j.err\nmkdir -p logs\n",
-       "#!/bin/bash\n#SBATCH --error=/scratch/me/%x/%j.err\n"},
-      {"#!/bin/bash\n#SBATCH --output=%x-%j.out\n",
-       "#!/bin/bash\n#SBATCH --output=./%j.out\n#SBATCH --error=/dev/null\n",
-       "#!/bin/bash\n#SBATCH --output=/scratch/me/logs/%j.out\n",
-       "#!/bin/bash\n#SBATCH -o logs/%j.out\nif [ -z \"$SLURM_JOB_ID\" ]; then\n  mkdir -p logs\n  sbatch "
-       "\"$0\" \"$@\"\n  exit\nfi\nsrun true\n",
-       "#!/bin/bash\n#SBATCH -o logs/%j.out\n[ -z $SLURM_JOB_ID ] && mkdir -p logs && exec sbatch "
-       "${BASH_SOURCE[0]}\nsrun true\n"},
-      find};
+  return {"safety/log-directory",
+          diag::Severity::warning,
+          "A log in a folder that may not be there",
+          "Slurm creates the log, never its folder. When the folder is missing as the job starts, the job "
+          "fails at once, and there "
+          "is no log that says why; a mkdir in the script comes too late.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_output",
+          {R"(#!/bin/bash
+#SBATCH --output=logs/%j.out
+)",
+           R"(#!/bin/bash
+#SBATCH -o logs/%j.out -e logs/%j.err
+mkdir -p logs
+)",
+           R"(#!/bin/bash
+#SBATCH --error=/scratch/me/%x/%j.err
+)"},
+          {R"(#!/bin/bash
+#SBATCH --output=%x-%j.out
+)",
+           R"(#!/bin/bash
+#SBATCH --output=./%j.out
+#SBATCH --error=/dev/null
+)",
+           R"(#!/bin/bash
+#SBATCH --output=/scratch/me/logs/%j.out
+)",
+           R"(#!/bin/bash
+#SBATCH -o logs/%j.out
+if [ -z "$SLURM_JOB_ID" ]; then
+  mkdir -p logs
+  sbatch "$0" "$@"
+  exit
+fi
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH -o logs/%j.out
+[ -z $SLURM_JOB_ID ] && mkdir -p logs && exec sbatch ${BASH_SOURCE[0]}
+srun true
+)"},
+          find};
 }
 
 } // namespace hpcml::check

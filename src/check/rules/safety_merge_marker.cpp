@@ -42,10 +42,37 @@ Rule rule_safety_merge_marker() {
       "job dies at them "
       "with a syntax error once it runs.",
       "https://git-scm.com/docs/git-merge#_how_conflicts_are_presented",
-      {"#!/bin/bash\n<<<<<<< HEAD\necho a\n=======\necho b\n>>>>>>> x\n",
-       "#!/bin/bash\n<<<<<<< HEAD\n#SBATCH --nodes=1\n=======\n#SBATCH --nodes=2\n>>>>>>> main\nsrun true\n",
-       "#!/bin/bash\nsrun true\n<<<<<<< a\n=======\necho\n>>>>>>> b\n"},
-      {"#!/bin/bash\necho '======='\n", "#!/bin/bash\ncat <<< a\n", "#!/bin/bash\n# <<<<<<< HEAD\n"},
+      {R"(#!/bin/bash
+<<<<<<< HEAD
+echo a
+=======
+echo b
+>>>>>>> x
+)",
+       R"(#!/bin/bash
+<<<<<<< HEAD
+#SBATCH --nodes=1
+=======
+#SBATCH --nodes=2
+>>>>>>> main
+srun true
+)",
+       R"(#!/bin/bash
+srun true
+<<<<<<< a
+=======
+echo
+>>>>>>> b
+)"},
+      {R"(#!/bin/bash
+echo '======='
+)",
+       R"(#!/bin/bash
+cat <<< a
+)",
+       R"(#!/bin/bash
+# <<<<<<< HEAD
+)"},
       find};
 }
 

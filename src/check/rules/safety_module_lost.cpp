@@ -58,14 +58,41 @@ Rule rule_safety_module_lost() {
           "behind it, and the "
           "program finds neither its libraries nor itself.",
           "https://lmod.readthedocs.io/en/latest/010_user.html",
-          {"#!/bin/bash\nmodule load cuda 2>&1 | tee -a log\nsrun ./a\n",
-           "#!/bin/bash\nX=$(module load cuda)\nsrun ./a\n",
-           "#!/bin/bash\necho y | module swap PrgEnv-cray PrgEnv-gnu\nsrun ./a\n"},
-          {"#!/bin/bash\nmodule load cuda\nsrun ./a\n", "#!/bin/bash\nmodule list 2>&1 | tee log\n",
-           "#!/bin/bash\n{ module load cuda; srun ./a; } | tee log\n",
-           "#!/bin/bash\nrequire() {\n  module load $1 || exit 1\n}\nsubmit() {\n  require cuda\n  "
-           "./a\n}\nID=$(submit)\n",
-           "#!/bin/bash\nmodule load cuda || exit 1\n"},
+          {R"(#!/bin/bash
+module load cuda 2>&1 | tee -a log
+srun ./a
+)",
+           R"(#!/bin/bash
+X=$(module load cuda)
+srun ./a
+)",
+           R"(#!/bin/bash
+echo y | module swap PrgEnv-cray PrgEnv-gnu
+srun ./a
+)"},
+          {R"(#!/bin/bash
+module load cuda
+srun ./a
+)",
+           R"(#!/bin/bash
+module list 2>&1 | tee log
+)",
+           R"(#!/bin/bash
+{ module load cuda; srun ./a; } | tee log
+)",
+           R"(#!/bin/bash
+require() {
+  module load $1 || exit 1
+}
+submit() {
+  require cuda
+  ./a
+}
+ID=$(submit)
+)",
+           R"(#!/bin/bash
+module load cuda || exit 1
+)"},
           find};
 }
 

@@ -112,14 +112,43 @@ Rule rule_safety_no_internet() {
           "time out or fail at once, "
           "and the job has waited in the queue for that.",
           "https://docs.alliancecan.ca/wiki/Technical_glossary_for_the_resource_allocation_competitions",
-          {{"#!/bin/bash\npip install torch\n", "jean_zay"},
-           {"#!/bin/bash\n#SBATCH --nodes=1\ngit clone https://github.com/x/y.git\n", "jean_zay"},
-           {"#!/bin/bash\nhuggingface-cli download gpt2\nwget -q https://example.org/x.tar\n", "jean_zay"},
-           {"#!/bin/bash\nexport WANDB_MODE=online\nsrun python train.py\n", "jean_zay"}},
-          {{"#!/bin/bash\npip install --no-index torch\npip install -e .\n", "jean_zay"},
-           "#!/bin/bash\npip install torch\n",
-           {"#!/bin/bash\nexport https_proxy=http://proxy:3128\npip install torch\n", "jean_zay"},
-           {"#!/bin/bash\ngit status\ncurl http://localhost:8000/health\n", "jean_zay"}},
+          {{R"(#!/bin/bash
+pip install torch
+)",
+            "jean_zay"},
+           {R"(#!/bin/bash
+#SBATCH --nodes=1
+git clone https://github.com/x/y.git
+)",
+            "jean_zay"},
+           {R"(#!/bin/bash
+huggingface-cli download gpt2
+wget -q https://example.org/x.tar
+)",
+            "jean_zay"},
+           {R"(#!/bin/bash
+export WANDB_MODE=online
+srun python train.py
+)",
+            "jean_zay"}},
+          {{R"(#!/bin/bash
+pip install --no-index torch
+pip install -e .
+)",
+            "jean_zay"},
+           R"(#!/bin/bash
+pip install torch
+)",
+           {R"(#!/bin/bash
+export https_proxy=http://proxy:3128
+pip install torch
+)",
+            "jean_zay"},
+           {R"(#!/bin/bash
+git status
+curl http://localhost:8000/health
+)",
+            "jean_zay"}},
           find};
 }
 

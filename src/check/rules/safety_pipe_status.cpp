@@ -38,12 +38,26 @@ Rule rule_safety_pipe_status() {
           "also for set -e and for "
           "--dependency=afterok.",
           "https://www.gnu.org/software/bash/manual/html_node/The-Set-Builtin.html",
-          {"#!/bin/bash\nsrun python train.py | tee log\n",
-           "#!/bin/bash\nset -e\nsrun python train.py 2>&1 | tee -a log\n",
-           "#!/bin/bash\nsrun ./a |& tee log\n"},
-          {"#!/bin/bash\nset -o pipefail\nsrun python train.py | tee log\n",
-           "#!/bin/bash\nsrun --output=log python train.py\n",
-           "#!/bin/bash\nN=$(srun hostname | sort -u | wc -l)\n"},
+          {R"(#!/bin/bash
+srun python train.py | tee log
+)",
+           R"(#!/bin/bash
+set -e
+srun python train.py 2>&1 | tee -a log
+)",
+           R"(#!/bin/bash
+srun ./a |& tee log
+)"},
+          {R"(#!/bin/bash
+set -o pipefail
+srun python train.py | tee log
+)",
+           R"(#!/bin/bash
+srun --output=log python train.py
+)",
+           R"(#!/bin/bash
+N=$(srun hostname | sort -u | wc -l)
+)"},
           find};
 }
 

@@ -113,32 +113,84 @@ Hits find(const Subject& subject) {
 
 Rule rule_safety_placeholder() {
   using namespace safety_placeholder;
-  return {
-      "safety/placeholder",
-      diag::Severity::warning,
-      "A value that was to be filled in",
-      "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and "
-      "the controller refuses "
-      "the job; in a mail address or a path nobody notices at all.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-      {"#!/bin/bash\n#SBATCH --account=<account>\n", "#!/bin/bash\n#SBATCH --account=YOUR_PROJECT\n",
-       "#!/bin/bash\n#SBATCH --job-name={name}\n",
-       "#!/bin/bash\n#SBATCH --mail-user=your.name@uni.org --mail-type=END\n",
-       "#!/bin/bash\n#SBATCH --mail-user=<your.name@uni.org> --mail-type=END\n",
-       "#!/bin/bash\n#SBATCH --mail-user=<first>.<last>@uni.org --mail-type=END\n",
-       "#!/bin/bash\n#SBATCH --partition=PARTITION_NAME\n", "#!/bin/bash\n#SBATCH -p PARTITION\n",
-       "#!/bin/bash\n#SBATCH -A PROJECT_ID\n", "#!/bin/bash\n#SBATCH -J JOB_NAME\n",
-       "#!/bin/bash\n#SBATCH --account=GROUP@PARTITION\n",
-       "#!/bin/bash\n#SBATCH -N1\nsrun bash -c \"torchrun <options> train.py\"\n",
-       "#!/bin/bash\n#SBATCH -N1\nsrun bash -c \"torchrun train.py <options>\"\n",
-       "#!/bin/bash\n#SBATCH -N1\ntorchrun <options> train.py\n"},
-      {"#!/bin/bash\n#SBATCH --account=project_462000123\n",
-       "#!/bin/bash\n#SBATCH -p GPU -A ABC@v100 -J TEST\nsrun sort <in >out\nsrun ./a < in.txt > out.txt\n",
-       "#!/bin/bash\n#SBATCH -N1\necho \"usage: job <options>\"\nsrun bash -c 'echo \"<a>\"'\n",
-       "#!/bin/bash\n#SBATCH --mail-type=END --mail-user=<jane.doe@uni.org>\n",
-       "#!/bin/bash\n#SBATCH --job-name=todo_list\n", "#!/bin/bash\n#SBATCH --nodelist=n[1-4]\n",
-       "#!/bin/bash\n#SBATCH --constraint=\"[rack1|rack2]\"\n"},
-      find};
+  return {"safety/placeholder",
+          diag::Severity::warning,
+          "A value that was to be filled in",
+          "Templates name their gaps <account> or YOUR_PROJECT. sbatch takes such names as they stand, and "
+          "the controller refuses "
+          "the job; in a mail address or a path nobody notices at all.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
+          {R"(#!/bin/bash
+#SBATCH --account=<account>
+)",
+           R"(#!/bin/bash
+#SBATCH --account=YOUR_PROJECT
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name={name}
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-user=your.name@uni.org --mail-type=END
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-user=<your.name@uni.org> --mail-type=END
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-user=<first>.<last>@uni.org --mail-type=END
+)",
+           R"(#!/bin/bash
+#SBATCH --partition=PARTITION_NAME
+)",
+           R"(#!/bin/bash
+#SBATCH -p PARTITION
+)",
+           R"(#!/bin/bash
+#SBATCH -A PROJECT_ID
+)",
+           R"(#!/bin/bash
+#SBATCH -J JOB_NAME
+)",
+           R"(#!/bin/bash
+#SBATCH --account=GROUP@PARTITION
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+srun bash -c "torchrun <options> train.py"
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+srun bash -c "torchrun train.py <options>"
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+torchrun <options> train.py
+)"},
+          {R"(#!/bin/bash
+#SBATCH --account=project_462000123
+)",
+           R"(#!/bin/bash
+#SBATCH -p GPU -A ABC@v100 -J TEST
+srun sort <in >out
+srun ./a < in.txt > out.txt
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+echo "usage: job <options>"
+srun bash -c 'echo "<a>"'
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-type=END --mail-user=<jane.doe@uni.org>
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name=todo_list
+)",
+           R"(#!/bin/bash
+#SBATCH --nodelist=n[1-4]
+)",
+           R"(#!/bin/bash
+#SBATCH --constraint="[rack1|rack2]"
+)"},
+          find};
 }
 
 } // namespace hpcml::check

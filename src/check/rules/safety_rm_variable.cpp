@@ -89,11 +89,32 @@ Rule rule_safety_rm_variable() {
           "whatever the user may delete: "
           "home, project and scratch are mounted there.",
           "https://www.shellcheck.net/wiki/SC2115",
-          {"#!/bin/bash\nrm -rf $SCRATCH/*\n", "#!/bin/bash\nrm -rf \"$TMPDIR\"/*\n",
-           "#!/bin/bash\nrm -r -f \"${CKPT}/\"\n"},
-          {"#!/bin/bash\nrm -rf ${SCRATCH:?}/*\n", "#!/bin/bash\nset -u\nrm -rf $SCRATCH/*\n",
-           "#!/bin/bash\nrm -rf $SCRATCH/run1 /tmp/$USER/\n", "#!/bin/bash\nX=/tmp/a\nrm -rf $X/*\n",
-           "#!/bin/bash\nif [ -n \"$X\" ]; then rm -rf \"$X\"/; fi\n"},
+          {R"(#!/bin/bash
+rm -rf $SCRATCH/*
+)",
+           R"(#!/bin/bash
+rm -rf "$TMPDIR"/*
+)",
+           R"(#!/bin/bash
+rm -r -f "${CKPT}/"
+)"},
+          {R"(#!/bin/bash
+rm -rf ${SCRATCH:?}/*
+)",
+           R"(#!/bin/bash
+set -u
+rm -rf $SCRATCH/*
+)",
+           R"(#!/bin/bash
+rm -rf $SCRATCH/run1 /tmp/$USER/
+)",
+           R"(#!/bin/bash
+X=/tmp/a
+rm -rf $X/*
+)",
+           R"(#!/bin/bash
+if [ -n "$X" ]; then rm -rf "$X"/; fi
+)"},
           find};
 }
 

@@ -134,20 +134,34 @@ Rule rule_safety_secret() {
           "and job scripts end up "
           "in repositories. Whoever reads it can act as you.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_job_script",
-          {"#!/bin/bash\nexport HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwX"
-           "yZ01234567\n",
-           "#!/bin/bash\nexport WANDB_API_KEY=0123456789abcdef0123456789"
-           "abcdef01234567\n",
-           "#!/bin/bash\nwandb login 89abcdef0123456789abcdef0123456789"
-           "abcdef\n",
-           "#!/bin/bash\ngit clone https://me:s3cretw0rd@example.org/x.git\n",
-           "#!/bin/bash\nexport AWS_ACCESS_KEY_ID=AKIA0123456789"
-           "ABCDEF\n"},
-          {"#!/bin/bash\nexport HF_TOKEN=$(cat ~/.hf_token)\n",
-           "#!/bin/bash\nexport HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
-           "#!/bin/bash\nexport WANDB_API_KEY=$WANDB_KEY\ngit clone https://$USER:$TOKEN@example.org/x.git\n",
-           "#!/bin/bash\ngit checkout 89abcdef0123456789abcdef0123456789"
-           "abcdef\n"},
+          {R"(#!/bin/bash
+export HF_TOKEN=hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567
+)",
+           R"(#!/bin/bash
+export WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567
+)",
+           R"(#!/bin/bash
+wandb login 89abcdef0123456789abcdef0123456789abcdef
+)",
+           R"(#!/bin/bash
+git clone https://me:s3cretw0rd@example.org/x.git
+)",
+           R"(#!/bin/bash
+export AWS_ACCESS_KEY_ID=AKIA0123456789ABCDEF
+)"},
+          {R"(#!/bin/bash
+export HF_TOKEN=$(cat ~/.hf_token)
+)",
+           R"(#!/bin/bash
+export HF_TOKEN=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+)",
+           R"(#!/bin/bash
+export WANDB_API_KEY=$WANDB_KEY
+git clone https://$USER:$TOKEN@example.org/x.git
+)",
+           R"(#!/bin/bash
+git checkout 89abcdef0123456789abcdef0123456789abcdef
+)"},
           find};
 }
 

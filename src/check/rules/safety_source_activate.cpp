@@ -31,11 +31,26 @@ Rule rule_safety_source_activate() {
           "environments, and has been "
           "replaced by conda activate since conda 4.4.",
           "https://docs.conda.io/projects/conda/en/latest/dev-guide/deep-dives/activation.html",
-          {"#!/bin/bash\nsource activate x\n",
-           "#!/bin/bash\nmodule load anaconda\nsource activate /scratch/env\n",
-           "#!/bin/bash\n. activate x\n"},
-          {"#!/bin/bash\nsource venv/bin/activate\n", "#!/bin/bash\nsource activate\n",
-           "#!/bin/bash\nmodule load anaconda\nconda activate x\n"},
+          {R"(#!/bin/bash
+source activate x
+)",
+           R"(#!/bin/bash
+module load anaconda
+source activate /scratch/env
+)",
+           R"(#!/bin/bash
+. activate x
+)"},
+          {R"(#!/bin/bash
+source venv/bin/activate
+)",
+           R"(#!/bin/bash
+source activate
+)",
+           R"(#!/bin/bash
+module load anaconda
+conda activate x
+)"},
           find};
 }
 

@@ -35,10 +35,35 @@ Rule rule_safety_syntax() {
           "read and dies there, or, "
           "with a quote that is never closed, does nothing at all.",
           "https://www.gnu.org/software/bash/manual/html_node/Shell-Syntax.html",
-          {"#!/bin/bash\nsrun echo \"a\nsrun true\n", "#!/bin/bash\nfor i in 1 2; do srun true\n",
-           "#!/bin/bash\nX=${Y/a\nsrun true\n", "#!/bin/bash\nsrun python train.py --out <path>\n"},
-          {"#!/bin/bash\nsrun echo \"a\"\n", "#!/usr/bin/env python3\nprint('a\" (b')\nif x: pass\n",
-           "#!/bin/ksh\nif [[ $a == b ]] ; then ; x=1 ;fi\n", "#!/bin/bash\ncat <<'EOF'\nfor \" in (\nEOF\n"},
+          {R"(#!/bin/bash
+srun echo "a
+srun true
+)",
+           R"(#!/bin/bash
+for i in 1 2; do srun true
+)",
+           R"(#!/bin/bash
+X=${Y/a
+srun true
+)",
+           R"(#!/bin/bash
+srun python train.py --out <path>
+)"},
+          {R"(#!/bin/bash
+srun echo "a"
+)",
+           R"(#!/usr/bin/env python3
+print('a" (b')
+if x: pass
+)",
+           R"(#!/bin/ksh
+if [[ $a == b ]] ; then ; x=1 ;fi
+)",
+           R"(#!/bin/bash
+cat <<'EOF'
+for " in (
+EOF
+)"},
           find};
 }
 

@@ -44,10 +44,25 @@ Rule rule_safety_world_writable() {
           "checkpoint that your next "
           "job runs with your rights.",
           "https://www.gnu.org/software/coreutils/manual/html_node/File-permissions.html",
-          {"#!/bin/bash\nchmod 777 out\n", "#!/bin/bash\nchmod -R a+rwx $SCRATCH/run\n",
-           "#!/bin/bash\nchmod -R 0666 logs/*\n"},
-          {"#!/bin/bash\nchmod 755 out\n", "#!/bin/bash\nchmod +x run.sh\n",
-           "#!/bin/bash\nchmod 1777 shared\nchmod u+w x\n"},
+          {R"(#!/bin/bash
+chmod 777 out
+)",
+           R"(#!/bin/bash
+chmod -R a+rwx $SCRATCH/run
+)",
+           R"(#!/bin/bash
+chmod -R 0666 logs/*
+)"},
+          {R"(#!/bin/bash
+chmod 755 out
+)",
+           R"(#!/bin/bash
+chmod +x run.sh
+)",
+           R"(#!/bin/bash
+chmod 1777 shared
+chmod u+w x
+)"},
           find};
 }
 

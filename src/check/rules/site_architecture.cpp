@@ -69,23 +69,55 @@ Rule rule_site_architecture() {
           "What was built or fetched for the processors of another machine, or of the login nodes, ends with "
           "\"Exec format error\" or finds no packages.",
           "https://docs.isambard.ac.uk/user-documentation/guides/python/",
-          {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource "
-            "/users/me/miniforge-x86_64/bin/activate\nsrun python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+source /users/me/miniforge-x86_64/bin/activate
+srun python train.py
+)",
             "alps_clariden"},
-           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nbash "
-            "Miniconda3-latest-Linux-x86_64.sh -b\n",
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -n1
+#SBATCH -t 10
+bash Miniconda3-latest-Linux-x86_64.sh -b
+)",
             "vista"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/aarch64/train\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun ./bin/aarch64/train
+)",
             "lumi"}},
-          {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsource "
-            "/users/me/miniforge-aarch64/bin/activate\nsrun python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+source /users/me/miniforge-aarch64/bin/activate
+srun python train.py
+)",
             "alps_clariden"},
-           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nif [[ $(uname -m) == "
-            "x86_64 ]]; then source /a/x86_64/activate; fi\n",
+           {R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+if [[ $(uname -m) == x86_64 ]]; then source /a/x86_64/activate; fi
+)",
             "alps_clariden"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun ./bin/x86_64/train\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun ./bin/x86_64/train
+)",
             "lumi"}},
           find};
 }

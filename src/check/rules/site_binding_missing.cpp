@@ -59,25 +59,52 @@ Rule rule_site_binding_missing() {
           "On nodes whose GPUs hang on certain cores, in another order than their numbers, Slurm's own order "
           "puts most ranks far from their GPU: copies between host and device and the network are slower.",
           "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/distribution-binding/",
-          {{"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
-            "--gpus-per-node=8 --ntasks-per-node=8 --cpus-per-task=7\nsrun python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N1 -t 10
+#SBATCH --gpus-per-node=8 --ntasks-per-node=8 --cpus-per-task=7
+srun python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N4 -t 10\n#SBATCH "
-            "--gpus-per-node=8 --ntasks-per-node=8\nsrun singularity exec x.sif python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N4 -t 10
+#SBATCH --gpus-per-node=8 --ntasks-per-node=8
+srun singularity exec x.sif python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
-            "--gpus-per-node=8\nsrun --ntasks-per-node=8 bash -c 'python train.py'\n",
+           {R"(#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N1 -t 10
+#SBATCH --gpus-per-node=8
+srun --ntasks-per-node=8 bash -c 'python train.py'
+)",
             "lumi"}},
-          {{"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
-            "--gpus-per-node=8 --ntasks-per-node=8\nsrun --cpu-bind=$MASKS python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N1 -t 10
+#SBATCH --gpus-per-node=8 --ntasks-per-node=8
+srun --cpu-bind=$MASKS python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p standard-g -N1 -t 10\n#SBATCH "
-            "--gpus-per-node=8 --ntasks-per-node=8\nsrun hpcml launch -- python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p standard-g -N1 -t 10
+#SBATCH --gpus-per-node=8 --ntasks-per-node=8
+srun hpcml launch -- python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A project_465000001\n#SBATCH -p small-g -n1 -t 10\n#SBATCH "
-            "--gpus-per-node=1\nsrun python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A project_465000001
+#SBATCH -p small-g -n1 -t 10
+#SBATCH --gpus-per-node=1
+srun python train.py
+)",
             "lumi"},
-           "#!/bin/bash\n#SBATCH -N1 --gpus-per-node=8 --ntasks-per-node=8\nsrun python train.py\n"},
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=8 --ntasks-per-node=8
+srun python train.py
+)"},
           find};
 }
 

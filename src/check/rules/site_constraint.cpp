@@ -42,26 +42,66 @@ Rule rule_site_constraint() {
           "A feature that no node has",
           "No node fits such a job: invalid feature specification. Capitals count.",
           "https://slurm.schedmd.com/sbatch.html#OPT_constraint",
-          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C GPU\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH "
-            "--gpus-per-node=4\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -C GPU
+#SBATCH -q regular
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "perlmutter"},
-           {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH "
-            "--constraint=amper\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p long
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+#SBATCH --constraint=amper
+srun true
+)",
             "mila"},
-           {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C H100\n#SBATCH "
-            "--gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x@h100
+#SBATCH -t 10
+#SBATCH -p gpu_p6
+#SBATCH -C H100
+#SBATCH --gres=gpu:1
+#SBATCH --hint=nomultithread
+srun true
+)",
             "jean_zay"},
-           {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH "
-            "--constraint=ampere|volta\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p long
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+#SBATCH --constraint=ampere|volta
+srun true
+)",
             "mila"}},
-          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu&hbm80g\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH "
-            "--gpus-per-node=4\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -C gpu&hbm80g
+#SBATCH -q regular
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "perlmutter"},
-           {"#!/bin/bash\n#SBATCH -p long\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\n#SBATCH "
-            "--constraint=ampere\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p long
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+#SBATCH --constraint=ampere
+srun true
+)",
             "mila"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH -C whatever\n#SBATCH --gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH -C whatever
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"}},
           find};
 }

@@ -50,26 +50,64 @@ Rule rule_site_container_engine() {
           "A program that is not on the nodes ends the job at its first line; docker needs rights that no "
           "user of a cluster has.",
           "https://apptainer.org/docs/user/main/quick_start.html",
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun docker run pytorch/pytorch python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun docker run pytorch/pytorch python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nsrun singularity "
-            "exec --nv a.sif python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+srun singularity exec --nv a.sif python train.py
+)",
             "alps_clariden"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH "
-            "--gpus-per-node=4\nsrun apptainer exec a.sif python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -C gpu
+#SBATCH -q regular
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+srun apptainer exec a.sif python train.py
+)",
             "perlmutter"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun singularity exec a.sif python train.py\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun singularity exec a.sif python train.py
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun singularity exec "
-            "a.sif python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -n1
+#SBATCH -t 10
+ibrun singularity exec a.sif python train.py
+)",
             "vista"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH "
-            "--gpus-per-node=4\nsrun shifter --image=a python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -C gpu
+#SBATCH -q regular
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+srun shifter --image=a python train.py
+)",
             "perlmutter"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 10\n#SBATCH "
-            "--gpus-per-node=4\nsrun podman-hpc run --rm a python train.py\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -C gpu
+#SBATCH -q regular
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+srun podman-hpc run --rm a python train.py
+)",
             "perlmutter"}},
           find};
 }

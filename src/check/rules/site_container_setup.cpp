@@ -123,35 +123,74 @@ Rule rule_site_container_setup() {
       "own the program finds no data, or its communication falls back to the slow "
       "network. Where the engine itself comes with a module, it is not found without it.",
       "https://docs.lumi-supercomputer.eu/software/packages/pytorch/",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun singularity exec a.sif python train.py\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun singularity exec a.sif python train.py
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load "
-        "python/3.11\nsrun apptainer exec --nv a.sif python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH --time=10:00
+#SBATCH --mem=4G
+module load python/3.11
+srun apptainer exec --nv a.sif python train.py
+)",
         "narval"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py "
-        "--data=$SCRATCHDIR/x\n",
+       {R"(#!/bin/bash
+#SBATCH --time=10
+#SBATCH --gpus=1
+srun singularity exec --nv a.sif python train.py --data=$SCRATCHDIR/x
+)",
         "isambard_ai"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nmodule use /appl/local/laifs/modules\nmodule load "
-        "lumi-aif-singularity-bindings\nsrun "
-        "singularity exec a.sif python train.py\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+module use /appl/local/laifs/modules
+module load lumi-aif-singularity-bindings
+srun singularity exec a.sif python train.py
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nmodule load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527\nsrun "
-        "singularity exec \"$SIF\" python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+module load LUMI PyTorch/2.7.0-rocm-6.2.4-python-3.12-singularity-20250527
+srun singularity exec "$SIF" python train.py
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun singularity exec -B /opt/cray a.sif python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun singularity exec -B /opt/cray a.sif python train.py
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10:00\n#SBATCH --mem=4G\nmodule load python "
-        "apptainer/1.3\nsrun apptainer exec --nv a.sif python train.py\n",
+       {R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH --time=10:00
+#SBATCH --mem=4G
+module load python apptainer/1.3
+srun apptainer exec --nv a.sif python train.py
+)",
         "narval"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv --bind $SCRATCHDIR "
-        "a.sif python train.py --data=$SCRATCHDIR/x\n",
+       {R"(#!/bin/bash
+#SBATCH --time=10
+#SBATCH --gpus=1
+srun singularity exec --nv --bind $SCRATCHDIR a.sif python train.py --data=$SCRATCHDIR/x
+)",
         "isambard_ai"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --gpus=1\nsrun singularity exec --nv a.sif python train.py "
-        "--data=data\n",
+       {R"(#!/bin/bash
+#SBATCH --time=10
+#SBATCH --gpus=1
+srun singularity exec --nv a.sif python train.py --data=data
+)",
         "isambard_ai"}},
       find};
 }

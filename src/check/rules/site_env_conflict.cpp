@@ -50,34 +50,74 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_env_conflict() {
   using namespace site_env_conflict;
-  return {
-      "site/env-conflict",
-      diag::Severity::warning,
-      "Variables that do not go together",
-      "Each setting is right alone; together they hang, or slow the network down.",
-      "https://docs.cscs.ch/software/communication/nccl/",
-      {{"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
-        "NCCL_NET_PLUGIN=ofi NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
-        "alps_daint"},
-       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
-        "MPICH_GPU_SUPPORT_ENABLED=1\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
-        "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport "
-        "FI_MR_CACHE_MONITOR=memhooks\nsrun python train.py\n",
-        "frontier"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-        "small-g\n#SBATCH --gpus-per-node=8\nexport ROCR_VISIBLE_DEVICES=0,1\nsrun python train.py\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH -p normal\nexport "
-        "MPICH_GPU_SUPPORT_ENABLED=0\nexport NCCL_NET=\"AWS Libfabric\"\nsrun python train.py\n",
-        "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=memhooks\nsrun "
-        "./warpx inputs\n",
-        "frontier"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nexport FI_MR_CACHE_MONITOR=kdreg2\nsrun "
-        "python train.py\n",
-        "frontier"}},
-      find};
+  return {"site/env-conflict",
+          diag::Severity::warning,
+          "Variables that do not go together",
+          "Each setting is right alone; together they hang, or slow the network down.",
+          "https://docs.cscs.ch/software/communication/nccl/",
+          {{R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+export NCCL_NET_PLUGIN=ofi NCCL_NET="AWS Libfabric"
+srun python train.py
+)",
+            "alps_daint"},
+           {R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+export MPICH_GPU_SUPPORT_ENABLED=1
+export NCCL_NET="AWS Libfabric"
+srun python train.py
+)",
+            "alps_clariden"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -N1
+#SBATCH -t 10
+export FI_MR_CACHE_MONITOR=memhooks
+srun python train.py
+)",
+            "frontier"}},
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=8
+export ROCR_VISIBLE_DEVICES=0,1
+srun python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH -p normal
+export MPICH_GPU_SUPPORT_ENABLED=0
+export NCCL_NET="AWS Libfabric"
+srun python train.py
+)",
+            "alps_clariden"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -N1
+#SBATCH -t 10
+export FI_MR_CACHE_MONITOR=memhooks
+srun ./warpx inputs
+)",
+            "frontier"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -N1
+#SBATCH -t 10
+export FI_MR_CACHE_MONITOR=kdreg2
+srun python train.py
+)",
+            "frontier"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -45,21 +45,65 @@ Rule rule_site_gpu_count() {
           "A number of GPUs that the site does not give",
           "Sites that give whole nodes or fixed parts of them refuse other numbers of GPUs.",
           "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
-          {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=2\nsrun true\n", "trillium"},
-           {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH -N2\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=2
+srun true
+)",
             "trillium"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=2\n#SBATCH -N2\nsrun "
-            "true\n",
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=1
+#SBATCH -N2
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=2
+#SBATCH -N2
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -A aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A aip-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=h100:2
+srun true
+)",
             "tamia"}},
-          {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\nsrun true\n", "trillium"},
-           {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\n#SBATCH -N2\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "trillium"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=4
+#SBATCH -N2
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=2
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -A aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\n#SBATCH "
-            "-N2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A aip-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=h100:4
+#SBATCH -N2
+srun true
+)",
             "tamia"}},
           find};
 }

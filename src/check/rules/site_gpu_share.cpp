@@ -55,32 +55,81 @@ Rule rule_site_gpu_share() {
           "On shared nodes each GPU has its part of the cores and the memory: who takes more leaves GPUs "
           "that nobody can use, waits longer or is refused; who takes far less starves the GPUs.",
           "https://docs.alliancecan.ca/wiki/Allocations_and_compute_scheduling",
-          {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH "
-            "--cpus-per-task=48\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=1
+#SBATCH --cpus-per-task=48
+srun true
+)",
             "trillium"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH "
-            "--cpus-per-task=64\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=1
+#SBATCH --cpus-per-task=64
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH "
-            "--mem=720G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=1
+#SBATCH --mem=720G
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --ntasks=4 --nodes=2 "
-            "--gpus-per-node=2\n#SBATCH --cpus-per-task=4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --ntasks=4 --nodes=2 --gpus-per-node=2
+#SBATCH --cpus-per-task=4
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH "
-            "--ntasks-per-node=4\n#SBATCH --cpus-per-task=2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+#SBATCH --ntasks-per-node=4
+#SBATCH --cpus-per-task=2
+srun true
+)",
             "snellius"}},
-          {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=1\n#SBATCH "
-            "--cpus-per-task=24\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=1
+#SBATCH --cpus-per-task=24
+srun true
+)",
             "trillium"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --ntasks=16 --nodes=4 "
-            "--gpus-per-node=4\n#SBATCH --cpus-per-task=16\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --ntasks=16 --nodes=4 --gpus-per-node=4
+#SBATCH --cpus-per-task=16
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\n#SBATCH "
-            "--cpus-per-task=16\n#SBATCH --mem=180G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=1
+#SBATCH --cpus-per-task=16
+#SBATCH --mem=180G
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --cpus-per-task=7\n#SBATCH --mem=60G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+#SBATCH --cpus-per-task=7
+#SBATCH --mem=60G
+srun true
+)",
             "lumi"}},
           find};
 }

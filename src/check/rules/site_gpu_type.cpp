@@ -66,22 +66,59 @@ Rule rule_site_gpu_type() {
       "Slurm takes the names of its own configuration only, with their capitals: invalid generic resource "
       "(gres) specification. Where there are several kinds, a job that names none gets any.",
       "https://slurm.schedmd.com/gres.conf.html#OPT_Type",
-      {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
-        "--gpus-per-node=a100:4\nsrun true\n",
+      {{R"(#!/bin/bash
+#SBATCH -A naiss2024-1-1
+#SBATCH -p alvis
+#SBATCH -t 10
+#SBATCH --gpus-per-node=a100:4
+srun true
+)",
         "alvis"},
-       {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
-        "--gpus-per-node=H100:4\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH -A naiss2024-1-1
+#SBATCH -p alvis
+#SBATCH -t 10
+#SBATCH --gpus-per-node=H100:4
+srun true
+)",
         "alvis"},
-       {"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
-        "--gpus-per-node=4\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH -A naiss2024-1-1
+#SBATCH -p alvis
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+srun true
+)",
         "alvis"},
-       {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=v100:4\nsrun true\n", "fir"}},
-      {{"#!/bin/bash\n#SBATCH -A naiss2024-1-1\n#SBATCH -p alvis\n#SBATCH -t 10\n#SBATCH "
-        "--gpus-per-node=A100:4\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH -A def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=v100:4
+srun true
+)",
+        "fir"}},
+      {{R"(#!/bin/bash
+#SBATCH -A naiss2024-1-1
+#SBATCH -p alvis
+#SBATCH -t 10
+#SBATCH --gpus-per-node=A100:4
+srun true
+)",
         "alvis"},
-       {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:4\nsrun true\n", "fir"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=mi250:1\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH -A def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=h100:4
+srun true
+)",
+        "fir"},
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=mi250:1
+srun true
+)",
         "lumi"}},
       find,
       nullptr,

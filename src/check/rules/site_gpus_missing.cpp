@@ -50,21 +50,73 @@ Rule rule_site_gpus_missing() {
           "A job gets the GPUs that it asks for: without a request torch.cuda.is_available() is false on a "
           "node full of GPUs.",
           "https://slurm.schedmd.com/sbatch.html#OPT_gpus",
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\nsrun "
-            "true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gres=gpu:0\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100 -q mine\n#SBATCH -t 10\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p kempner\n#SBATCH --mem=4G\n#SBATCH -t 10\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gres=gpu:0
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100 -q mine
+#SBATCH -t 10
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -p kempner
+#SBATCH --mem=4G
+#SBATCH -t 10
+srun true
+)",
             "kempner"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -A x -p alvis -N1 -C NOGPU -t 10\nsrun true\n", "alvis"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n", "frontier"}},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=1
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p genoa
+#SBATCH -t 10
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -A x -p alvis -N1 -C NOGPU -t 10
+srun true
+)",
+            "alvis"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -N1
+#SBATCH -t 10
+srun true
+)",
+            "frontier"}},
           find};
 }
 

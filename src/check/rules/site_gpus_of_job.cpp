@@ -31,23 +31,54 @@ Rule rule_site_gpus_of_job() {
           "More or fewer GPUs in all than allowed",
           "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",
           "https://slurm.schedmd.com/resource_limits.html",
-          {{"#!/bin/bash\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:4\n#SBATCH --mem=48G\nsrun "
-            "true\n",
+          {{R"(#!/bin/bash
+#SBATCH -p main
+#SBATCH -t 10
+#SBATCH --gres=gpu:a100:4
+#SBATCH --mem=48G
+srun true
+)",
             "mila"},
-           {"#!/bin/bash\n#SBATCH -p unkillable\n#SBATCH -t 10\n#SBATCH --gres=gpu:l40s:2\n#SBATCH "
-            "--mem=32G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p unkillable
+#SBATCH -t 10
+#SBATCH --gres=gpu:l40s:2
+#SBATCH --mem=32G
+srun true
+)",
             "mila"},
-           {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH "
-            "--gres=gpu:gh200:4\n#SBATCH -N2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH -p gpumedium
+#SBATCH --gres=gpu:gh200:4
+#SBATCH -N2
+srun true
+)",
             "roihu"}},
-          {{"#!/bin/bash\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:2\n#SBATCH --mem=48G\nsrun "
-            "true\n",
+          {{R"(#!/bin/bash
+#SBATCH -p main
+#SBATCH -t 10
+#SBATCH --gres=gpu:a100:2
+#SBATCH --mem=48G
+srun true
+)",
             "mila"},
-           {"#!/bin/bash\n#SBATCH -p main,long\n#SBATCH -t 10\n#SBATCH --gres=gpu:a100:4\n#SBATCH "
-            "--mem=48G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p main,long
+#SBATCH -t 10
+#SBATCH --gres=gpu:a100:4
+#SBATCH --mem=48G
+srun true
+)",
             "mila"},
-           {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH "
-            "--gres=gpu:gh200:4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH -p gpumedium
+#SBATCH --gres=gpu:gh200:4
+srun true
+)",
             "roihu"}},
           find};
 }

@@ -27,21 +27,55 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_gpus_on_cpu_nodes() {
   using namespace site_gpus_on_cpu_nodes;
-  return {
-      "site/gpus-on-cpu-nodes",
-      diag::Severity::error,
-      "GPUs in a partition without any",
-      "No node there can hold the job: requested node configuration is not available.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-      {{"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p rome\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p main\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\nsrun true\n",
-        "dardel"}},
-      {{"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p genoa\n#SBATCH -t 10\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\nsrun true\n",
-        "dardel"}},
-      find};
+  return {"site/gpus-on-cpu-nodes",
+          diag::Severity::error,
+          "GPUs in a partition without any",
+          "No node there can hold the job: requested node configuration is not available.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_partition",
+          {{R"(#!/bin/bash
+#SBATCH -p genoa
+#SBATCH -t 10
+#SBATCH --gpus=1
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p rome
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -p main
+#SBATCH -t 10
+#SBATCH --gpus-per-node=8
+srun true
+)",
+            "dardel"}},
+          {{R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=1
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p genoa
+#SBATCH -t 10
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -p gpu
+#SBATCH -t 10
+#SBATCH --gpus-per-node=8
+srun true
+)",
+            "dardel"}},
+          find};
 }
 
 } // namespace hpcml::check

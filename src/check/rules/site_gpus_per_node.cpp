@@ -53,27 +53,75 @@ Rule rule_site_gpus_per_node() {
           "More GPUs than a node has",
           "No node can hold the job: requested node configuration is not available.",
           "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=9\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=9
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=8\n#SBATCH -N2\nsrun "
-            "true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=8
+#SBATCH -N2
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=8
+#SBATCH -N1
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:8\nsrun "
-            "true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -p boost_usr_prod
+#SBATCH -t 10
+#SBATCH --gres=gpu:8
+srun true
+)",
             "leonardo"},
-           {"#!/bin/bash\n#SBATCH -A def-x\n#SBATCH -p mine -t 60\n#SBATCH --gres=gpu:a100:8\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A def-x
+#SBATCH -p mine -t 60
+#SBATCH --gres=gpu:a100:8
+srun true
+)",
             "narval"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=8
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\n#SBATCH -N2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=8
+#SBATCH -N2
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=8\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -p boost_usr_prod\n#SBATCH -t 10\n#SBATCH --gres=gpu:4\nsrun "
-            "true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=8
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -p boost_usr_prod
+#SBATCH -t 10
+#SBATCH --gres=gpu:4
+srun true
+)",
             "leonardo"}},
           find};
 }

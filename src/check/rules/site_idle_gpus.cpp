@@ -29,26 +29,66 @@ Rule rule_site_idle_gpus() {
           "Where jobs have whole nodes, all GPUs of a node are charged and nobody else can use those that "
           "the job leaves idle.",
           "https://docs.lumi-supercomputer.eu/runjobs/lumi_env/billing/",
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH -N2\n#SBATCH --gpus-per-node=4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH -N2
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --exclusive\n#SBATCH --gpus-per-node=2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --exclusive
+#SBATCH --gpus-per-node=2
+srun true
+)",
             "lumi"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=8
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH --time=10\n#SBATCH -p batch\n#SBATCH -N 20\n#SBATCH "
-            "--ntasks-per-node=8\n#SBATCH --gpus-per-task=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH --time=10
+#SBATCH -p batch
+#SBATCH -N 20
+#SBATCH --ntasks-per-node=8
+#SBATCH --gpus-per-task=1
+srun true
+)",
             "frontier"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --exclusive\n#SBATCH --gpus-per-node=8\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --exclusive
+#SBATCH --gpus-per-node=8
+srun true
+)",
             "lumi"}},
           find};
 }

@@ -29,22 +29,56 @@ Rule rule_site_jobs() {
       "Each task counts as a job: where a partition or a QoS limits how many one user may have queued and "
       "running, a larger array is refused as a whole.",
       "https://slurm.schedmd.com/resource_limits.html#qos_maxsubmitjobsperuser",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-        "small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=1-500\nsrun true\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+#SBATCH --array=1-500
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-        "dev-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=0-9:2\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p dev-g
+#SBATCH --gpus-per-node=1
+#SBATCH --array=0-9:2
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -N1\n#SBATCH -p batch\n#SBATCH "
-        "--array=0-100%4\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -N1
+#SBATCH -p batch
+#SBATCH --array=0-100%4
+srun true
+)",
         "frontier"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-        "small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=1-200\nsrun true\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+#SBATCH --array=1-200
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-        "dev-g,small-g\n#SBATCH --gpus-per-node=1\n#SBATCH --array=1-100\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p dev-g,small-g
+#SBATCH --gpus-per-node=1
+#SBATCH --array=1-100
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --array=1-5000\nsrun true\n"}},
+       {R"(#!/bin/bash
+#SBATCH --time=10
+#SBATCH --array=1-5000
+srun true
+)"}},
       find};
 }
 

@@ -55,17 +55,54 @@ Rule rule_site_launcher() {
       "A launcher that does not know the site's MPI and network starts every rank as rank 0, puts all on one "
       "node, or is not there at all.",
       "https://docs.tacc.utexas.edu/hpc/vista/",
-      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nsrun ./train\n", "vista"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nmpiexec -n 2 ./train\n",
+      {{R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N2
+#SBATCH -n2
+#SBATCH -t 10
+srun ./train
+)",
         "vista"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nibrun ./train\n",
+       {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N2
+#SBATCH -n2
+#SBATCH -t 10
+mpiexec -n 2 ./train
+)",
+        "vista"},
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+ibrun ./train
+)",
         "lumi"}},
-      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\nibrun ./train\n", "vista"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun ./train\n",
+      {{R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N2
+#SBATCH -n2
+#SBATCH -t 10
+ibrun ./train
+)",
+        "vista"},
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun ./train
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH --gpus=1\nsrun ./train\n", "vega"}},
+       {R"(#!/bin/bash
+#SBATCH -p gpu
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH --gpus=1
+srun ./train
+)",
+        "vega"}},
       find};
 }
 

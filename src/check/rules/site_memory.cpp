@@ -32,26 +32,66 @@ Rule rule_site_memory() {
           "No node can hold the job: memory specification can not be satisfied. What the system needs of a "
           "node is not for jobs.",
           "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=1000G\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=8
+#SBATCH --mem=1000G
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=500G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=8
+#SBATCH --mem=500G
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH "
-            "--mem-per-gpu=300G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+#SBATCH --mem-per-gpu=300G
+srun true
+)",
             "snellius"},
-           {"#!/bin/bash\n#SBATCH -p rome\n#SBATCH -t 10\n#SBATCH -n1\n#SBATCH --cpus-per-task=128\n#SBATCH "
-            "--mem-per-cpu=8G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p rome
+#SBATCH -t 10
+#SBATCH -n1
+#SBATCH --cpus-per-task=128
+#SBATCH --mem-per-cpu=8G
+srun true
+)",
             "snellius"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=480G\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=8
+#SBATCH --mem=480G
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH --mem=0\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --gpus-per-node=8
+#SBATCH --mem=0
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus-per-node=4\n#SBATCH "
-            "--mem-per-gpu=180G\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus-per-node=4
+#SBATCH --mem-per-gpu=180G
+srun true
+)",
             "snellius"}},
           find};
 }

@@ -24,14 +24,37 @@ Rule rule_site_no_scheduler() {
           "No Slurm at the site",
           "A batch script needs sbatch; where there is none the directives are only comments.",
           "https://slurm.schedmd.com/sbatch.html",
-          {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "local"},
-           {"#!/bin/bash\n#SBATCH -N2\nsrun true\n", "local"},
-           {"#!/bin/bash\npython train.py\n", "local"}},
-          {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "generic"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --time=10
+srun true
+)",
+            "local"},
+           {R"(#!/bin/bash
+#SBATCH -N2
+srun true
+)",
+            "local"},
+           {R"(#!/bin/bash
+python train.py
+)",
+            "local"}},
+          {{R"(#!/bin/bash
+#SBATCH --time=10
+srun true
+)",
+            "generic"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --time=10\nsrun true\n"}},
+           {R"(#!/bin/bash
+#SBATCH --time=10
+srun true
+)"}},
           find};
 }
 

@@ -42,26 +42,72 @@ Rule rule_site_nodes() {
           "A job for more nodes than its partition allows is refused, or waits for ever with the reason "
           "PartitionNodeLimit.",
           "https://slurm.schedmd.com/slurm.conf.html#OPT_MaxNodes",
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N5\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=8
+#SBATCH -N5
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH "
-            "--qos=boost_qos_bprod\n#SBATCH --gres=gpu:4\n#SBATCH -N 64\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p boost_usr_prod
+#SBATCH --qos=boost_qos_bprod
+#SBATCH --gres=gpu:4
+#SBATCH -N 64
+srun true
+)",
             "leonardo"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH "
-            "--exclusive\n#SBATCH --gpus=12\n#SBATCH -N3\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --qos=gpu-exc
+#SBATCH --exclusive
+#SBATCH --gpus=12
+#SBATCH -N3
+srun true
+)",
             "archer2_gpu"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p dev-g\n#SBATCH "
-            "--gpus-per-node=8\n#SBATCH --nodes=33-40\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p dev-g
+#SBATCH --gpus-per-node=8
+#SBATCH --nodes=33-40
+srun true
+)",
             "lumi"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N4\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=8
+#SBATCH -N4
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g,standard-g\n#SBATCH --gpus-per-node=8\n#SBATCH -N8\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g,standard-g
+#SBATCH --gpus-per-node=8
+#SBATCH -N8
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH "
-            "--qos=boost_qos_bprod\n#SBATCH --gres=gpu:4\n#SBATCH -N 128\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p boost_usr_prod
+#SBATCH --qos=boost_qos_bprod
+#SBATCH --gres=gpu:4
+#SBATCH -N 128
+srun true
+)",
             "leonardo"}},
           find};
 }

@@ -21,27 +21,60 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_on_request() {
   using namespace site_on_request;
-  return {
-      "site/on-request",
-      diag::Severity::note,
-      "A partition or QoS on request only",
-      "A job in a partition that is not open to its account is refused, whatever else it says.",
-      "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
-      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p low\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n",
-        "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low\n#SBATCH -N2\n#SBATCH -t 60\nsrun true\n",
-        "alps_daint"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH --partition=low,normal\n#SBATCH -N2\n#SBATCH -t 60\nsrun "
-        "true\n",
-        "alps_daint"}},
-      {{"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p normal\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n",
-        "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -p debug\n#SBATCH -N1\n#SBATCH -t 10\nsrun true\n",
-        "alps_daint"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
-        "lumi"}},
-      find};
+  return {"site/on-request",
+          diag::Severity::note,
+          "A partition or QoS on request only",
+          "A job in a partition that is not open to its account is refused, whatever else it says.",
+          "https://slurm.schedmd.com/slurm.conf.html#OPT_AllowAccounts",
+          {{R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH -p low
+#SBATCH -N1
+#SBATCH -t 10
+srun true
+)",
+            "alps_clariden"},
+           {R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH --partition=low
+#SBATCH -N2
+#SBATCH -t 60
+srun true
+)",
+            "alps_daint"},
+           {R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH --partition=low,normal
+#SBATCH -N2
+#SBATCH -t 60
+srun true
+)",
+            "alps_daint"}},
+          {{R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH -p normal
+#SBATCH -N1
+#SBATCH -t 10
+srun true
+)",
+            "alps_clariden"},
+           {R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH -p debug
+#SBATCH -N1
+#SBATCH -t 10
+srun true
+)",
+            "alps_daint"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -34,36 +34,80 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_option_form() {
   using namespace site_option_form;
-  return {
-      "site/option-form",
-      diag::Severity::error,
-      "An account of another form",
-      "An account that does not exist is refused at submission: invalid account or account/partition "
-      "combination. Placeholders left in a script are found so, too.",
-      "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
-      {{"#!/bin/bash\n#SBATCH --account=myproject\n#SBATCH -t 10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_xxxxxxxxx\n#SBATCH -t 10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n",
-        "vulcan"},
-       {"#!/bin/bash\n#SBATCH -A abc\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH "
-        "--gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n",
-        "jean_zay"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\nsrun true\n", "fir"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -A abc@h100\n#SBATCH -t 60\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH "
-        "--gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n",
-        "jean_zay"},
-       {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=l40s:1\nsrun true\n",
-        "vulcan"}},
-      find,
-      nullptr,
-      k_likely_refusal};
+  return {"site/option-form",
+          diag::Severity::error,
+          "An account of another form",
+          "An account that does not exist is refused at submission: invalid account or account/partition "
+          "combination. Placeholders left in a script are found so, too.",
+          "https://docs.lumi-supercomputer.eu/runjobs/scheduled-jobs/batch-job/",
+          {{R"(#!/bin/bash
+#SBATCH --account=myproject
+#SBATCH -t 10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_xxxxxxxxx
+#SBATCH -t 10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=l40s:1
+srun true
+)",
+            "vulcan"},
+           {R"(#!/bin/bash
+#SBATCH -A abc
+#SBATCH -t 60
+#SBATCH -p gpu_p6
+#SBATCH -C h100
+#SBATCH --gres=gpu:1
+#SBATCH --hint=nomultithread
+srun true
+)",
+            "jean_zay"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=h100:1
+srun true
+)",
+            "fir"}},
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -A abc@h100
+#SBATCH -t 60
+#SBATCH -p gpu_p6
+#SBATCH -C h100
+#SBATCH --gres=gpu:1
+#SBATCH --hint=nomultithread
+srun true
+)",
+            "jean_zay"},
+           {R"(#!/bin/bash
+#SBATCH --account=aip-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=l40s:1
+srun true
+)",
+            "vulcan"}},
+          find,
+          nullptr,
+          k_likely_refusal};
 }
 
 } // namespace hpcml::check

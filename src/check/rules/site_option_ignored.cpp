@@ -22,29 +22,60 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_option_ignored() {
   using namespace site_option_ignored;
-  return {
-      "site/option-ignored",
-      diag::Severity::note,
-      "An option that the site ignores",
-      "A line that does nothing makes its readers believe that the job has what it says.",
-      "https://slurm.schedmd.com/job_submit_plugins.html",
-      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\n#SBATCH "
-        "--mem=500G\nsrun true\n",
-        "trillium"},
-       {"#!/bin/bash\n#SBATCH --account=me\n#SBATCH -t 60\n#SBATCH -p gpumedium\n#SBATCH "
-        "--gres=gpu:gh200:4\n#SBATCH --mem=100G\nsrun true\n",
-        "roihu"},
-       {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH -N2 --gpus-per-node=4 --mem=0\nsrun "
-        "true\n",
-        "trillium"}},
-      {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n",
-        "trillium"},
-       {"#!/bin/bash\n#SBATCH --account=me\n#SBATCH -t 60\n#SBATCH -p small\n#SBATCH --mem=100G\nsrun true\n",
-        "roihu"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n",
-        "lumi"}},
-      find};
+  return {"site/option-ignored",
+          diag::Severity::note,
+          "An option that the site ignores",
+          "A line that does nothing makes its readers believe that the job has what it says.",
+          "https://slurm.schedmd.com/job_submit_plugins.html",
+          {{R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=4
+#SBATCH --mem=500G
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH --account=me
+#SBATCH -t 60
+#SBATCH -p gpumedium
+#SBATCH --gres=gpu:gh200:4
+#SBATCH --mem=100G
+srun true
+)",
+            "roihu"},
+           {R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH -t 60
+#SBATCH -N2 --gpus-per-node=4 --mem=0
+srun true
+)",
+            "trillium"}},
+          {{R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=4
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH --account=me
+#SBATCH -t 60
+#SBATCH -p small
+#SBATCH --mem=100G
+srun true
+)",
+            "roihu"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+#SBATCH --mem=60G
+srun true
+)",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -36,7 +36,8 @@ bool is_shown(const Subject& subject, const std::string& name) {
 bool writes_job(const Subject& subject) {
   return subject.header.directives.empty() &&
          std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::Place text) {
-           return subject.text.substr(text.offset, text.length).find("\n#SBATCH") != std::string_view::npos ||
+           return subject.text.substr(text.offset, text.length).find(R"(
+#SBATCH)") != std::string_view::npos ||
                   subject.text.substr(text.offset, 7) == "#SBATCH";
          });
 }
@@ -66,26 +67,76 @@ Rule rule_site_option_missing() {
           "Without an account, a partition or a time limit many sites refuse the job, or give it a default "
           "that is far too small.",
           "https://slurm.schedmd.com/job_submit_plugins.html",
-          {{"#!/bin/bash\n#SBATCH -p small-g\n#SBATCH -t 10\n#SBATCH --gpus-per-node=1\nsrun true\n", "lumi"},
-           {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p small-g\n#SBATCH --gpus-per-node=1\nsrun "
-            "true\n",
+          {{R"(#!/bin/bash
+#SBATCH -p small-g
+#SBATCH -t 10
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -t 10\nibrun true\n", "vista"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\nibrun true\n", "vista"},
-           {"#!/bin/bash\n##SBATCH -A <your project>\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-            "--gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -t 10
+ibrun true
+)",
+            "vista"}},
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-            "--gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -n1
+#SBATCH -t 10
+ibrun true
+)",
+            "vista"},
+           {R"(#!/bin/bash
+##SBATCH -A <your project>
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\nsbatch <<EOF\n#!/bin/bash\n#SBATCH --account=$1\n#SBATCH -p small-g -t 10\nsrun "
-            "true\nEOF\n",
+           {R"(#!/bin/bash
+#SBATCH --account=
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p kempner\n#SBATCH --mem-per-cpu=4G\n#SBATCH "
-            "--gres=gpu:1\n#SBATCH -t 10\nsrun true\n",
+           {R"(#!/bin/bash
+sbatch <<EOF
+#!/bin/bash
+#SBATCH --account=$1
+#SBATCH -p small-g -t 10
+srun true
+EOF
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH --account=x
+#SBATCH -p kempner
+#SBATCH --mem-per-cpu=4G
+#SBATCH --gres=gpu:1
+#SBATCH -t 10
+srun true
+)",
             "kempner"}},
           find,
           nullptr,

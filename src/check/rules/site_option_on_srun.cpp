@@ -36,22 +36,58 @@ Rule rule_site_option_on_srun() {
       "Some options may be given to a step only: in a directive they make the site reject the job, or set up "
       "the wrong thing.",
       "https://slurm.schedmd.com/srun.html",
-      {{"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\n#SBATCH "
-        "-t 10\n#SBATCH --ntasks=1\nsrun true\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=x
+#SBATCH -p gpu
+#SBATCH --qos=gpu-shd
+#SBATCH --gpus=1
+#SBATCH -t 10
+#SBATCH --ntasks=1
+srun true
+)",
         "archer2_gpu"},
-       {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=2\n#SBATCH "
-        "-t 10\n#SBATCH --cpus-per-task=8\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=x
+#SBATCH -p gpu
+#SBATCH --qos=gpu-shd
+#SBATCH --gpus=2
+#SBATCH -t 10
+#SBATCH --cpus-per-task=8
+srun true
+)",
         "archer2_gpu"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -N1\n#SBATCH -t 10\n#SBATCH --environment=pytorch\nsrun "
-        "true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH -N1
+#SBATCH -t 10
+#SBATCH --environment=pytorch
+srun true
+)",
         "alps_clariden"}},
-      {{"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH --gpus=1\n#SBATCH "
-        "-t 10\nsrun --ntasks=1 --cpus-per-task=8 true\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=x
+#SBATCH -p gpu
+#SBATCH --qos=gpu-shd
+#SBATCH --gpus=1
+#SBATCH -t 10
+srun --ntasks=1 --cpus-per-task=8 true
+)",
         "archer2_gpu"},
-       {"#!/bin/bash\n#SBATCH --account=g1\n#SBATCH -N1\n#SBATCH -t 10\nsrun --environment=pytorch true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=g1
+#SBATCH -N1
+#SBATCH -t 10
+srun --environment=pytorch true
+)",
         "alps_clariden"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\n#SBATCH -n1\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+#SBATCH -n1
+srun true
+)",
         "lumi"}},
       find};
 }

@@ -54,37 +54,83 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_option_refused() {
   using namespace site_option_refused;
-  return {
-      "site/option-refused",
-      diag::Severity::error,
-      "An option that the site refuses",
-      "Sites check jobs at submission and refuse options that do not suit their machine; what works "
-      "elsewhere is rejected here.",
-      "https://slurm.schedmd.com/job_submit_plugins.html",
-      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\n#SBATCH "
-        "--mem=100G\nibrun true\n",
-        "vista"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH -n1\n#SBATCH -t 10\n#SBATCH --gres=gpu:1\nibrun "
-        "true\n",
-        "vista"},
-       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gpus-per-node=2\n#SBATCH -t "
-        "10\nsrun true\n",
-        "stanage"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N2\n#SBATCH -n2\n#SBATCH -t 10\n#SBATCH --export=ALL\nibrun "
-        "true\n",
-        "vista"}},
-      {{"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1\n#SBATCH --ntasks-per-node=1\n#SBATCH -t 10\nibrun true\n",
-        "vista"},
-       {"#!/bin/bash\n#SBATCH -p gh\n#SBATCH -N1 -n1\n#SBATCH -t 10\n#SBATCH --exclude=c610-001\nibrun "
-        "true\n",
-        "vista"},
-       {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH --qos=gpu\n#SBATCH -N1\n#SBATCH --gres=gpu:2\n#SBATCH -t "
-        "10\nsrun true\n",
-        "stanage"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\n#SBATCH --mem=60G\nsrun true\n",
-        "lumi"}},
-      find};
+  return {"site/option-refused",
+          diag::Severity::error,
+          "An option that the site refuses",
+          "Sites check jobs at submission and refuse options that do not suit their machine; what works "
+          "elsewhere is rejected here.",
+          "https://slurm.schedmd.com/job_submit_plugins.html",
+          {{R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH --ntasks-per-node=1
+#SBATCH -t 10
+#SBATCH --mem=100G
+ibrun true
+)",
+            "vista"},
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH -n1
+#SBATCH -t 10
+#SBATCH --gres=gpu:1
+ibrun true
+)",
+            "vista"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu
+#SBATCH --qos=gpu
+#SBATCH -N1
+#SBATCH --gpus-per-node=2
+#SBATCH -t 10
+srun true
+)",
+            "stanage"},
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N2
+#SBATCH -n2
+#SBATCH -t 10
+#SBATCH --export=ALL
+ibrun true
+)",
+            "vista"}},
+          {{R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1
+#SBATCH --ntasks-per-node=1
+#SBATCH -t 10
+ibrun true
+)",
+            "vista"},
+           {R"(#!/bin/bash
+#SBATCH -p gh
+#SBATCH -N1 -n1
+#SBATCH -t 10
+#SBATCH --exclude=c610-001
+ibrun true
+)",
+            "vista"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu
+#SBATCH --qos=gpu
+#SBATCH -N1
+#SBATCH --gres=gpu:2
+#SBATCH -t 10
+srun true
+)",
+            "stanage"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+#SBATCH --mem=60G
+srun true
+)",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

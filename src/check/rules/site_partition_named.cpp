@@ -39,23 +39,51 @@ Rule rule_site_partition_named() {
           "Some sites choose the partition by what a job asks for: they refuse jobs that name one, or ask to "
           "leave that to the scheduler.",
           "https://docs.alliancecan.ca/wiki/Job_scheduling_policies",
-          {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=10\n#SBATCH "
-            "--partition=gpubase_bygpu_b1\n#SBATCH --gpus-per-node=h100:1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH --time=10
+#SBATCH --partition=gpubase_bygpu_b1
+#SBATCH --gpus-per-node=h100:1
+srun true
+)",
             "fir"},
-           {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH -p compute\n#SBATCH "
-            "--gpus-per-node=4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH --time=1:0:0
+#SBATCH -p compute
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "trillium"},
-           {"#!/bin/bash\n#SBATCH --account=aip-me\n#SBATCH --time=1:0:0 -p gpu\n#SBATCH --gpus=h100:4\nsrun "
-            "true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=aip-me
+#SBATCH --time=1:0:0 -p gpu
+#SBATCH --gpus=h100:4
+srun true
+)",
             "tamia"}},
-          {{"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH "
-            "--gpus-per-node=h100:1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH --time=1:0:0
+#SBATCH --gpus-per-node=h100:1
+srun true
+)",
             "fir"},
-           {"#!/bin/bash\n#SBATCH --account=def-me\n#SBATCH --time=1:0:0\n#SBATCH -p debug\n#SBATCH "
-            "--gpus-per-node=4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=def-me
+#SBATCH --time=1:0:0
+#SBATCH -p debug
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "trillium"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"}},
           find,
           nullptr,

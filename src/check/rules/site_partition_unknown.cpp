@@ -57,29 +57,91 @@ Rule rule_site_partition_unknown() {
       "sites have partitions for some users only, of which their documents and so the profiles say nothing; "
       "a warning where the name looks like a slip of one that the profile has.",
       "https://slurm.schedmd.com/sbatch.html#OPT_partition",
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
-        "--partition=standrad-g\n#SBATCH --gpus-per-node=8\nsrun true\n",
+      {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH --partition=standrad-g
+#SBATCH --gpus-per-node=8
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p Small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p Small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
-        "--partition=gpu_a100\n#SBATCH --gpus-per-node=8\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH --partition=gpu_a100
+#SBATCH --gpus-per-node=8
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH -p Normal\n#SBATCH -t 5\nsrun true\n", "sherlock"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h10\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"}},
-      {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH -p Normal
+#SBATCH -t 5
+srun true
+)",
+        "sherlock"},
+       {R"(#!/bin/bash
+#SBATCH -p gpu_h10
+#SBATCH --gpus-per-node=4
+#SBATCH -t 5
+srun true
+)",
+        "snellius"}},
+      {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH "
-        "--partition=small-g,dev-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH --partition=small-g,dev-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small\nsrun true\n",
+       {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small
+srun true
+)",
         "lumi"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p gpu_mig\n#SBATCH --gpus=1\n#SBATCH -t 5\nsrun true\n", "snellius"},
-       {"#!/bin/bash\n#SBATCH -p russpold,normal\n#SBATCH -t 5\nsrun true\n", "sherlock"},
-       {"#!/bin/bash\n#SBATCH -p anything\n#SBATCH -t 5\nsrun true\n"}},
+       {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH --gpus-per-node=4
+#SBATCH -t 5
+srun true
+)",
+        "snellius"},
+       {R"(#!/bin/bash
+#SBATCH -p gpu_mig
+#SBATCH --gpus=1
+#SBATCH -t 5
+srun true
+)",
+        "snellius"},
+       {R"(#!/bin/bash
+#SBATCH -p russpold,normal
+#SBATCH -t 5
+srun true
+)",
+        "sherlock"},
+       {R"(#!/bin/bash
+#SBATCH -p anything
+#SBATCH -t 5
+srun true
+)"}},
       find,
       nullptr,
       k_likely_refusal};

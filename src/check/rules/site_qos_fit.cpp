@@ -37,23 +37,66 @@ Rule rule_site_qos_fit() {
           "A QoS that does not fit",
           "A QoS opens certain partitions, and some want whole nodes: other jobs are refused.",
           "https://slurm.schedmd.com/qos.html",
-          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH "
-            "--gpus=4\n#SBATCH -N1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --qos=gpu-exc
+#SBATCH --gpus=4
+#SBATCH -N1
+srun true
+)",
             "archer2_gpu"},
-           {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH "
-            "--qos=qos_gpu-dev\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x@h100
+#SBATCH -t 10
+#SBATCH -p gpu_p6
+#SBATCH -C h100
+#SBATCH --qos=qos_gpu-dev
+#SBATCH --gres=gpu:1
+#SBATCH --hint=nomultithread
+srun true
+)",
             "jean_zay"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu -q gpu-exc\n#SBATCH --gpus=8\n#SBATCH "
-            "-N2\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu -q gpu-exc
+#SBATCH --gpus=8
+#SBATCH -N2
+srun true
+)",
             "archer2_gpu"}},
-          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-exc\n#SBATCH "
-            "--gpus=4\n#SBATCH -N1\n#SBATCH --exclusive\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --qos=gpu-exc
+#SBATCH --gpus=4
+#SBATCH -N1
+#SBATCH --exclusive
+srun true
+)",
             "archer2_gpu"},
-           {"#!/bin/bash\n#SBATCH -A x@h100\n#SBATCH -t 10\n#SBATCH -p gpu_p6\n#SBATCH -C h100\n#SBATCH "
-            "--qos=qos_gpu_h100-dev\n#SBATCH --gres=gpu:1\n#SBATCH --hint=nomultithread\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x@h100
+#SBATCH -t 10
+#SBATCH -p gpu_p6
+#SBATCH -C h100
+#SBATCH --qos=qos_gpu_h100-dev
+#SBATCH --gres=gpu:1
+#SBATCH --hint=nomultithread
+srun true
+)",
             "jean_zay"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH "
-            "--gpus=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --qos=gpu-shd
+#SBATCH --gpus=1
+srun true
+)",
             "archer2_gpu"}},
           find};
 }

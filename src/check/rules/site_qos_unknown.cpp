@@ -31,27 +31,73 @@ Rule rule_site_qos_unknown() {
           "sbatch refuses a job for a quality of service that does not exist, or that the account may not "
           "use: invalid qos specification.",
           "https://slurm.schedmd.com/qos.html",
-          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH "
-            "--qos=boost_qos_dgb\n#SBATCH --gres=gpu:4\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p boost_usr_prod
+#SBATCH --qos=boost_qos_dgb
+#SBATCH --gres=gpu:4
+srun true
+)",
             "leonardo"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-share\n#SBATCH "
-            "--gpus=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --qos=gpu-share
+#SBATCH --gpus=1
+srun true
+)",
             "archer2_gpu"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -C gpu\n#SBATCH -t 10\n#SBATCH -q regulr\n#SBATCH "
-            "--gpus-per-node=4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -C gpu
+#SBATCH -t 10
+#SBATCH -q regulr
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "perlmutter"}},
-          {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p boost_usr_prod\n#SBATCH "
-            "--qos=boost_qos_dbg\n#SBATCH --gres=gpu:4\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p boost_usr_prod
+#SBATCH --qos=boost_qos_dbg
+#SBATCH --gres=gpu:4
+srun true
+)",
             "leonardo"},
-           {"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --qos=gpu-shd\n#SBATCH "
-            "--gpus=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --qos=gpu-shd
+#SBATCH --gpus=1
+srun true
+)",
             "archer2_gpu"},
-           {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --qos=special\n#SBATCH --gpus-per-node=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --qos=special
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -A p200000 -p gpu -q dev -t 10\n#SBATCH --gpus-per-node=4\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -A p200000 -p gpu -q dev -t 10
+#SBATCH --gpus-per-node=4
+srun true
+)",
             "meluxina"},
-           {"#!/bin/bash\n#SBATCH -p gpu\n#SBATCH -t 10\n#SBATCH --qos=normal\n#SBATCH --gpus=1\nsrun true\n",
+           {R"(#!/bin/bash
+#SBATCH -p gpu
+#SBATCH -t 10
+#SBATCH --qos=normal
+#SBATCH --gpus=1
+srun true
+)",
             "sherlock"}},
           find,
           nullptr,

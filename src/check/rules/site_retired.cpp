@@ -25,16 +25,41 @@ Rule rule_site_retired() {
           "The site is shut down",
           "A retired cluster takes no jobs; its names and directives rarely fit its successor.",
           "https://docs.alliancecan.ca/wiki/Cedar",
-          {{"#!/bin/bash\n#SBATCH --time=10\nsrun true\n", "cedar"},
-           {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --account=def-me\nsrun true\n", "graham"},
-           {"#!/bin/bash\n#SBATCH -N1\nsrun true\n", "puhti"}},
-          {{"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p "
-            "small-g\n#SBATCH --gpus-per-node=1\nsrun true\n",
+          {{R"(#!/bin/bash
+#SBATCH --time=10
+srun true
+)",
+            "cedar"},
+           {R"(#!/bin/bash
+#SBATCH --time=10
+#SBATCH --account=def-me
+srun true
+)",
+            "graham"},
+           {R"(#!/bin/bash
+#SBATCH -N1
+srun true
+)",
+            "puhti"}},
+          {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH --time=10\n#SBATCH --account=def-me\n#SBATCH --gpus-per-node=h100:1\nsrun "
-            "true\n",
+           {R"(#!/bin/bash
+#SBATCH --time=10
+#SBATCH --account=def-me
+#SBATCH --gpus-per-node=h100:1
+srun true
+)",
             "fir"},
-           {"#!/bin/bash\n#SBATCH --time=10\nsrun true\n"}},
+           {R"(#!/bin/bash
+#SBATCH --time=10
+srun true
+)"}},
           find};
 }
 

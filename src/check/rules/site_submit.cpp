@@ -25,25 +25,59 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_submit() {
   using namespace site_submit;
-  return {
-      "site/submit",
-      diag::Severity::note,
-      "Another login node or command",
-      "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of "
-      "their own.",
-      "https://slurm.schedmd.com/sbatch.html",
-      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gh\n#SBATCH --gres=gpu:1\nsrun true\n", "bede"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=4\nsrun true\n", "trillium"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p gpu-h100\n#SBATCH --gres=gpu:h100:4\nsrun "
-        "true\n",
-        "kestrel"}},
-      {{"#!/bin/bash\n#SBATCH -A x\n#SBATCH -t 10\n#SBATCH -p gpu\n#SBATCH --gres=gpu:1\nsrun true\n",
-        "bede"},
-       {"#!/bin/bash\n#SBATCH --account=project_462000001\n#SBATCH --time=10\n#SBATCH -p small-g\n#SBATCH "
-        "--gpus-per-node=1\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH -t 60\n#SBATCH -p small\nsrun true\n", "generic"}},
-      find};
+  return {"site/submit",
+          diag::Severity::note,
+          "Another login node or command",
+          "Sites with several kinds of login nodes take some jobs from one of them only, or by a command of "
+          "their own.",
+          "https://slurm.schedmd.com/sbatch.html",
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gh
+#SBATCH --gres=gpu:1
+srun true
+)",
+            "bede"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=4
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH -p gpu-h100
+#SBATCH --gres=gpu:h100:4
+srun true
+)",
+            "kestrel"}},
+          {{R"(#!/bin/bash
+#SBATCH -A x
+#SBATCH -t 10
+#SBATCH -p gpu
+#SBATCH --gres=gpu:1
+srun true
+)",
+            "bede"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH -t 60
+#SBATCH -p small
+srun true
+)",
+            "generic"}},
+          find};
 }
 
 } // namespace hpcml::check

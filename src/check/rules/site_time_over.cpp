@@ -62,35 +62,83 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_time_over() {
   using namespace site_time_over;
-  return {
-      "site/time-over",
-      diag::Severity::error,
-      "More time than the site gives",
-      "A job over the limit of its partition is refused, or waits for ever with the reason "
-      "PartitionTimeLimit.",
-      "https://slurm.schedmd.com/slurm.conf.html#OPT_EnforcePartLimits",
-      {{"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p dev-g\n#SBATCH --gpus-per-node=8\n#SBATCH "
-        "--time=04:00:00\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p standard-g,dev-g\n#SBATCH "
-        "--gpus-per-node=8\n#SBATCH --time=3-0\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -N 10\n#SBATCH --time=03:00:00\nsrun true\n", "frontier"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=h100:4\n#SBATCH -t UNLIMITED\nsrun true\n",
-        "trillium"},
-       {"#!/bin/bash\n#SBATCH -A g1\n#SBATCH -p debug\n#SBATCH -N 4\n#SBATCH -t 60\nsrun true\n",
-        "alps_clariden"}},
-      {{"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p dev-g\n#SBATCH --gpus-per-node=8\n#SBATCH "
-        "--time=03:00:00\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p standard-g,small-g\n#SBATCH "
-        "--gpus-per-node=8\n#SBATCH --time=3-0\nsrun true\n",
-        "lumi"},
-       {"#!/bin/bash\n#SBATCH --account=x\n#SBATCH -N 100\n#SBATCH --time=03:00:00\nsrun true\n", "frontier"},
-       {"#!/bin/bash\n#SBATCH -A project_462000001\n#SBATCH -p dev-g\n#SBATCH --gpus-per-node=8\n#SBATCH "
-        "--time=4:0:0\n#SBATCH --time-min=60\nsrun true\n",
-        "lumi"}},
-      find};
+  return {"site/time-over",
+          diag::Severity::error,
+          "More time than the site gives",
+          "A job over the limit of its partition is refused, or waits for ever with the reason "
+          "PartitionTimeLimit.",
+          "https://slurm.schedmd.com/slurm.conf.html#OPT_EnforcePartLimits",
+          {{R"(#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p dev-g
+#SBATCH --gpus-per-node=8
+#SBATCH --time=04:00:00
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p standard-g,dev-g
+#SBATCH --gpus-per-node=8
+#SBATCH --time=3-0
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH --account=x
+#SBATCH -N 10
+#SBATCH --time=03:00:00
+srun true
+)",
+            "frontier"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH --gpus-per-node=h100:4
+#SBATCH -t UNLIMITED
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -A g1
+#SBATCH -p debug
+#SBATCH -N 4
+#SBATCH -t 60
+srun true
+)",
+            "alps_clariden"}},
+          {{R"(#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p dev-g
+#SBATCH --gpus-per-node=8
+#SBATCH --time=03:00:00
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p standard-g,small-g
+#SBATCH --gpus-per-node=8
+#SBATCH --time=3-0
+srun true
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH --account=x
+#SBATCH -N 100
+#SBATCH --time=03:00:00
+srun true
+)",
+            "frontier"},
+           {R"(#!/bin/bash
+#SBATCH -A project_462000001
+#SBATCH -p dev-g
+#SBATCH --gpus-per-node=8
+#SBATCH --time=4:0:0
+#SBATCH --time-min=60
+srun true
+)",
+            "lumi"}},
+          find};
 }
 
 } // namespace hpcml::check

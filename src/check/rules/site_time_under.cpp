@@ -26,21 +26,55 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_time_under() {
   using namespace site_time_under;
-  return {
-      "site/time-under",
-      diag::Severity::error,
-      "Less time than the site takes",
-      "Sites that want few short jobs refuse those below a least time.",
-      "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
-      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -t 5\nsrun true\n", "trillium"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=1\n#SBATCH -t 00:10:00\nsrun true\n",
-        "trillium"},
-       {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH --gpus-per-node=h100:1\n#SBATCH -t 30\nsrun true\n", "fir"}},
-      {{"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -t 15\nsrun true\n", "trillium"},
-       {"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH --gpus-per-node=h100:1\n#SBATCH -t 60\nsrun true\n", "fir"},
-       {"#!/bin/bash\n#SBATCH -A me\n#SBATCH --gpus-per-node=4\n#SBATCH -p debug\n#SBATCH -t 5\nsrun true\n",
-        "trillium"}},
-      find};
+  return {"site/time-under",
+          diag::Severity::error,
+          "Less time than the site takes",
+          "Sites that want few short jobs refuse those below a least time.",
+          "https://docs.alliancecan.ca/wiki/Trillium_Quickstart",
+          {{R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH --gpus-per-node=4
+#SBATCH -t 5
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH --gpus-per-node=1
+#SBATCH -t 00:10:00
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -A def-me
+#SBATCH --gpus-per-node=h100:1
+#SBATCH -t 30
+srun true
+)",
+            "fir"}},
+          {{R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH --gpus-per-node=4
+#SBATCH -t 15
+srun true
+)",
+            "trillium"},
+           {R"(#!/bin/bash
+#SBATCH -A def-me
+#SBATCH --gpus-per-node=h100:1
+#SBATCH -t 60
+srun true
+)",
+            "fir"},
+           {R"(#!/bin/bash
+#SBATCH -A me
+#SBATCH --gpus-per-node=4
+#SBATCH -p debug
+#SBATCH -t 5
+srun true
+)",
+            "trillium"}},
+          find};
 }
 
 } // namespace hpcml::check

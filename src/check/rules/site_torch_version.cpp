@@ -78,30 +78,57 @@ Hits find(const Subject& subject) {
 
 Rule rule_site_torch_version() {
   using namespace site_torch_version;
-  return {
-      "site/torch-version",
-      diag::Severity::warning,
-      "A PyTorch older than the GPUs",
-      "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is "
-      "available for execution on the device.",
-      "https://docs.alliancecan.ca/wiki/PyTorch",
-      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install "
-        "--no-index torch==2.1.2\n",
-        "fir"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load 2022\nmodule load "
-        "PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\nsrun python train.py\n",
-        "snellius"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\nconda create -y -n x "
-        "pytorch=1.13.1 python=3.10\n",
-        "snellius"}},
-      {{"#!/bin/bash\n#SBATCH -A def-me\n#SBATCH -t 60\n#SBATCH --gpus-per-node=h100:1\npip install "
-        "--no-index torch==2.5.1\n",
-        "fir"},
-       {"#!/bin/bash\n#SBATCH -p gpu_a100\n#SBATCH -t 10\n#SBATCH --gpus=1\nmodule load "
-        "PyTorch/1.12.0-foss-2022a-CUDA-11.7.0\n",
-        "snellius"},
-       {"#!/bin/bash\n#SBATCH -p gpu_h100\n#SBATCH -t 10\n#SBATCH --gpus=1\necho torch==1.0\n", "snellius"}},
-      find};
+  return {"site/torch-version",
+          diag::Severity::warning,
+          "A PyTorch older than the GPUs",
+          "A build of PyTorch that was not made for a GPU fails at the first kernel: no kernel image is "
+          "available for execution on the device.",
+          "https://docs.alliancecan.ca/wiki/PyTorch",
+          {{R"(#!/bin/bash
+#SBATCH -A def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=h100:1
+pip install --no-index torch==2.1.2
+)",
+            "fir"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=1
+module load 2022
+module load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0
+srun python train.py
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=1
+conda create -y -n x pytorch=1.13.1 python=3.10
+)",
+            "snellius"}},
+          {{R"(#!/bin/bash
+#SBATCH -A def-me
+#SBATCH -t 60
+#SBATCH --gpus-per-node=h100:1
+pip install --no-index torch==2.5.1
+)",
+            "fir"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_a100
+#SBATCH -t 10
+#SBATCH --gpus=1
+module load PyTorch/1.12.0-foss-2022a-CUDA-11.7.0
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100
+#SBATCH -t 10
+#SBATCH --gpus=1
+echo torch==1.0
+)",
+            "snellius"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -48,11 +48,26 @@ Rule rule_slurm_abbreviated_option() {
           "--cons is --constraint up "
           "to 25.05 and ambiguous from 25.11, --extra was --extra-node-info up to 22.05.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --cons=gpu\n",
-           {"#!/bin/bash\n#SBATCH --extra=2:4\n", "", "22.05"},
-           {"#!/bin/bash\n#SBATCH --cons gpu\n", "", "25.05"}},
-          {"#!/bin/bash\n#SBATCH --constraint=gpu\n", "#!/bin/bash\n#SBATCH --out=x.log\n",
-           "#!/bin/bash\n#SBATCH --tasks-per-node=4\n"},
+          {R"(#!/bin/bash
+#SBATCH --cons=gpu
+)",
+           {R"(#!/bin/bash
+#SBATCH --extra=2:4
+)",
+            "", "22.05"},
+           {R"(#!/bin/bash
+#SBATCH --cons gpu
+)",
+            "", "25.05"}},
+          {R"(#!/bin/bash
+#SBATCH --constraint=gpu
+)",
+           R"(#!/bin/bash
+#SBATCH --out=x.log
+)",
+           R"(#!/bin/bash
+#SBATCH --tasks-per-node=4
+)"},
           find};
 }
 

@@ -32,28 +32,85 @@ Hits find(const Subject& subject) {
 
 Rule rule_slurm_after_command() {
   using namespace slurm_after_command;
-  return {
-      "slurm/after-command",
-      diag::Severity::warning,
-      "A directive behind the first command",
-      "sbatch stops at the first line that is neither blank nor a comment and drops later directives "
-      "without a word: the job "
-      "runs with default nodes, time and memory.",
-      "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-      {"#!/bin/bash\nset -e\n#SBATCH --nodes=2\n",
-       "#!/bin/bash\n#SBATCH -N2\nmodule load x\n#SBATCH --time=10\nsrun true\n",
-       "#!/bin/bash\n: note\n#SBATCH--nodes=2\n", "#!/bin/bash\ncat <<EOF\nEOF\n#SBATCH --nodes=2\n",
-       "#!/bin/bash\necho $((1<<4))\n#SBATCH --nodes=2\n"},
-      {"#!/bin/bash\n#SBATCH --nodes=2\nset -e\n", "#!/bin/bash\n\n# comment\n#SBATCH --nodes=2\nsrun true\n",
-       "#!/bin/bash\nsrun true\n# SBATCH is read above\n",
-       "#!/bin/bash\n#SBATCH -N2\nsrun true\n#SBATCH WARNING: 2 warnings were found.\n",
-       "#!/bin/bash\nsbatch <<'EOF'\n#!/bin/bash\n#SBATCH --nodes=2\nEOF\n",
-       "#!/bin/bash\n: <<++++\n#SBATCH --nodes=2\n++++\nsrun true\n",
-       "#!/bin/bash\ncat > a.sh << 'end of the script'\n#SBATCH --nodes=2\nend of the script\nsbatch a.sh\n",
-       "#!/bin/bash\ncat <<-!\n#SBATCH -N2\n\t!\nfor i in 1 2; do cat <<$i; done\n#SBATCH -N2\n$i\n",
-       "#!/usr/bin/env expect\nmake_script $file \"\n#SBATCH --nodes=2\n\"\n",
-       "#!/bin/bash\necho \"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\" | sbatch\n"},
-      find};
+  return {"slurm/after-command",
+          diag::Severity::warning,
+          "A directive behind the first command",
+          "sbatch stops at the first line that is neither blank nor a comment and drops later directives "
+          "without a word: the job "
+          "runs with default nodes, time and memory.",
+          "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
+          {R"(#!/bin/bash
+set -e
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+module load x
+#SBATCH --time=10
+srun true
+)",
+           R"(#!/bin/bash
+: note
+#SBATCH--nodes=2
+)",
+           R"(#!/bin/bash
+cat <<EOF
+EOF
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+echo $((1<<4))
+#SBATCH --nodes=2
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+set -e
+)",
+           R"(#!/bin/bash
+
+# comment
+#SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+srun true
+# SBATCH is read above
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+srun true
+#SBATCH WARNING: 2 warnings were found.
+)",
+           R"(#!/bin/bash
+sbatch <<'EOF'
+#!/bin/bash
+#SBATCH --nodes=2
+EOF
+)",
+           R"(#!/bin/bash
+: <<++++
+#SBATCH --nodes=2
+++++
+srun true
+)",
+           R"(#!/bin/bash
+cat > a.sh << 'end of the script'
+#SBATCH --nodes=2
+end of the script
+sbatch a.sh
+)",
+           "#!/bin/bash\ncat <<-!\n#SBATCH -N2\n\t!\nfor i in 1 2; do cat <<$i; done\n#SBATCH -N2\n$i\n",
+           R"(#!/usr/bin/env expect
+make_script $file "
+#SBATCH --nodes=2
+"
+)",
+           R"(#!/bin/bash
+echo "#!/bin/bash
+#SBATCH --nodes=2
+srun true" | sbatch
+)"},
+          find};
 }
 
 } // namespace hpcml::check

@@ -35,11 +35,30 @@ Rule rule_slurm_array() {
           "once behind '%'. "
           "Anything else is \"Invalid --array specification\".",
           "https://slurm.schedmd.com/sbatch.html#OPT_array",
-          {"#!/bin/bash\n#SBATCH --array=5-1\n", "#!/bin/bash\n#SBATCH --array=0..9\n",
-           "#!/bin/bash\n#SBATCH --array=N\n", "#!/bin/bash\n#SBATCH -a=0-9\n"},
-          {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%A_%a.log\n",
-           "#!/bin/bash\n#SBATCH --array=0-99%10\n#SBATCH --output=%A_%a.log\n",
-           "#!/bin/bash\n#SBATCH --array=[1,3,7]\n#SBATCH --output=%A_%a.log\n"},
+          {R"(#!/bin/bash
+#SBATCH --array=5-1
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0..9
+)",
+           R"(#!/bin/bash
+#SBATCH --array=N
+)",
+           R"(#!/bin/bash
+#SBATCH -a=0-9
+)"},
+          {R"(#!/bin/bash
+#SBATCH --array=0-9
+#SBATCH --output=%A_%a.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0-99%10
+#SBATCH --output=%A_%a.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=[1,3,7]
+#SBATCH --output=%A_%a.log
+)"},
           nullptr,
           fix};
 }

@@ -69,15 +69,41 @@ Rule rule_slurm_array_log() {
           "one after the other and "
           "write over each other.",
           "https://slurm.schedmd.com/job_array.html#file_names",
-          {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run.log\n",
-           "#!/bin/bash\n#SBATCH --array=0-9 -o %A.out -e %A.err\n",
-           "#!/bin/bash\n#SBATCH --array=1,3\n#SBATCH --output=%x\n"},
-          {"#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=run_%a.log\n",
-           "#!/bin/bash\n#SBATCH --array=0-9\n",
-           "#!/bin/bash\n#SBATCH --array=0-9\n#SBATCH --output=%x-%j.log\n",
-           "#!/bin/bash\n#SBATCH --array=0-9%1 --open-mode=append\n#SBATCH --output=run.log\n",
-           "#!/bin/bash\n#SBATCH --array=1-1 -o run.log\n", "#!/bin/bash\n#SBATCH --array=3-3%1 -o run.log\n",
-           "#!/bin/bash\n#SBATCH --array=0-9 -o /dev/null\n"},
+          {R"(#!/bin/bash
+#SBATCH --array=0-9
+#SBATCH --output=run.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0-9 -o %A.out -e %A.err
+)",
+           R"(#!/bin/bash
+#SBATCH --array=1,3
+#SBATCH --output=%x
+)"},
+          {R"(#!/bin/bash
+#SBATCH --array=0-9
+#SBATCH --output=run_%a.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0-9
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0-9
+#SBATCH --output=%x-%j.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0-9%1 --open-mode=append
+#SBATCH --output=run.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=1-1 -o run.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=3-3%1 -o run.log
+)",
+           R"(#!/bin/bash
+#SBATCH --array=0-9 -o /dev/null
+)"},
           find};
 }
 

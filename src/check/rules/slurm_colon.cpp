@@ -25,10 +25,26 @@ Rule rule_slurm_colon() {
           "a directive it is "
           "fatal. \"#SBATCH: --nodes=2\" is the usual way to write one by accident.",
           "https://slurm.schedmd.com/heterogeneous_jobs.html",
-          {"#!/bin/bash\n#SBATCH: --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2 : --nodes=1\n",
-           "#!/bin/bash\n#SBATCH --time :10\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n",
-           "#!/bin/bash\n#SBATCH --time=1:00:00\n", "#!/bin/bash\nsrun -n1 a : -n2 b\n"},
+          {R"(#!/bin/bash
+#SBATCH: --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 : --nodes=1
+)",
+           R"(#!/bin/bash
+#SBATCH --time :10
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH hetjob
+#SBATCH --nodes=1
+)",
+           R"(#!/bin/bash
+#SBATCH --time=1:00:00
+)",
+           R"(#!/bin/bash
+srun -n1 a : -n2 b
+)"},
           nullptr,
           fix};
 }

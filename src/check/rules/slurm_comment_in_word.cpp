@@ -23,10 +23,24 @@ Rule rule_slurm_comment_in_word() {
           "a job called \"a\", and "
           "--nodes is gone without a word.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\n#SBATCH --job-name=a#b --nodes=2\n", "#!/bin/bash\n#SBATCH --time=10# ten minutes\n",
-           "#!/bin/bash\n#SBATCH --comment=#1\n"},
-          {"#!/bin/bash\n#SBATCH --job-name='a#b'\n", "#!/bin/bash\n#SBATCH --time=10 # ten minutes\n",
-           "#!/bin/bash\n#SBATCH --comment=\\#1\n"},
+          {R"(#!/bin/bash
+#SBATCH --job-name=a#b --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --time=10# ten minutes
+)",
+           R"(#!/bin/bash
+#SBATCH --comment=#1
+)"},
+          {R"(#!/bin/bash
+#SBATCH --job-name='a#b'
+)",
+           R"(#!/bin/bash
+#SBATCH --time=10 # ten minutes
+)",
+           R"(#!/bin/bash
+#SBATCH --comment=\#1
+)"},
           nullptr,
           fix};
 }

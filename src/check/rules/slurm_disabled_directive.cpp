@@ -94,16 +94,52 @@ Rule rule_slurm_disabled_directive() {
           "in lower case, "
           "the line is ignored without a word.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\n# SBATCH --nodes=2\n", "#!/bin/bash\n #SBATCH --nodes=2\n",
-           "#!/bin/bash\n#sbatch --nodes=2\n", "#!/bin/bash\n#SBATCH -n 4\n#SBATCh --time=10\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n##SBATCH --nodes=2\n",
-           "#!/bin/bash\n#SBATCH -p gpu --mem=50G --gres=gpu:t4:1\n# SBATCH --partition=debug\n# SBATCH "
-           "--mem-per-cpu=10G\n# SBATCH --gpus=1\n #SBATCH -p long\n",
-           "#!/bin/bash\n#SBATCH -p gpu\n# only during the course\n# SBATCH --reservation=course\n",
-           "#!/bin/bash\n#SBATCH -n 4\n# SBATCH --exclude=gn[07,11]\n# SBATCH --exclusive\n",
-           "#!/bin/bash\n# sbatch this file with -N 2\n",
-           "#!/bin/bash\n# Usage:\n#   sbatch --nodes=4 train.sh\n# sbatch -A account -t time \\\n#   "
-           "train.sh\n#sbatch -N 2 train.sh\n"},
+          {R"(#!/bin/bash
+# SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+ #SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#sbatch --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH -n 4
+#SBATCh --time=10
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+##SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH -p gpu --mem=50G --gres=gpu:t4:1
+# SBATCH --partition=debug
+# SBATCH --mem-per-cpu=10G
+# SBATCH --gpus=1
+ #SBATCH -p long
+)",
+           R"(#!/bin/bash
+#SBATCH -p gpu
+# only during the course
+# SBATCH --reservation=course
+)",
+           R"(#!/bin/bash
+#SBATCH -n 4
+# SBATCH --exclude=gn[07,11]
+# SBATCH --exclusive
+)",
+           R"(#!/bin/bash
+# sbatch this file with -N 2
+)",
+           R"(#!/bin/bash
+# Usage:
+#   sbatch --nodes=4 train.sh
+# sbatch -A account -t time \
+#   train.sh
+#sbatch -N 2 train.sh
+)"},
           find};
 }
 

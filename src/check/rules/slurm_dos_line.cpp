@@ -27,8 +27,16 @@ Rule rule_slurm_dos_line() {
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {"#!/bin/bash\r\n#SBATCH --nodes=2\r\nsrun true\r\n",
            "#!/bin/bash\n#SBATCH --nodes=2\nsrun true\r\n", "#!/bin/bash\n#SBATCH --nodes=2\r\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\nprintf 'a\\r\\n'\n",
-           "#!/bin/bash\nsed -i 's/\\r$//' data.txt\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+printf 'a\r\n'
+)",
+           R"(#!/bin/bash
+sed -i 's/\r$//' data.txt
+)"},
           nullptr,
           fix};
 }

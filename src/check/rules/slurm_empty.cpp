@@ -12,8 +12,18 @@ Rule rule_slurm_empty() {
           "file was not written to "
           "the end, or the name is wrong.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"", "\n", " \n\t\n\n"},
-          {"#!/bin/bash\n", "#!/bin/bash\nsrun true\n", "#!/bin/sh\n#SBATCH --nodes=2\nsrun hostname\n"}};
+          {"", R"(
+)",
+           " \n\t\n\n"},
+          {R"(#!/bin/bash
+)",
+           R"(#!/bin/bash
+srun true
+)",
+           R"(#!/bin/sh
+#SBATCH --nodes=2
+srun hostname
+)"}};
 }
 
 } // namespace hpcml::check

@@ -29,12 +29,32 @@ Rule rule_slurm_exclusive_and_shared() {
           "--exclusive and --oversubscribe together",
           "Up to 22.05 the last of the two wins without a word; from 23.02 sbatch refuses both together.",
           "https://slurm.schedmd.com/sbatch.html#OPT_exclusive",
-          {{"#!/bin/bash\n#SBATCH --exclusive\n#SBATCH --oversubscribe\n", "", "22.05"},
-           {"#!/bin/bash\n#SBATCH --oversubscribe --exclusive\n", "", "21.08"},
-           {"#!/bin/bash\n#SBATCH -s\n#SBATCH --exclusive\n", "", "20.11"}},
-          {{"#!/bin/bash\n#SBATCH --exclusive\n", "", "22.05"},
-           {"#!/bin/bash\n#SBATCH --oversubscribe\n", "", "22.05"},
-           {"#!/bin/bash\n#SBATCH --exclusive=user\n", "", "22.05"}},
+          {{R"(#!/bin/bash
+#SBATCH --exclusive
+#SBATCH --oversubscribe
+)",
+            "", "22.05"},
+           {R"(#!/bin/bash
+#SBATCH --oversubscribe --exclusive
+)",
+            "", "21.08"},
+           {R"(#!/bin/bash
+#SBATCH -s
+#SBATCH --exclusive
+)",
+            "", "20.11"}},
+          {{R"(#!/bin/bash
+#SBATCH --exclusive
+)",
+            "", "22.05"},
+           {R"(#!/bin/bash
+#SBATCH --oversubscribe
+)",
+            "", "22.05"},
+           {R"(#!/bin/bash
+#SBATCH --exclusive=user
+)",
+            "", "22.05"}},
           find};
 }
 

@@ -42,13 +42,33 @@ Rule rule_slurm_exclusive_options() {
           "one of --gpus-per-node and --gres=gpu: with two of them it stops with \"mutually exclusive\", and "
           "there is no job.",
           "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {"#!/bin/bash\n#SBATCH --mem=16G\n#SBATCH --mem-per-cpu=2G\n",
-           {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n", "", "26.05"},
-           "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1\n",
-           "#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n"},
-          {"#!/bin/bash\n#SBATCH --mem=16G\n",
-           {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1\n", "", "26.05"},
-           {"#!/bin/bash\n#SBATCH --exclusive --oversubscribe\n", "", "22.05"}},
+          {R"(#!/bin/bash
+#SBATCH --mem=16G
+#SBATCH --mem-per-cpu=2G
+)",
+           {R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+#SBATCH --gres=gpu:4
+)",
+            "", "26.05"},
+           R"(#!/bin/bash
+#SBATCH -n4 --gpus-per-task=1 --ntasks-per-gpu=1
+)",
+           R"(#!/bin/bash
+#SBATCH --exclusive --oversubscribe
+)"},
+          {R"(#!/bin/bash
+#SBATCH --mem=16G
+)",
+           {R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+#SBATCH --gres=nvme:1
+)",
+            "", "26.05"},
+           {R"(#!/bin/bash
+#SBATCH --exclusive --oversubscribe
+)",
+            "", "22.05"}},
           nullptr,
           fix};
 }

@@ -44,12 +44,32 @@ Rule rule_slurm_export_none() {
       "start without PATH "
       "and without what the script exported, and \"execve: No such file or directory\" is all that is seen.",
       "https://slurm.schedmd.com/sbatch.html#OPT_export",
-      {"#!/bin/bash\n#SBATCH --export=NONE\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --export=NONE\nmodule load x\nsrun -n4 ./a\n",
-       "#!/bin/bash\n#SBATCH --export none\nsrun hostname && srun -l hostname\n"},
-      {"#!/bin/bash\n#SBATCH --export=NONE\nsrun --export=ALL python train.py\n",
-       "#!/bin/bash\n#SBATCH --export=NONE\nunset SLURM_EXPORT_ENV\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --export=ALL\nsrun python train.py\n"},
+      {R"(#!/bin/bash
+#SBATCH --export=NONE
+srun python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH --export=NONE
+module load x
+srun -n4 ./a
+)",
+       R"(#!/bin/bash
+#SBATCH --export none
+srun hostname && srun -l hostname
+)"},
+      {R"(#!/bin/bash
+#SBATCH --export=NONE
+srun --export=ALL python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH --export=NONE
+unset SLURM_EXPORT_ENV
+srun python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH --export=ALL
+srun python train.py
+)"},
       find};
 }
 

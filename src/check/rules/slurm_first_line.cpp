@@ -17,7 +17,9 @@ std::vector<Edit> fix(const Subject& subject, diag::Place) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   if (first > 0 && text.substr(first, 2) == "#!") return {{0, first, ""}};
-  if (text.starts_with("#SBATCH")) return {{0, 0, "#!/bin/bash\n"}};
+  if (text.starts_with("#SBATCH"))
+    return {{0, 0, R"(#!/bin/bash
+)"}};
   return {};
 }
 
@@ -32,11 +34,27 @@ Rule rule_slurm_first_line() {
           "script\". A blank line, "
           "a comment or the byte order mark of an editor before it is enough.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"\n#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#SBATCH --nodes=2\nsrun true\n",
+          {R"(
+#!/bin/bash
+#SBATCH --nodes=2
+srun true
+)",
+           R"(#SBATCH --nodes=2
+srun true
+)",
            "\xef\xbb\xbf#!/bin/bash\nsrun true\n", "# my job\n#!/bin/bash\nsrun true\n",
            "!#/bin/bash\nsrun true\n"},
-          {"#!/bin/bash\nsrun true\n", "#! /usr/bin/env bash\n#SBATCH --nodes=2\nsrun true\n",
-           "#!/usr/bin/python3\n#SBATCH --nodes=2\nprint(1)\n"},
+          {R"(#!/bin/bash
+srun true
+)",
+           R"(#! /usr/bin/env bash
+#SBATCH --nodes=2
+srun true
+)",
+           R"(#!/usr/bin/python3
+#SBATCH --nodes=2
+print(1)
+)"},
           nullptr,
           fix};
 }

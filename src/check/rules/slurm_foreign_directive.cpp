@@ -49,10 +49,29 @@ Rule rule_slurm_foreign_directive() {
           "wins, wherever it stands. A "
           "script that was ported and kept its old header asks for something else than it seems to.",
           "https://slurm.schedmd.com/sbatch.html#OPT_ignore-pbs",
-          {"#!/bin/bash\n#PBS -l nodes=4\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n#SBATCH --ntasks=2\n#BSUB -n 6\n", "#!/bin/bash\n#PBS -N old\n#SBATCH --nodes=2\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ignore-pbs\n#PBS -l nodes=4\n",
-           "#!/bin/bash\n##PBS -l nodes=4\n#SBATCH --nodes=2\n", "#!/bin/bash\n#PBS -l nodes=4\n"},
+          {R"(#!/bin/bash
+#PBS -l nodes=4
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=2
+#BSUB -n 6
+)",
+           R"(#!/bin/bash
+#PBS -N old
+#SBATCH --nodes=2
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ignore-pbs
+#PBS -l nodes=4
+)",
+           R"(#!/bin/bash
+##PBS -l nodes=4
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#PBS -l nodes=4
+)"},
           find};
 }
 

@@ -12,12 +12,24 @@ Rule rule_slurm_gpu_types() {
           "(with and without type "
           "identification)\".",
           "https://slurm.schedmd.com/gres.html",
-          {"#!/bin/bash\n#SBATCH --gpus=8 --gpus-per-node=a100:4\n",
-           "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,gpu:2\n",
-           "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1 --gres=gpu:a100:4\n"},
-          {"#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n",
-           "#!/bin/bash\n#SBATCH --gpus=a100:8 --gpus-per-node=a100:4\n",
-           "#!/bin/bash\n#SBATCH --gres=gpu:a100:2,gpu:h100:2\n"}};
+          {R"(#!/bin/bash
+#SBATCH --gpus=8 --gpus-per-node=a100:4
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:a100:4,gpu:2
+)",
+           R"(#!/bin/bash
+#SBATCH -n4 --gpus-per-task=1 --gres=gpu:a100:4
+)"},
+          {R"(#!/bin/bash
+#SBATCH --gpus-per-node=a100:4
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus=a100:8 --gpus-per-node=a100:4
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:a100:2,gpu:h100:2
+)"}};
 }
 
 } // namespace hpcml::check

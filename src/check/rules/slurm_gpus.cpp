@@ -12,13 +12,27 @@ Rule rule_slurm_gpus() {
           "--nodes or --ntasks say "
           "otherwise, or one is no multiple of the other, the job is refused.",
           "https://slurm.schedmd.com/gres.html",
-          {"#!/bin/bash\n#SBATCH --gpus=6 --gpus-per-node=4\n",
-           "#!/bin/bash\n#SBATCH --nodes=3 --gpus=8 --gpus-per-node=4\n",
-           "#!/bin/bash\n#SBATCH --nodes=4 --gpus=2\n",
-           "#!/bin/bash\n#SBATCH --ntasks=3 --gpus=4 --gpus-per-task=2\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --gpus=8 --gpus-per-node=4\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=4 --ntasks-per-node=4\n",
-           "#!/bin/bash\n#SBATCH --ntasks=2 --gpus=4 --gpus-per-task=2\n"}};
+          {R"(#!/bin/bash
+#SBATCH --gpus=6 --gpus-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=3 --gpus=8 --gpus-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=4 --gpus=2
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=3 --gpus=4 --gpus-per-task=2
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --gpus=8 --gpus-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --gpus-per-node=4 --ntasks-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=2 --gpus=4 --gpus-per-task=2
+)"}};
 }
 
 } // namespace hpcml::check

@@ -42,13 +42,33 @@ Rule rule_slurm_gpus_twice() {
       "the job gets what "
       "--gres says. From 26.05 sbatch refuses both together, also when one comes from the environment.",
       "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-node",
-      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\n",
-       "#!/bin/bash\n#SBATCH --gpus-per-node=8 --gres=gpu:4\n",
-       {"#!/bin/bash\n#SBATCH --gpus-per-node=a100:4 --nodes=2\n#SBATCH --gres=gpu:a100:4\n", "", "25.11"},
-       "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=gpu:4\necho $SLURM_GPUS_PER_NODE\n"},
-      {"#!/bin/bash\n#SBATCH --gpus-per-node=4\n",
-       "#!/bin/bash\n#SBATCH --gpus-per-node=4\n#SBATCH --gres=nvme:1600\n",
-       "#!/bin/bash\n#SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1\n"},
+      {R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+#SBATCH --gres=gpu:4
+)",
+       R"(#!/bin/bash
+#SBATCH --gpus-per-node=8 --gres=gpu:4
+)",
+       {R"(#!/bin/bash
+#SBATCH --gpus-per-node=a100:4 --nodes=2
+#SBATCH --gres=gpu:a100:4
+)",
+        "", "25.11"},
+       R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+#SBATCH --gres=gpu:4
+echo $SLURM_GPUS_PER_NODE
+)"},
+      {R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+)",
+       R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+#SBATCH --gres=nvme:1600
+)",
+       R"(#!/bin/bash
+#SBATCH --gres=gpu:4 --gpus-per-task=1 --ntasks-per-node=4 --nodes=1
+)"},
       find};
 }
 

@@ -62,13 +62,33 @@ Rule rule_slurm_gres() {
           "gres/gpu:4 are known "
           "from 23.11 only. What cannot be read is fatal: \"Invalid generic resource (gres) specification\".",
           "https://slurm.schedmd.com/gres.html",
-          {{"#!/bin/bash\n#SBATCH --gres=gpu=4\n", "", "22.05"},
-           {"#!/bin/bash\n#SBATCH --gres=gres/gpu:4\n", "", "23.02"},
-           "#!/bin/bash\n#SBATCH --gpus-per-node=4:\n",
-           "#!/bin/bash\n#SBATCH --gpus = 4\n",
-           {"#!/bin/bash\n#SBATCH --gres=\n", "", "22.05"}},
-          {"#!/bin/bash\n#SBATCH --gres=gpu:4\n", "#!/bin/bash\n#SBATCH --gpus-per-node=a100:4\n",
-           "#!/bin/bash\n#SBATCH --gres=gpu:a100:4,nvme:100\n"},
+          {{R"(#!/bin/bash
+#SBATCH --gres=gpu=4
+)",
+            "", "22.05"},
+           {R"(#!/bin/bash
+#SBATCH --gres=gres/gpu:4
+)",
+            "", "23.02"},
+           R"(#!/bin/bash
+#SBATCH --gpus-per-node=4:
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus = 4
+)",
+           {R"(#!/bin/bash
+#SBATCH --gres=
+)",
+            "", "22.05"}},
+          {R"(#!/bin/bash
+#SBATCH --gres=gpu:4
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus-per-node=a100:4
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:a100:4,nvme:100
+)"},
           find,
           fix};
 }

@@ -32,23 +32,56 @@ Hits find(const Subject& subject) {
 
 Rule rule_slurm_het_cpus() {
   using namespace slurm_het_cpus;
-  return {
-      "slurm/het-cpus",
-      diag::Severity::warning,
-      "A step over components, only some with --cpus-per-task",
-      "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has "
-      "none: "
-      "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",
-      "https://slurm.schedmd.com/heterogeneous_jobs.html",
-      {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "25.05"},
-       {"#!/bin/bash\n#SBATCH --cpus-per-task=4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0-1 ./a\n", "",
-        "25.11"},
-       {"#!/bin/bash\n#SBATCH -c2\n#SBATCH hetjob\n#SBATCH -n2\nsrun -l --het-group 0,1 ./a\n", "", "26.05"}},
-      {{"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2 -c1\nsrun --het-group=0,1 ./a\n", "",
-        "25.05"},
-       {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=0,1 ./a\n", "", "24.05"},
-       {"#!/bin/bash\n#SBATCH -n1 -c4\n#SBATCH hetjob\n#SBATCH -n2\nsrun --het-group=1 ./a\n", "", "25.05"}},
-      find};
+  return {"slurm/het-cpus",
+          diag::Severity::warning,
+          "A step over components, only some with --cpus-per-task",
+          "From 25.05 srun --het-group=0,1 is fatal where one component has --cpus-per-task and another has "
+          "none: "
+          "SLURM_CPUS_PER_TASK and SLURM_TRES_PER_TASK then contradict each other.",
+          "https://slurm.schedmd.com/heterogeneous_jobs.html",
+          {{R"(#!/bin/bash
+#SBATCH -n1 -c4
+#SBATCH hetjob
+#SBATCH -n2
+srun --het-group=0,1 ./a
+)",
+            "", "25.05"},
+           {R"(#!/bin/bash
+#SBATCH --cpus-per-task=4
+#SBATCH hetjob
+#SBATCH -n2
+srun --het-group=0-1 ./a
+)",
+            "", "25.11"},
+           {R"(#!/bin/bash
+#SBATCH -c2
+#SBATCH hetjob
+#SBATCH -n2
+srun -l --het-group 0,1 ./a
+)",
+            "", "26.05"}},
+          {{R"(#!/bin/bash
+#SBATCH -n1 -c4
+#SBATCH hetjob
+#SBATCH -n2 -c1
+srun --het-group=0,1 ./a
+)",
+            "", "25.05"},
+           {R"(#!/bin/bash
+#SBATCH -n1 -c4
+#SBATCH hetjob
+#SBATCH -n2
+srun --het-group=0,1 ./a
+)",
+            "", "24.05"},
+           {R"(#!/bin/bash
+#SBATCH -n1 -c4
+#SBATCH hetjob
+#SBATCH -n2
+srun --het-group=1 ./a
+)",
+            "", "25.05"}},
+          find};
 }
 
 } // namespace hpcml::check

@@ -12,10 +12,28 @@ Rule rule_slurm_hetjob() {
           "and the options of both "
           "components become one job's, where the last one wins.",
           "https://slurm.schedmd.com/heterogeneous_jobs.html",
-          {"#!/bin/bash\n#SBATCH --nodes=2 hetjob\n", "#!/bin/bash\n#SBATCH -n1 hetjob -n2\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 packjob\n#SBATCH --nodes=1\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH hetjob\n#SBATCH --nodes=1\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 # hetjob\n", "#!/bin/bash\n#SBATCH --job-name=hetjob\n"}};
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 hetjob
+)",
+           R"(#!/bin/bash
+#SBATCH -n1 hetjob -n2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 packjob
+#SBATCH --nodes=1
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH hetjob
+#SBATCH --nodes=1
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 # hetjob
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name=hetjob
+)"}};
 }
 
 } // namespace hpcml::check

@@ -12,16 +12,38 @@ Rule rule_slurm_impossible() {
           "allows, a node that is wanted and excluded: "
           "sbatch says that the requested node configuration is not available, whatever the cluster has.",
           "https://slurm.schedmd.com/sbatch.html#OPT_ntasks-per-node",
-          {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=16 --ntasks-per-node=4\n"},
-           {"#!/bin/bash\n#SBATCH --nodes=1 --nodelist=n[1-4]\n", "", "22.05"},
-           {"#!/bin/bash\n#SBATCH --nodelist=n[1-4] --exclude=n3\n"},
-           {"#!/bin/bash\n#SBATCH --nodes=0\n"},
-           {"#!/bin/bash\n#SBATCH --ntasks=4 --distribution=arbitrary\n"}},
-          {{"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
-           {"#!/bin/bash\n#SBATCH --ntasks=16 --ntasks-per-node=4\n"},
-           {"#!/bin/bash\n#SBATCH --nodes=2-4 --ntasks=16 --ntasks-per-node=4\n"},
-           {"#!/bin/bash\n#SBATCH --nodes=1 --nodelist=n[1-4]\n", "", "23.02"},
-           {"#!/bin/bash\n#SBATCH --nodes=4 --nodelist=n[1-4] --exclude=m3\n"}}};
+          {{R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks=16 --ntasks-per-node=4
+)"},
+           {R"(#!/bin/bash
+#SBATCH --nodes=1 --nodelist=n[1-4]
+)",
+            "", "22.05"},
+           {R"(#!/bin/bash
+#SBATCH --nodelist=n[1-4] --exclude=n3
+)"},
+           {R"(#!/bin/bash
+#SBATCH --nodes=0
+)"},
+           {R"(#!/bin/bash
+#SBATCH --ntasks=4 --distribution=arbitrary
+)"}},
+          {{R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4
+)"},
+           {R"(#!/bin/bash
+#SBATCH --ntasks=16 --ntasks-per-node=4
+)"},
+           {R"(#!/bin/bash
+#SBATCH --nodes=2-4 --ntasks=16 --ntasks-per-node=4
+)"},
+           {R"(#!/bin/bash
+#SBATCH --nodes=1 --nodelist=n[1-4]
+)",
+            "", "23.02"},
+           {R"(#!/bin/bash
+#SBATCH --nodes=4 --nodelist=n[1-4] --exclude=m3
+)"}}};
 }
 
 } // namespace hpcml::check

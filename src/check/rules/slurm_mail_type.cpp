@@ -23,10 +23,26 @@ Rule rule_slurm_mail_type() {
           "--mail-user without --mail-type",
           "Slurm sends no mail unless --mail-type says for which events: the address alone does nothing.",
           "https://slurm.schedmd.com/sbatch.html#OPT_mail-type",
-          {"#!/bin/bash\n#SBATCH --mail-user=me\n", "#!/bin/bash\n#SBATCH --nodes=2 --mail-user=a@b.org\n",
-           "#!/bin/bash\n#SBATCH --mail-user me\n##SBATCH --mail-type=END\n"},
-          {"#!/bin/bash\n#SBATCH --mail-user=me --mail-type=END\n", "#!/bin/bash\n#SBATCH --mail-type=END\n",
-           "#!/bin/bash\n#SBATCH --mail-type=NONE\n#SBATCH --mail-user=me\n"},
+          {R"(#!/bin/bash
+#SBATCH --mail-user=me
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --mail-user=a@b.org
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-user me
+##SBATCH --mail-type=END
+)"},
+          {R"(#!/bin/bash
+#SBATCH --mail-user=me --mail-type=END
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-type=END
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-type=NONE
+#SBATCH --mail-user=me
+)"},
           find};
 }
 

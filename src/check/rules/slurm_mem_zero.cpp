@@ -29,13 +29,31 @@ Rule rule_slurm_mem_zero() {
           "node is empty, keeps the "
           "others' GPUs idle, and is often charged for the whole node.",
           "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {{"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0\n", "lumi"},
-           {"#!/bin/bash\n#SBATCH --partition=small-g\n#SBATCH --nodes=1 --gres=gpu:2\n#SBATCH --mem=0\n",
+          {{R"(#!/bin/bash
+#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0
+)",
             "lumi"},
-           {"#!/bin/bash\n#SBATCH -p dev-g -N1 --gpus-per-node=4 --mem=0\n", "lumi"}},
-          {{"#!/bin/bash\n#SBATCH -p standard-g -N1 --gpus-per-node=8 --mem=0\n", "lumi"},
-           {"#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=60G\n", "lumi"},
-           "#!/bin/bash\n#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0\n"},
+           {R"(#!/bin/bash
+#SBATCH --partition=small-g
+#SBATCH --nodes=1 --gres=gpu:2
+#SBATCH --mem=0
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p dev-g -N1 --gpus-per-node=4 --mem=0
+)",
+            "lumi"}},
+          {{R"(#!/bin/bash
+#SBATCH -p standard-g -N1 --gpus-per-node=8 --mem=0
+)",
+            "lumi"},
+           {R"(#!/bin/bash
+#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=60G
+)",
+            "lumi"},
+           R"(#!/bin/bash
+#SBATCH -p small-g -N1 --gpus-per-node=1 --mem=0
+)"},
           find};
 }
 

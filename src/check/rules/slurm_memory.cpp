@@ -46,11 +46,34 @@ Rule rule_slurm_memory() {
           "GiB and units behind a "
           "blank are refused.",
           "https://slurm.schedmd.com/sbatch.html#OPT_mem",
-          {"#!/bin/bash\n#SBATCH --mem=64GiB\n", "#!/bin/bash\n#SBATCH --mem=1.5G\n",
-           "#!/bin/bash\n#SBATCH --mem-per-cpu=4 Gi --nodes = 2\n#SBATCH --mem-per-cpu=Gi\n",
-           "#!/bin/bash\n#SBATCH --mem= 16G\n", "#!/bin/bash\n#SBATCH --mem-per-gpu=all\n"},
-          {"#!/bin/bash\n#SBATCH --mem=64G\n", "#!/bin/bash\n#SBATCH --mem=1536M\n",
-           "#!/bin/bash\n#SBATCH --mem=0\n", "#!/bin/bash\n#SBATCH --mem-per-cpu=4gb\n"},
+          {R"(#!/bin/bash
+#SBATCH --mem=64GiB
+)",
+           R"(#!/bin/bash
+#SBATCH --mem=1.5G
+)",
+           R"(#!/bin/bash
+#SBATCH --mem-per-cpu=4 Gi --nodes = 2
+#SBATCH --mem-per-cpu=Gi
+)",
+           R"(#!/bin/bash
+#SBATCH --mem= 16G
+)",
+           R"(#!/bin/bash
+#SBATCH --mem-per-gpu=all
+)"},
+          {R"(#!/bin/bash
+#SBATCH --mem=64G
+)",
+           R"(#!/bin/bash
+#SBATCH --mem=1536M
+)",
+           R"(#!/bin/bash
+#SBATCH --mem=0
+)",
+           R"(#!/bin/bash
+#SBATCH --mem-per-cpu=4gb
+)"},
           nullptr,
           fix};
 }

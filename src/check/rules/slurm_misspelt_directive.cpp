@@ -84,17 +84,67 @@ Rule rule_slurm_misspelt_directive() {
           "Only lines that begin with #SBATCH count. \"!#SBATCH\" and \"SBATCH\" are commands to bash, which "
           "end the header; \"#SBTACH\" is a comment. The job starts without what the line asks for.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\n!#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n#SBTACH --nodes=2\nsrun true\n",
-           "#!/bin/bash\n#SBATCH -N2\n#SBACTH --time=10\nsrun true\n",
-           "#!/bin/bash\nSBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n#!SBATCH -n 2\n",
-           "#!/bin/bash\n#SBATH --nodes=2\n#SBATCH -n 2\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\nsrun true\n", "#!/bin/bash\n##SBATCH --nodes=2\nsrun true\n",
-           "#!/bin/bash\n#SBATCHES are described below\nsrun true\n",
-           "#!/bin/bash\nsrun true\nSBATCH --nodes=2\n",
-           "#!/bin/bash\n#YBATCH -r a100_4\n#SBATCH -N1\nsrun true\n",
-           "#!/bin/bash\n#SBATCH -N1\n#xSBATCH --output=a.out\n#sSBATCH --qos=general\nsrun true\n",
-           "#!/bin/bash\n#SBATCH -N1\n#SBATCh --time=10\nsrun true\n",
-           "#!/bin/bash\n#BATCH processing - of files\nsrun true\n"},
+          {R"(#!/bin/bash
+!#SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+#SBTACH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+#SBACTH --time=10
+srun true
+)",
+           R"(#!/bin/bash
+SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+#!SBATCH -n 2
+)",
+           R"(#!/bin/bash
+#SBATH --nodes=2
+#SBATCH -n 2
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+##SBATCH --nodes=2
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCHES are described below
+srun true
+)",
+           R"(#!/bin/bash
+srun true
+SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#YBATCH -r a100_4
+#SBATCH -N1
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+#xSBATCH --output=a.out
+#sSBATCH --qos=general
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+#SBATCh --time=10
+srun true
+)",
+           R"(#!/bin/bash
+#BATCH processing - of files
+srun true
+)"},
           find};
 }
 

@@ -12,12 +12,28 @@ Rule rule_slurm_needs() {
           "GPUs, --gpus-per-socket "
           "needs sockets: without them sbatch refuses the job.",
           "https://slurm.schedmd.com/sbatch.html#OPT_gpus-per-task",
-          {"#!/bin/bash\n#SBATCH --gpus-per-task=1\n", "#!/bin/bash\n#SBATCH --cpus-per-gpu=8\n",
-           "#!/bin/bash\n#SBATCH --nodes=1 --mem-per-gpu=32G\n",
-           "#!/bin/bash\n#SBATCH --ntasks-per-node=4 --gpus-per-task=1\n"},
-          {"#!/bin/bash\n#SBATCH --ntasks=4 --gpus-per-task=1\n",
-           "#!/bin/bash\n#SBATCH --gpus=2 --cpus-per-gpu=8\n",
-           {"#!/bin/bash\n#SBATCH --ntasks-per-node=4 --gpus-per-task=1\n", "", "22.05"}}};
+          {R"(#!/bin/bash
+#SBATCH --gpus-per-task=1
+)",
+           R"(#!/bin/bash
+#SBATCH --cpus-per-gpu=8
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --mem-per-gpu=32G
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks-per-node=4 --gpus-per-task=1
+)"},
+          {R"(#!/bin/bash
+#SBATCH --ntasks=4 --gpus-per-task=1
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus=2 --cpus-per-gpu=8
+)",
+           {R"(#!/bin/bash
+#SBATCH --ntasks-per-node=4 --gpus-per-task=1
+)",
+            "", "22.05"}}};
 }
 
 } // namespace hpcml::check

@@ -37,10 +37,28 @@ Rule rule_slurm_no_effect() {
           "reads them and goes on as "
           "if they were not there.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --quiet\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=1 --wrap='srun true'\n",
-           "#!/bin/bash\n#SBATCH -Q\n", "#!/bin/bash\n#SBATCH --help --nodes=2\n"},
-          {"#!/bin/bash\n#SBATCH --verbose\n", "#!/bin/bash\n#SBATCH --parsable\n",
-           "#!/bin/bash\nsrun --quiet true\n"},
+          {R"(#!/bin/bash
+#SBATCH --quiet
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --wrap='srun true'
+)",
+           R"(#!/bin/bash
+#SBATCH -Q
+)",
+           R"(#!/bin/bash
+#SBATCH --help --nodes=2
+)"},
+          {R"(#!/bin/bash
+#SBATCH --verbose
+)",
+           R"(#!/bin/bash
+#SBATCH --parsable
+)",
+           R"(#!/bin/bash
+srun --quiet true
+)"},
           find};
 }
 

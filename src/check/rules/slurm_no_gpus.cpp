@@ -71,32 +71,83 @@ Hits find(const Subject& subject) {
 
 Rule rule_slurm_no_gpus() {
   using namespace slurm_no_gpus;
-  return {
-      "slurm/no-gpus",
-      diag::Severity::note,
-      "Zero GPUs asked for",
-      "--gres=gpu:0 is taken and gives none: left over from a test without GPUs it leaves a training on "
-      "the CPUs, or without any device, on a node full of GPUs.",
-      "https://slurm.schedmd.com/sbatch.html#OPT_gres",
-      {"#!/bin/bash\n#SBATCH --gres=gpu:0\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --gpus-per-node=0\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:a100:0\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --nodes=1 --gres=gpu:0\nnvidia-smi\nsrun ./solver\n",
-       "#!/bin/bash\n#SBATCH --gres=gpu:0\npython main.py --device cuda:0\n"},
-      {"#!/bin/bash\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH -p day --gres=gpu:0\npython preprocess.py --workers 8\n",
-       "#!/bin/bash\n#SBATCH --gpus=0\npython mnist-cpu-train.py\n",
-       "#!/bin/bash\n#SBATCH --gres=gpu:0 -o mnist_cpu.out\nsingularity exec --nv a.sif python mnist.py\n",
-       "#!/bin/bash\n#SBATCH -p gpu_shared --gres=gpu:0\nmodule load CUDA/10.1.243 cuDNN/7.6.5.32-CUDA-10.1\n"
-       "python main.py --num_cpus 2\n",
-       "#!/bin/bash\n#SBATCH --gres=gpu:0,craynetwork:1\nmodule load daint-gpu\nsingularity exec --nv a.sif "
-       "python count.py\n",
-       "#!/bin/bash\n#SBATCH -J chk_gpu --gres=gpu:0\nset -e\nsrun nvidia-smi\nrm x.out\n",
-       "#!/bin/bash\n#SBATCH --gpus-per-node=0\nmodule load cuda/11.8 nccl\ndask-scheduler --port 8889\n",
-       "#!/bin/bash\n#SBATCH --gres=gpu\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --gres=none\nsrun python train.py\n",
-       "#!/bin/bash\n#SBATCH --gres=nvme:0\nsrun python train.py\n"},
-      find};
+  return {"slurm/no-gpus",
+          diag::Severity::note,
+          "Zero GPUs asked for",
+          "--gres=gpu:0 is taken and gives none: left over from a test without GPUs it leaves a training on "
+          "the CPUs, or without any device, on a node full of GPUs.",
+          "https://slurm.schedmd.com/sbatch.html#OPT_gres",
+          {R"(#!/bin/bash
+#SBATCH --gres=gpu:0
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus-per-node=0
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --gres=gpu:a100:0
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1 --gres=gpu:0
+nvidia-smi
+srun ./solver
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:0
+python main.py --device cuda:0
+)"},
+          {R"(#!/bin/bash
+#SBATCH --gres=gpu:1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -p day --gres=gpu:0
+python preprocess.py --workers 8
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus=0
+python mnist-cpu-train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:0 -o mnist_cpu.out
+singularity exec --nv a.sif python mnist.py
+)",
+           R"(#!/bin/bash
+#SBATCH -p gpu_shared --gres=gpu:0
+module load CUDA/10.1.243 cuDNN/7.6.5.32-CUDA-10.1
+python main.py --num_cpus 2
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:0,craynetwork:1
+module load daint-gpu
+singularity exec --nv a.sif python count.py
+)",
+           R"(#!/bin/bash
+#SBATCH -J chk_gpu --gres=gpu:0
+set -e
+srun nvidia-smi
+rm x.out
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus-per-node=0
+module load cuda/11.8 nccl
+dask-scheduler --port 8889
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=none
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=nvme:0
+srun python train.py
+)"},
+          find};
 }
 
 } // namespace hpcml::check

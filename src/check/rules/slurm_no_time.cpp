@@ -38,13 +38,38 @@ Rule rule_slurm_no_time() {
           "whatever the partition "
           "would have allowed.",
           "https://slurm.schedmd.com/sbatch.html#OPT_time",
-          {{"#!/bin/bash\n#SBATCH --nodes=1 --partition=cpu6000g\nsrun true\n", "zurada"},
-           {"#!/bin/bash\n#SBATCH -p gpu_h100 --gpus=1\nsrun true\n", "snellius"},
-           {"#!/bin/bash\n#SBATCH -p cpu6000g\n", "zurada"},
-           {"#!/bin/bash\n#SBATCH -p cpu6000g\n##SBATCH --time=10\nsrun true\n", "zurada"}},
-          {{"#!/bin/bash\n#SBATCH -p cpu6000g --time=10\nsrun true\n", "zurada"},
-           {"#!/bin/bash\nsrun true\n", "zurada"},
-           "#!/bin/bash\n#SBATCH -N 2\n"},
+          {{R"(#!/bin/bash
+#SBATCH --nodes=1 --partition=cpu6000g
+srun true
+)",
+            "zurada"},
+           {R"(#!/bin/bash
+#SBATCH -p gpu_h100 --gpus=1
+srun true
+)",
+            "snellius"},
+           {R"(#!/bin/bash
+#SBATCH -p cpu6000g
+)",
+            "zurada"},
+           {R"(#!/bin/bash
+#SBATCH -p cpu6000g
+##SBATCH --time=10
+srun true
+)",
+            "zurada"}},
+          {{R"(#!/bin/bash
+#SBATCH -p cpu6000g --time=10
+srun true
+)",
+            "zurada"},
+           {R"(#!/bin/bash
+srun true
+)",
+            "zurada"},
+           R"(#!/bin/bash
+#SBATCH -N 2
+)"},
           find};
 }
 

@@ -14,8 +14,13 @@ Rule rule_slurm_nul() {
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
           {"#!/bin/bash\necho a\0b\n", "#!/bin/bash\n#SBATCH --nodes=2\n\0",
            "#!/bin/bash\n\0#SBATCH --nodes=2\nsrun true\n"},
-          {"#!/bin/bash\nprintf 'a\\0b'\n", "#!/bin/bash\necho \"gr\303\274n\"\n",
-           "#!/bin/bash\ntr '\\0' '\\n' < list\n"}};
+          {R"(#!/bin/bash
+printf 'a\0b'
+)",
+           "#!/bin/bash\necho \"gr\303\274n\"\n",
+           R"(#!/bin/bash
+tr '\0' '\n' < list
+)"}};
 }
 
 } // namespace hpcml::check

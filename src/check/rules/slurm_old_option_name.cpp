@@ -45,11 +45,27 @@ Rule rule_slurm_old_option_name() {
           "in no manual any more, "
           "and others of their age (--workdir, --share, --mem_bind) have already gone.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --tasks-per-node=4\n", "#!/bin/bash\n#SBATCH --tasks-per-node 2\n",
-           "#!/bin/bash\nsrun --pack-group=0 a\n", "#!/bin/bash\n#SBATCH --cluster gpu\n"},
-          {"#!/bin/bash\n#SBATCH --ntasks-per-node=4\n",
-           "#!/bin/bash\nsrun --cpu-bind=none python train.py\n",
-           "#!/bin/bash\nsrun python train.py --cpu_bind=none\n"},
+          {R"(#!/bin/bash
+#SBATCH --tasks-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --tasks-per-node 2
+)",
+           R"(#!/bin/bash
+srun --pack-group=0 a
+)",
+           R"(#!/bin/bash
+#SBATCH --cluster gpu
+)"},
+          {R"(#!/bin/bash
+#SBATCH --ntasks-per-node=4
+)",
+           R"(#!/bin/bash
+srun --cpu-bind=none python train.py
+)",
+           R"(#!/bin/bash
+srun python train.py --cpu_bind=none
+)"},
           find};
 }
 

@@ -84,12 +84,34 @@ Rule rule_slurm_operand() {
           "#, an option with a "
           "typographic dash are all \"Invalid directive found in batch script\", and no job is made.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\n#SBATCH --mem=16 GB\n", "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n",
-           "#!/bin/bash\n#SBATCH --time=10:00 (1)\n", "#!/bin/bash\n#SBATCH --account = me\n",
-           "#!/bin/bash\n#SBATCH --partition= gpu\n", "#!/bin/bash\n#SBATCH --job-name=my job\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 // two\n"},
-          {"#!/bin/bash\n#SBATCH --mem=16GB\n", "#!/bin/bash\n#SBATCH --job-name=\"my job\"\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 # two\n"},
+          {R"(#!/bin/bash
+#SBATCH --mem=16 GB
+)",
+           "#!/bin/bash\n#SBATCH \342\200\223nodes=2\n",
+           R"(#!/bin/bash
+#SBATCH --time=10:00 (1)
+)",
+           R"(#!/bin/bash
+#SBATCH --account = me
+)",
+           R"(#!/bin/bash
+#SBATCH --partition= gpu
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name=my job
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 // two
+)"},
+          {R"(#!/bin/bash
+#SBATCH --mem=16GB
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name="my job"
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 # two
+)"},
           nullptr,
           fix};
 }

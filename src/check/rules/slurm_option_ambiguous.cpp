@@ -12,10 +12,24 @@ Rule rule_slurm_option_ambiguous() {
           "new Slurm make short "
           "names ambiguous, and the script is refused from then on.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --nod=2\n", "#!/bin/bash\n#SBATCH --gpus-per=4\n",
-           "#!/bin/bash\n#SBATCH --mem-p=4G\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n#SBATCH --gpus-per-node=4\n",
-           "#!/bin/bash\n#SBATCH --out=x.log\n"}};
+          {R"(#!/bin/bash
+#SBATCH --nod=2
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus-per=4
+)",
+           R"(#!/bin/bash
+#SBATCH --mem-p=4G
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --gpus-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --out=x.log
+)"}};
 }
 
 } // namespace hpcml::check

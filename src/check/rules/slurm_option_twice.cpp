@@ -70,16 +70,47 @@ Rule rule_slurm_option_twice() {
           "--gres=nvme:100 leaves no "
           "GPU.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --nodes=4\n",
-           "#!/bin/bash\n#SBATCH --gres=gpu:4\n#SBATCH --gres=nvme:100\n",
-           "#!/bin/bash\n#SBATCH -N 2 --nodes=3\n",
-           "#!/bin/bash\n#SBATCH --time=10 -n4\n#SBATCH -t 20\n",
-           {"#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n#SBATCH --mail-user=me\n", "",
-            "25.05"}},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n",
-           "#!/bin/bash\n#SBATCH --mail-type=END\n#SBATCH --mail-type=FAIL\n#SBATCH --mail-user=me\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH -c4\n#SBATCH hetjob\n#SBATCH --nodes=3\n#SBATCH -c4\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\n##SBATCH --nodes=4\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --nodes=4
+)",
+           R"(#!/bin/bash
+#SBATCH --gres=gpu:4
+#SBATCH --gres=nvme:100
+)",
+           R"(#!/bin/bash
+#SBATCH -N 2 --nodes=3
+)",
+           R"(#!/bin/bash
+#SBATCH --time=10 -n4
+#SBATCH -t 20
+)",
+           {R"(#!/bin/bash
+#SBATCH --mail-type=END
+#SBATCH --mail-type=FAIL
+#SBATCH --mail-user=me
+)",
+            "", "25.05"}},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks=4
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-type=END
+#SBATCH --mail-type=FAIL
+#SBATCH --mail-user=me
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH -c4
+#SBATCH hetjob
+#SBATCH --nodes=3
+#SBATCH -c4
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+##SBATCH --nodes=4
+)"},
           find};
 }
 

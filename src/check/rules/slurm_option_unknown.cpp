@@ -41,12 +41,31 @@ Rule rule_slurm_option_unknown() {
           "--mpi, --label), one of a "
           "newer or older Slurm, or one that a site's plugin brings elsewhere.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --cpus_per_task=8\n", "#!/bin/bash\n#SBATCH --workdir=/tmp\n",
-           "#!/bin/bash\n#SBATCH --Nodes=2\n", "#!/bin/bash\n#SBATCH --cpu-bind=cores\n",
-           "#!/bin/bash\n#SBATCH --stepmgr\n"},
-          {"#!/bin/bash\n#SBATCH --cpus-per-task=8\n",
-           "#!/bin/bash\n#SBATCH --chdir=/tmp\n",
-           {"#!/bin/bash\n#SBATCH --stepmgr\n", "", "24.05"}},
+          {R"(#!/bin/bash
+#SBATCH --cpus_per_task=8
+)",
+           R"(#!/bin/bash
+#SBATCH --workdir=/tmp
+)",
+           R"(#!/bin/bash
+#SBATCH --Nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --cpu-bind=cores
+)",
+           R"(#!/bin/bash
+#SBATCH --stepmgr
+)"},
+          {R"(#!/bin/bash
+#SBATCH --cpus-per-task=8
+)",
+           R"(#!/bin/bash
+#SBATCH --chdir=/tmp
+)",
+           {R"(#!/bin/bash
+#SBATCH --stepmgr
+)",
+            "", "24.05"}},
           nullptr,
           fix};
 }

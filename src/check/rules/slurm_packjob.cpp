@@ -18,12 +18,35 @@ Rule rule_slurm_packjob() {
           "warning, and may stop "
           "to.",
           "https://slurm.schedmd.com/heterogeneous_jobs.html",
-          {"#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH packjob\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n#SBATCH -n1\n#SBATCH PACKJOB\n#SBATCH -n2\n",
-           "#!/bin/bash\n#SBATCH -n1\n#SBATCH packjob # the rest\n#SBATCH -n2\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH hetjob\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n#SBATCH --job-name=packjob\n",
-           "#!/bin/bash\n#SBATCH --nodes=1\n# packjob\nsrun true\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1
+#SBATCH packjob
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH -n1
+#SBATCH PACKJOB
+#SBATCH -n2
+)",
+           R"(#!/bin/bash
+#SBATCH -n1
+#SBATCH packjob # the rest
+#SBATCH -n2
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=1
+#SBATCH hetjob
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name=packjob
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=1
+# packjob
+srun true
+)"},
           nullptr,
           fix};
 }

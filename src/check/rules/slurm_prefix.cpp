@@ -18,10 +18,28 @@ Rule rule_slurm_prefix() {
           "they look like "
           "comments.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\n#SLURM --nodes=2\n", "#!/bin/bash\n#SBATCH --nodes=2\n#SLURM --time=10\nsrun true\n",
-           "#!/bin/bash\n#SLURM -N 2\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\n# SLURM settings\n#SBATCH --nodes=2\n",
-           "#!/bin/bash\n##SLURM --nodes=2\n"},
+          {R"(#!/bin/bash
+#SLURM --nodes=2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+#SLURM --time=10
+srun true
+)",
+           R"(#!/bin/bash
+#SLURM -N 2
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+# SLURM settings
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+##SLURM --nodes=2
+)"},
           nullptr,
           fix};
 }

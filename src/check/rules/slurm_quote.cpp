@@ -12,10 +12,26 @@ Rule rule_slurm_quote() {
           "and no job is made. An "
           "apostrophe in a comment behind an option is safe, one in a value is not.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_DESCRIPTION",
-          {"#!/bin/bash\n#SBATCH --job-name=\"a\n", "#!/bin/bash\n#SBATCH --comment=don't\n",
-           "#!/bin/bash\n#SBATCH --comment='a run\n#SBATCH of mine'\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --comment=\"a run\"\n", "#!/bin/bash\n#SBATCH --time=10 # don't\n",
-           "#!/bin/bash\n#SBATCH --comment=don\\'t\n"}};
+          {R"(#!/bin/bash
+#SBATCH --job-name="a
+)",
+           R"(#!/bin/bash
+#SBATCH --comment=don't
+)",
+           R"(#!/bin/bash
+#SBATCH --comment='a run
+#SBATCH of mine'
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --comment="a run"
+)",
+           R"(#!/bin/bash
+#SBATCH --time=10 # don't
+)",
+           R"(#!/bin/bash
+#SBATCH --comment=don\'t
+)"}};
 }
 
 } // namespace hpcml::check

@@ -15,7 +15,8 @@ Hits find(const Subject& subject) {
   return {{requeue->place,
            "a requeued job begins its log anew",
            "add --open-mode=append",
-           {{line.offset + line.length, 0, "\n#SBATCH --open-mode=append"}}}};
+           {{line.offset + line.length, 0, R"(
+#SBATCH --open-mode=append)"}}}};
 }
 
 } // namespace slurm_requeue_log
@@ -29,11 +30,29 @@ Rule rule_slurm_requeue_log() {
           "Slurm empties it first, "
           "and what led to the requeue is lost.",
           "https://slurm.schedmd.com/sbatch.html#OPT_open-mode",
-          {"#!/bin/bash\n#SBATCH --requeue\nsrun true\n",
-           "#!/bin/bash\n#SBATCH --requeue --output=x.log\nsrun true\n",
-           "#!/bin/bash\n#SBATCH --output=x.log\n#SBATCH --requeue # on failure\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --requeue\n#SBATCH --open-mode=append\n",
-           "#!/bin/bash\n#SBATCH --no-requeue\n", "#!/bin/bash\n#SBATCH --open-mode=truncate --requeue\n"},
+          {R"(#!/bin/bash
+#SBATCH --requeue
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH --requeue --output=x.log
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH --output=x.log
+#SBATCH --requeue # on failure
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --requeue
+#SBATCH --open-mode=append
+)",
+           R"(#!/bin/bash
+#SBATCH --no-requeue
+)",
+           R"(#!/bin/bash
+#SBATCH --open-mode=truncate --requeue
+)"},
           find};
 }
 

@@ -56,12 +56,39 @@ Rule rule_slurm_short_time() {
           "minutes. The job starts, "
           "runs for that long and is cancelled.",
           "https://slurm.schedmd.com/sbatch.html#OPT_time",
-          {"#!/bin/bash\n#SBATCH --time=0:45\n", "#!/bin/bash\n#SBATCH -t 24:00\n",
-           "#!/bin/bash\n#SBATCH --time=1:30\n", "#!/bin/bash\n#SBATCH --time=23:59\n"},
-          {"#!/bin/bash\n#SBATCH --time=30:00\n", "#!/bin/bash\n#SBATCH --time=0:45:00\n",
-           "#!/bin/bash\n#SBATCH --time=0-12:30\n", "#!/bin/bash\n#SBATCH --time=0:0\n",
-           "#!/bin/bash\n#SBATCH --time=19:59\n", "#!/bin/bash\n#SBATCH -t 29:59\n",
-           "#!/bin/bash\n#SBATCH --time=2:00\n"},
+          {R"(#!/bin/bash
+#SBATCH --time=0:45
+)",
+           R"(#!/bin/bash
+#SBATCH -t 24:00
+)",
+           R"(#!/bin/bash
+#SBATCH --time=1:30
+)",
+           R"(#!/bin/bash
+#SBATCH --time=23:59
+)"},
+          {R"(#!/bin/bash
+#SBATCH --time=30:00
+)",
+           R"(#!/bin/bash
+#SBATCH --time=0:45:00
+)",
+           R"(#!/bin/bash
+#SBATCH --time=0-12:30
+)",
+           R"(#!/bin/bash
+#SBATCH --time=0:0
+)",
+           R"(#!/bin/bash
+#SBATCH --time=19:59
+)",
+           R"(#!/bin/bash
+#SBATCH -t 29:59
+)",
+           R"(#!/bin/bash
+#SBATCH --time=2:00
+)"},
           find};
 }
 

@@ -138,18 +138,57 @@ Rule rule_slurm_signal_unheard() {
           "runs. Either way the "
           "checkpoint is not written.",
           "https://slurm.schedmd.com/sbatch.html#OPT_signal",
-          {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource $HOME/venv/bin/activate\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource ~/.bashrc\neval \"$(conda shell.bash "
-           "hook)\"\nconda activate x\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource setup_env.sh\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=USR1@120\ntrap 'scontrol requeue 1' SIGUSR1\nsrun python train.py "
-           "&\nwait\n"},
-          {"#!/bin/bash\n#SBATCH --signal=B:USR1@120\ntrap 'touch stop' USR1\nsrun python train.py &\nwait\n",
-           "#!/bin/bash\n#SBATCH --signal=USR1@120\nsrun python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nexec python train.py\n",
-           "#!/bin/bash\n#SBATCH --signal=B:USR1@120\nsource lib.sh\nsrun python train.py\n"},
+          {R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+source $HOME/venv/bin/activate
+srun python train.py
+)",
+           R"sh(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+source ~/.bashrc
+eval "$(conda shell.bash hook)"
+conda activate x
+srun python train.py
+)sh",
+           R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+source setup_env.sh
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+trap 'touch stop' USR1
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --signal=USR1@120
+trap 'scontrol requeue 1' SIGUSR1
+srun python train.py &
+wait
+)"},
+          {R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+trap 'touch stop' USR1
+srun python train.py &
+wait
+)",
+           R"(#!/bin/bash
+#SBATCH --signal=USR1@120
+srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+exec python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --signal=B:USR1@120
+source lib.sh
+srun python train.py
+)"},
           find};
 }
 

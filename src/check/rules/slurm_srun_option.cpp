@@ -71,13 +71,28 @@ Rule rule_slurm_srun_option() {
           "ends. Options of sbatch "
           "alone (--array, --wrap) and slips are the usual ones.",
           "https://slurm.schedmd.com/srun.html#SECTION_OPTIONS",
-          {"#!/bin/bash\nsrun --cpus_per_task=4 ./a\n",
-           {"#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n", "", "22.05"},
-           "#!/bin/bash\nsrun --mem_bind=local ./a\n",
-           "#!/bin/bash\nsrun --array=0-3 ./a\n"},
-          {"#!/bin/bash\nsrun --cpus-per-task=4 ./a --cpus_per_task=4\n",
-           "#!/bin/bash\nsrun --container-image=x.sqsh ./a\n",
-           "#!/bin/bash\nsrun --tres-per-task=gres/gpu:1 ./a\n"},
+          {R"(#!/bin/bash
+srun --cpus_per_task=4 ./a
+)",
+           {R"(#!/bin/bash
+srun --tres-per-task=gres/gpu:1 ./a
+)",
+            "", "22.05"},
+           R"(#!/bin/bash
+srun --mem_bind=local ./a
+)",
+           R"(#!/bin/bash
+srun --array=0-3 ./a
+)"},
+          {R"(#!/bin/bash
+srun --cpus-per-task=4 ./a --cpus_per_task=4
+)",
+           R"(#!/bin/bash
+srun --container-image=x.sqsh ./a
+)",
+           R"(#!/bin/bash
+srun --tres-per-task=gres/gpu:1 ./a
+)"},
           find};
 }
 

@@ -39,11 +39,26 @@ Rule rule_slurm_task_count() {
           "below nodes times "
           "--ntasks-per-node, the latter becomes a mere upper limit and GPUs stay idle.",
           "https://slurm.schedmd.com/sbatch.html#OPT_ntasks",
-          {"#!/bin/bash\n#SBATCH --nodes=4 --ntasks=2\n", "#!/bin/bash\n#SBATCH -N2 -n1\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks=4\n#SBATCH --ntasks-per-node=4\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 --ntasks=2\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=4\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4\n"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=4 --ntasks=2
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 -n1
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks=4
+#SBATCH --ntasks-per-node=4
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks=2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=4
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4
+)"},
           find};
 }
 

@@ -26,10 +26,26 @@ Rule rule_slurm_test_only() {
           "runs, and sbatch ends "
           "with success.",
           "https://slurm.schedmd.com/sbatch.html#OPT_test-only",
-          {"#!/bin/bash\n#SBATCH --test-only\nsrun true\n", "#!/bin/bash\n#SBATCH --nodes=2 --test-only\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --test-only # remove later\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2\n", "#!/bin/bash\nsrun --test-only true\n",
-           "#!/bin/bash\n##SBATCH --test-only\n"},
+          {R"(#!/bin/bash
+#SBATCH --test-only
+srun true
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --test-only
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --test-only # remove later
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+)",
+           R"(#!/bin/bash
+srun --test-only true
+)",
+           R"(#!/bin/bash
+##SBATCH --test-only
+)"},
           find};
 }
 

@@ -28,10 +28,24 @@ Rule rule_slurm_tilde_in_directive() {
           "folder named ~ below the "
           "working directory, which is not there, and the job fails without a log.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-          {"#!/bin/bash\n#SBATCH --output=~/x.log\n", "#!/bin/bash\n#SBATCH -e ~me/x.log\n",
-           "#!/bin/bash\n#SBATCH --chdir=~/work\n"},
-          {"#!/bin/bash\n#SBATCH --output=x~.log\n", "#!/bin/bash\n#SBATCH --output=/home/me/x.log\n",
-           "#!/bin/bash\ncd ~/work\n"},
+          {R"(#!/bin/bash
+#SBATCH --output=~/x.log
+)",
+           R"(#!/bin/bash
+#SBATCH -e ~me/x.log
+)",
+           R"(#!/bin/bash
+#SBATCH --chdir=~/work
+)"},
+          {R"(#!/bin/bash
+#SBATCH --output=x~.log
+)",
+           R"(#!/bin/bash
+#SBATCH --output=/home/me/x.log
+)",
+           R"(#!/bin/bash
+cd ~/work
+)"},
           find};
 }
 

@@ -39,11 +39,36 @@ Rule rule_slurm_time() {
           "\"Invalid --time "
           "specification\", and no job is made.",
           "https://slurm.schedmd.com/sbatch.html#OPT_time",
-          {"#!/bin/bash\n#SBATCH --time=2h\n", "#!/bin/bash\n#SBATCH -t 90min\n",
-           "#!/bin/bash\n#SBATCH --time=1:00:00:00\n", "#!/bin/bash\n#SBATCH --time= 01:00:00\n",
-           "#!/bin/bash\n#SBATCH -t=08:00:00\n", "#!/bin/bash\n#SBATCH --time=<time>\n"},
-          {"#!/bin/bash\n#SBATCH --time=2:00:00\n", "#!/bin/bash\n#SBATCH -t 90\n",
-           "#!/bin/bash\n#SBATCH --time=1-00:00:00\n", "#!/bin/bash\n#SBATCH --time=UNLIMITED\n"},
+          {R"(#!/bin/bash
+#SBATCH --time=2h
+)",
+           R"(#!/bin/bash
+#SBATCH -t 90min
+)",
+           R"(#!/bin/bash
+#SBATCH --time=1:00:00:00
+)",
+           R"(#!/bin/bash
+#SBATCH --time= 01:00:00
+)",
+           R"(#!/bin/bash
+#SBATCH -t=08:00:00
+)",
+           R"(#!/bin/bash
+#SBATCH --time=<time>
+)"},
+          {R"(#!/bin/bash
+#SBATCH --time=2:00:00
+)",
+           R"(#!/bin/bash
+#SBATCH -t 90
+)",
+           R"(#!/bin/bash
+#SBATCH --time=1-00:00:00
+)",
+           R"(#!/bin/bash
+#SBATCH --time=UNLIMITED
+)"},
           nullptr,
           fix};
 }

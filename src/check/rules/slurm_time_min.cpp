@@ -12,11 +12,25 @@ Rule rule_slurm_time_min() {
           "cannot be more than the "
           "most, and sbatch refuses it.",
           "https://slurm.schedmd.com/sbatch.html#OPT_time-min",
-          {"#!/bin/bash\n#SBATCH --time=10 --time-min=20\n",
-           "#!/bin/bash\n#SBATCH --time=1:00:00\n#SBATCH --time-min=1-0\n",
-           "#!/bin/bash\n#SBATCH --time=60 --time-min=UNLIMITED\n"},
-          {"#!/bin/bash\n#SBATCH --time=20 --time-min=10\n", "#!/bin/bash\n#SBATCH --time=20 --time-min=20\n",
-           "#!/bin/bash\n#SBATCH --time=UNLIMITED --time-min=1-0\n"}};
+          {R"(#!/bin/bash
+#SBATCH --time=10 --time-min=20
+)",
+           R"(#!/bin/bash
+#SBATCH --time=1:00:00
+#SBATCH --time-min=1-0
+)",
+           R"(#!/bin/bash
+#SBATCH --time=60 --time-min=UNLIMITED
+)"},
+          {R"(#!/bin/bash
+#SBATCH --time=20 --time-min=10
+)",
+           R"(#!/bin/bash
+#SBATCH --time=20 --time-min=20
+)",
+           R"(#!/bin/bash
+#SBATCH --time=UNLIMITED --time-min=1-0
+)"}};
 }
 
 } // namespace hpcml::check

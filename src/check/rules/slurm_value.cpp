@@ -19,11 +19,34 @@ Rule rule_slurm_value() {
           "count\", \"Invalid numeric "
           "value\". A '=' behind a short option (-N=2) is part of its value.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH -N=2\n", "#!/bin/bash\n#SBATCH --nodes = 2\n",
-           "#!/bin/bash\n#SBATCH --nodes=two\n", "#!/bin/bash\n#SBATCH -ntasks=8\n",
-           "#!/bin/bash\n#SBATCH --ntasks=8;\n", "#!/bin/bash\n#SBATCH --mail-type=ALWAYS\n"},
-          {"#!/bin/bash\n#SBATCH -N 2\n", "#!/bin/bash\n#SBATCH --nodes=2-4\n",
-           "#!/bin/bash\n#SBATCH --ntasks=8\n#SBATCH --mail-type=END,FAIL\n"},
+          {R"(#!/bin/bash
+#SBATCH -N=2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes = 2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=two
+)",
+           R"(#!/bin/bash
+#SBATCH -ntasks=8
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=8;
+)",
+           R"(#!/bin/bash
+#SBATCH --mail-type=ALWAYS
+)"},
+          {R"(#!/bin/bash
+#SBATCH -N 2
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2-4
+)",
+           R"(#!/bin/bash
+#SBATCH --ntasks=8
+#SBATCH --mail-type=END,FAIL
+)"},
           nullptr,
           fix};
 }

@@ -12,10 +12,25 @@ Rule rule_slurm_value_missing() {
           "argument\". Where more directives "
           "follow, the next word is taken as the value, whatever it is.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --nodes\n", "#!/bin/bash\n#SBATCH -N 2 -t\n",
-           "#!/bin/bash\n#SBATCH --account # to be filled in\nsrun true\n"},
-          {"#!/bin/bash\n#SBATCH --nodes 2\n", "#!/bin/bash\n#SBATCH --exclusive\n",
-           "#!/bin/bash\n#SBATCH --requeue\n"}};
+          {R"(#!/bin/bash
+#SBATCH --nodes
+)",
+           R"(#!/bin/bash
+#SBATCH -N 2 -t
+)",
+           R"(#!/bin/bash
+#SBATCH --account # to be filled in
+srun true
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes 2
+)",
+           R"(#!/bin/bash
+#SBATCH --exclusive
+)",
+           R"(#!/bin/bash
+#SBATCH --requeue
+)"}};
 }
 
 } // namespace hpcml::check

@@ -26,10 +26,24 @@ Rule rule_slurm_value_unwanted() {
           "\"option doesn't allow an "
           "argument\".",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OPTIONS",
-          {"#!/bin/bash\n#SBATCH --hold=yes\n", "#!/bin/bash\n#SBATCH --requeue=1\n",
-           "#!/bin/bash\n#SBATCH --overcommit=no\n"},
-          {"#!/bin/bash\n#SBATCH --hold\n", "#!/bin/bash\n#SBATCH --exclusive=user\n",
-           "#!/bin/bash\n#SBATCH --no-kill=off\n"},
+          {R"(#!/bin/bash
+#SBATCH --hold=yes
+)",
+           R"(#!/bin/bash
+#SBATCH --requeue=1
+)",
+           R"(#!/bin/bash
+#SBATCH --overcommit=no
+)"},
+          {R"(#!/bin/bash
+#SBATCH --hold
+)",
+           R"(#!/bin/bash
+#SBATCH --exclusive=user
+)",
+           R"(#!/bin/bash
+#SBATCH --no-kill=off
+)"},
           nullptr,
           fix};
 }

@@ -38,10 +38,24 @@ Rule rule_slurm_variable_in_directive() {
           "directory, and the "
           "job fails when the log cannot be opened.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_%3CB%3Efilename-pattern%3C/B%3E",
-          {"#!/bin/bash\n#SBATCH --output=$HOME/x.log\n", "#!/bin/bash\n#SBATCH -o ${SCRATCH}/x.log\n",
-           "#!/bin/bash\n#SBATCH --job-name=run_$(date)\n"},
-          {"#!/bin/bash\n#SBATCH --output=%x-%j.log\n", "#!/bin/bash\n#SBATCH --comment='5$ a day'\n",
-           "#!/bin/bash\necho $HOME\n"},
+          {R"(#!/bin/bash
+#SBATCH --output=$HOME/x.log
+)",
+           R"(#!/bin/bash
+#SBATCH -o ${SCRATCH}/x.log
+)",
+           R"(#!/bin/bash
+#SBATCH --job-name=run_$(date)
+)"},
+          {R"(#!/bin/bash
+#SBATCH --output=%x-%j.log
+)",
+           R"(#!/bin/bash
+#SBATCH --comment='5$ a day'
+)",
+           R"(#!/bin/bash
+echo $HOME
+)"},
           find};
 }
 

@@ -34,7 +34,12 @@ constexpr std::array<Row, 7> k_rows = {
 
 /// The text up to an `exit` that stands alone at the start of a line, behind which notes may stand.
 std::string_view before_exit(std::string_view text) {
-  for (const std::string_view line : {"\nexit\n", "\nexit 0\n"})
+  for (const std::string_view line : {R"(
+exit
+)",
+                                      R"(
+exit 0
+)"})
     if (const auto at = text.find(line); at != std::string_view::npos) text = text.substr(0, at + 1);
   return text;
 }
@@ -182,23 +187,67 @@ Rule rule_slurm_variable_unset() {
           "--nproc_per_node= or "
           "OMP_NUM_THREADS=, and set -u stops the script.",
           "https://slurm.schedmd.com/sbatch.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES",
-          {"#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 --gres=gpu:4\ntorchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} "
-           "train.py\n",
-           "#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\nset -u\necho $SLURM_GPUS_PER_TASK\n",
-           "#!/bin/bash\n#SBATCH -N2\nexport WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n"},
-          {"#!/bin/bash\n#SBATCH --nodes=2 -c4\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nexport OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}\nsrun ./a\n",
-           "#!/bin/bash\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun ./a\n",
-           "#!/bin/bash\n#SBATCH -N1\n# sbatch -N2 -c 8 job.sh\nexport "
-           "OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
-           "./a\n",
-           "#!/bin/bash\n#SBATCH -N1\n# The sizes are passed by submit.py.\nexport "
-           "WORLD_SIZE=$SLURM_NTASKS\nsrun ./a\n",
-           "#!/bin/bash\n#SBATCH --nodes=2\nsrun ./a\nexit 0\n$SLURM_NTASKS is the number of tasks\n",
-           "#!/bin/bash\n#SBATCH --nodes=2 -c @@CPUS@@\nexport OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK\nsrun "
-           "./a\n",
-           {"#!/bin/bash\n#SBATCH -n4 --gpus-per-task=1\necho $SLURM_GPUS_PER_TASK\n", "", "22.05"}},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+srun ./a
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 --gres=gpu:4
+torchrun --nproc_per_node=${SLURM_GPUS_PER_NODE} train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -n4 --gpus-per-task=1
+set -u
+echo $SLURM_GPUS_PER_TASK
+)",
+           R"(#!/bin/bash
+#SBATCH -N2
+export WORLD_SIZE=$SLURM_NTASKS
+srun ./a
+)"},
+          {R"(#!/bin/bash
+#SBATCH --nodes=2 -c4
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+srun ./a
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}
+srun ./a
+)",
+           R"(#!/bin/bash
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+srun ./a
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+# sbatch -N2 -c 8 job.sh
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+srun ./a
+)",
+           R"(#!/bin/bash
+#SBATCH -N1
+# The sizes are passed by submit.py.
+export WORLD_SIZE=$SLURM_NTASKS
+srun ./a
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun ./a
+exit 0
+$SLURM_NTASKS is the number of tasks
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2 -c @@CPUS@@
+export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+srun ./a
+)",
+           {R"(#!/bin/bash
+#SBATCH -n4 --gpus-per-task=1
+echo $SLURM_GPUS_PER_TASK
+)",
+            "", "22.05"}},
           find};
 }
 
