@@ -26,8 +26,8 @@
 #include "torch/rendezvous.hpp"
 #include "torch/torch_compat.hpp"
 
+using hpcml::JsonLine;
 using hpcml::RankEnv;
-using hpcml::helper::JsonLine;
 using hpcml::helper::ProcessGroup;
 
 struct Options {

@@ -8,7 +8,7 @@
 #include "check/sarif.hpp"
 #include "check/text_places.hpp"
 #include "diag/lines.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::check {
 namespace {
@@ -46,16 +46,21 @@ private:
   static std::string object(const Finding& finding) {
     const auto& what = finding.what;
     const auto* rule = find_rule(what.code);
-    std::string fix;
+    std::vector<JsonLine> fix;
     for (const auto& edit : finding.fix)
-      fix += fmt::format("{}{{\"offset\":{},\"length\":{},\"text\":{}}}", fix.empty() ? "" : ",", edit.offset,
-                         edit.length, json_string(edit.text));
-    return fmt::format("{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},"
-                       "\"length\":{},\"hint\":{},\"link\":{},\"fix\":[{}]}}",
-                       json_string(level_name(what.severity)), json_string(what.code),
-                       json_string(what.message), json_string(what.span.file), what.span.line,
-                       what.span.column, what.span.length, json_string(what.hint),
-                       json_string(rule ? rule->link : ""), fix);
+      fix.push_back(JsonLine().add("offset", edit.offset).add("length", edit.length).add("text", edit.text));
+    return JsonLine()
+        .add("severity", level_name(what.severity))
+        .add("code", what.code)
+        .add("message", what.message)
+        .add("file", what.span.file)
+        .add("line", what.span.line)
+        .add("column", what.span.column)
+        .add("length", what.span.length)
+        .add("hint", what.hint)
+        .add("link", rule ? rule->link : "")
+        .add("fix", fix)
+        .text();
   }
   bool x_any = false;
 };

@@ -6,7 +6,7 @@
 
 #include "check/report.hpp"
 #include "diag/visible_text.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 #include "util/text.hpp"
 #include "util/text_table.hpp"
 
@@ -99,20 +99,26 @@ std::string markdown_page(const Rule& rule, const SiteLookup& sites) {
          fmt::format("\nSilence it with `{}`.\n", silencing(rule));
 }
 
-std::string json_examples(const std::vector<Example>& examples) {
-  std::string text;
+std::vector<JsonLine> json_examples(const std::vector<Example>& examples) {
+  std::vector<JsonLine> list;
   for (const auto& example : examples)
-    text += fmt::format("{}{{\"script\":{},\"site\":{},\"version\":{}}}", text.empty() ? "" : ",",
-                        json_string(example.script), json_string(example.site), json_string(example.version));
-  return "[" + text + "]";
+    list.push_back(
+        JsonLine().add("script", example.script).add("site", example.site).add("version", example.version));
+  return list;
 }
 
 std::string json_page(const Rule& rule, const SiteLookup& sites) {
-  return fmt::format("{{\"id\":{},\"group\":{},\"severity\":{},\"title\":{},\"why\":{},\"link\":{},\"fix\":{}"
-                     ",\"bad\":{},\"good\":{}}}",
-                     json_string(rule.id), json_string(rule.group()), json_string(level_name(rule.severity)),
-                     json_string(rule.title), json_string(rule.why), json_string(rule.link),
-                     is_fixed(rule, sites), json_examples(rule.bad), json_examples(rule.good));
+  return JsonLine()
+      .add("id", rule.id)
+      .add("group", rule.group())
+      .add("severity", level_name(rule.severity))
+      .add("title", rule.title)
+      .add("why", rule.why)
+      .add("link", rule.link)
+      .add("fix", is_fixed(rule, sites))
+      .add("bad", json_examples(rule.bad))
+      .add("good", json_examples(rule.good))
+      .text();
 }
 
 /// The groups in the order in which they are told, each with its rules.

@@ -4,30 +4,35 @@
 #include <fmt/format.h>
 
 #include "check/text_places.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::check {
 namespace {
 
-std::string message_object(std::string_view text) { return "{\"text\":" + json_string(text) + "}"; }
+JsonLine message_object(std::string_view text) { return JsonLine().add("text", text); }
 
 std::string rule_object(const Rule& rule) {
-  return fmt::format("{{\"id\":{},\"shortDescription\":{},\"fullDescription\":{},\"helpUri\":{},\"help\":{},"
-                     "\"defaultConfiguration\":{{\"level\":{}}},"
-                     "\"properties\":{{\"tags\":[{}]}}}}",
-                     json_string(rule.id), message_object(rule.title), message_object(rule.why),
-                     json_string(rule.link),
-                     message_object(fmt::format("{} See {}; `hpcml rules {}` prints examples.", rule.why,
-                                                rule.link, rule.id)),
-                     json_string(level_name(rule.severity)), json_string(rule.group()));
+  const auto help = fmt::format("{} See {}; `hpcml rules {}` prints examples.", rule.why, rule.link, rule.id);
+  return JsonLine()
+      .add("id", rule.id)
+      .add("shortDescription", message_object(rule.title))
+      .add("fullDescription", message_object(rule.why))
+      .add("helpUri", rule.link)
+      .add("help", message_object(help))
+      .add("defaultConfiguration", JsonLine().add("level", level_name(rule.severity)))
+      .add("properties", JsonLine().add("tags", std::vector{rule.group()}))
+      .text();
 }
 
 /// The bytes [offset, offset + length) as lines and columns; the end is the column behind the last character.
-std::string region_object(const TextPlaces& places, std::size_t offset, std::size_t length) {
+JsonLine region_object(const TextPlaces& places, std::size_t offset, std::size_t length) {
   const auto begin = places.at(offset);
   const auto end = places.at(offset + length);
-  return fmt::format("{{\"startLine\":{},\"startColumn\":{},\"endLine\":{},\"endColumn\":{}}}", begin.line,
-                     begin.column, end.line, end.column);
+  return JsonLine()
+      .add("startLine", begin.line)
+      .add("startColumn", begin.column)
+      .add("endLine", end.line)
+      .add("endColumn", end.column);
 }
 
 class SarifReport : public Report {
@@ -35,11 +40,18 @@ public:
   std::string begin() override {
     std::string rules;
     for (const auto* rule : all_rules()) rules += (rules.empty() ? "" : ",\n  ") + rule_object(*rule);
-    return fmt::format("{{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
-                       "sarif-schema-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{{"
-                       "\"tool\":{{\"driver\":{{\"name\":\"hpcml\",\"version\":{},\"rules\":[\n  "
-                       "{}]}}}},\n\"columnKind\":\"utf16CodeUnits\",\"results\":[",
-                       json_string(HPCML_VERSION), rules);
+    const auto head =
+        JsonLine()
+            .add("$schema", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
+                            "sarif-schema-2.1.0.json")
+            .add("version", "2.1.0");
+    const auto driver = JsonLine()
+                            .add("name", "hpcml")
+                            .add("version", HPCML_VERSION)
+                            .add_json("rules", "[\n  " + rules + "]");
+    // Open until the end of the report: nothing is kept of a script.
+    return head.open() + ",\"runs\":[" + JsonLine().add("tool", JsonLine().add("driver", driver)).open() +
+           ",\n\"columnKind\":\"utf16CodeUnits\",\"results\":[";
   }
   std::string add(std::string_view text, const Findings& findings) override {
     const TextPlaces places(text);
@@ -56,34 +68,36 @@ public:
 private:
   static std::string result_object(const TextPlaces& places, const Finding& finding) {
     const auto& what = finding.what;
-    std::string index;
+    JsonLine result;
+    result.add("ruleId", what.code);
     const auto& rules = all_rules();
     for (std::size_t i = 0; i < rules.size(); ++i)
-      if (rules[i]->id == what.code) index = fmt::format(",\"ruleIndex\":{}", i);
-    const auto artifact = "{\"uri\":" + json_string(file_uri(what.span.file)) + "}";
-    std::string region;
+      if (rules[i]->id == what.code) result.add("ruleIndex", i);
+    const auto artifact = JsonLine().add("uri", file_uri(what.span.file));
+    JsonLine place;
+    place.add("artifactLocation", artifact);
     if (what.span.line > 0)
-      region = ",\"region\":" + region_object(places, finding.place.offset, finding.place.length);
-    return fmt::format("{{\"ruleId\":{}{},\"level\":{},\"message\":{},\"locations\":[{{\"physicalLocation\":{"
-                       "{\"artifactLocation\":{}{}}}}}]{}}}",
-                       json_string(what.code), index, json_string(level_name(what.severity)),
-                       message_object(what.message + (what.hint.empty() ? "" : " (" + what.hint + ")")),
-                       artifact, region, fixes(places, finding, artifact));
+      place.add("region", region_object(places, finding.place.offset, finding.place.length));
+    result.add("level", level_name(what.severity))
+        .add("message", message_object(what.message + (what.hint.empty() ? "" : " (" + what.hint + ")")))
+        .add("locations", std::vector{JsonLine().add("physicalLocation", place)});
+    if (!finding.fix.empty()) result.add("fixes", std::vector{fix_object(places, finding, artifact)});
+    return result.text();
   }
 
-  static std::string fixes(const TextPlaces& places, const Finding& finding, const std::string& artifact) {
-    if (finding.fix.empty()) return {};
-    std::string replacements;
+  static JsonLine fix_object(const TextPlaces& places, const Finding& finding, const JsonLine& artifact) {
+    std::vector<JsonLine> replacements;
     for (const auto& edit : finding.fix) {
-      if (!replacements.empty()) replacements += ",";
-      replacements += "{\"deletedRegion\":" + region_object(places, edit.offset, edit.length);
-      if (!edit.text.empty()) replacements += ",\"insertedContent\":" + message_object(edit.text);
-      replacements += "}";
+      JsonLine one;
+      one.add("deletedRegion", region_object(places, edit.offset, edit.length));
+      if (!edit.text.empty()) one.add("insertedContent", message_object(edit.text));
+      replacements.push_back(one);
     }
     const auto& hint = finding.what.hint;
-    return fmt::format(",\"fixes\":[{{\"description\":{},\"artifactChanges\":[{{\"artifactLocation\":{},"
-                       "\"replacements\":[{}]}}]}}]",
-                       message_object(hint.empty() ? finding.what.message : hint), artifact, replacements);
+    const auto change = JsonLine().add("artifactLocation", artifact).add("replacements", replacements);
+    return JsonLine()
+        .add("description", message_object(hint.empty() ? finding.what.message : hint))
+        .add("artifactChanges", std::vector{change});
   }
 
   bool x_any = false;

@@ -9,7 +9,7 @@
 #include "check/report.hpp"
 #include "check/rule.hpp"
 #include "cli/check_files.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 #include "plan/planner.hpp"
 #include "site/demand.hpp"
 #include "slurm/job_reading.hpp"
@@ -172,16 +172,22 @@ std::string render_text(const std::vector<Row>& rows, std::string_view source) {
 std::string render_json(const std::vector<Row>& rows) {
   std::string text = "[";
   for (const auto& row : rows) {
-    std::string findings;
+    std::vector<JsonLine> findings;
     for (const auto& [what, place, fix] : row.findings)
-      findings += fmt::format("{}{{\"severity\":{},\"code\":{},\"message\":{},\"line\":{},\"hint\":{}}}",
-                              findings.empty() ? "" : ",", json_string(check::level_name(what.severity)),
-                              json_string(what.code), json_string(what.message), what.span.line,
-                              json_string(what.hint));
-    text += fmt::format(
-        "{}{{\"site\":{},\"verdict\":{},\"errors\":{},\"warnings\":{},\"obstacle\":{},\"findings\":[{}]}}",
-        text.size() > 1 ? ",\n " : "", json_string(row.site), json_string(name_of(row.verdict)), row.errors,
-        row.warnings, json_string(row.obstacle), findings);
+      findings.push_back(JsonLine()
+                             .add("severity", check::level_name(what.severity))
+                             .add("code", what.code)
+                             .add("message", what.message)
+                             .add("line", what.span.line)
+                             .add("hint", what.hint));
+    text += (text.size() > 1 ? ",\n " : "") + JsonLine()
+                                                  .add("site", row.site)
+                                                  .add("verdict", name_of(row.verdict))
+                                                  .add("errors", row.errors)
+                                                  .add("warnings", row.warnings)
+                                                  .add("obstacle", row.obstacle)
+                                                  .add("findings", findings)
+                                                  .text();
   }
   return text + "]\n";
 }

@@ -12,7 +12,7 @@
 #include "cli/site_rows.hpp"
 #include "cli/sites_discover.hpp"
 #include "cli/sites_table.hpp"
-#include "hpcml/json_string.hpp"
+#include "discover/json_build.hpp"
 #include "slurm/options.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
@@ -58,11 +58,10 @@ void print_rows(std::vector<std::vector<std::string>> rows, const std::string& f
   if (format != "json") return print(util::render_columns(rows));
   std::string text = "[";
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    text += i > 1 ? ",\n {" : "\n {";
+    discover::JsonObject row;
     for (std::size_t j = 0; j < rows[i].size(); ++j)
-      text += (j > 0 ? ", " : "") + json_string(util::replace_all(util::to_lower(rows[0][j]), " ", "_")) +
-              ": " + json_string(rows[i][j]);
-    text += "}";
+      row.put(util::replace_all(util::to_lower(rows[0][j]), " ", "_"), rows[i][j]);
+    text += (i > 1 ? ",\n " : "\n ") + discover::render_on_one_line(row.node());
   }
   print(text + "\n]\n");
 }

@@ -9,7 +9,7 @@
 #include "cli/submit_run.hpp"
 #include "cli/submit_watch.hpp"
 #include "cli/submit_where.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 #include "util/file.hpp"
 
 namespace hpcml::cli {
@@ -48,12 +48,11 @@ void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) 
   }
   std::string text = "[";
   for (const auto& job : jobs) {
-    text += text.size() > 1 ? ",\n " : "";
-    text += "{\"job\":" + json_string(job.id) +
-            (job.cluster.empty() ? "" : ",\"cluster\":" + json_string(job.cluster)) +
-            ",\"name\":" + json_string(job.name) + ",\"log\":" + json_string(job.log) + ",\"after\":[";
-    for (const auto& id : job.after) text += (text.back() == '[' ? "" : ",") + json_string(id);
-    text += "]}";
+    JsonLine line;
+    line.add("job", job.id);
+    if (!job.cluster.empty()) line.add("cluster", job.cluster);
+    text += (text.size() > 1 ? ",\n " : "") +
+            line.add("name", job.name).add("log", job.log).add("after", job.after).text();
   }
   std::fputs((text + "]\n").c_str(), stdout);
 }

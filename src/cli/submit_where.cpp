@@ -8,7 +8,7 @@
 #include "cli/chosen_site.hpp"
 #include "cli/job_plan.hpp"
 #include "cli/submit_run.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 #include "site/facts.hpp"
 #include "slurm/submission.hpp"
 #include "spec/merged_profile.hpp"
@@ -138,13 +138,19 @@ std::string hours_text(const std::optional<double>& hours) {
 }
 
 std::string json_of(const CandidatePlace& place) {
-  return fmt::format("{{\"site\":{},\"partition\":{},\"qos\":{},\"fits\":{},\"start\":{},\"gpu_hours\":{},"
-                     "\"hardware\":{},\"note\":{}}}",
-                     json_string(place.site), json_string(place.partition),
-                     place.qos.empty() ? "null" : json_string(place.qos), place.fits,
-                     place.start.empty() ? "null" : json_string(place.start),
-                     place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null",
-                     json_string(place.hardware), json_string(place.note));
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  return JsonLine()
+      .add("site", place.site)
+      .add("partition", place.partition)
+      .add("qos", text_or_null(place.qos))
+      .add("fits", place.fits)
+      .add("start", text_or_null(place.start))
+      .add_json("gpu_hours", place.gpu_hours ? fmt::format("{}", *place.gpu_hours) : "null")
+      .add("hardware", place.hardware)
+      .add("note", place.note)
+      .text();
 }
 
 } // namespace

@@ -8,7 +8,7 @@
 #include "diag/excerpt.hpp"
 #include "diag/lines.hpp"
 #include "diag/visible_text.hpp"
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::diag {
 
@@ -93,10 +93,15 @@ std::string render_json(const Diagnostics& list) {
   std::string text = "[";
   for (const auto& d : list) {
     if (text.size() > 1) text += ",";
-    text += fmt::format(
-        "{{\"severity\":{},\"code\":{},\"message\":{},\"file\":{},\"line\":{},\"column\":{},\"hint\":{}}}",
-        json_string(name_of(d.severity)), json_string(d.code), json_string(d.message),
-        json_string(d.span.file), d.span.line, d.span.column, json_string(d.hint));
+    text += JsonLine()
+                .add("severity", name_of(d.severity))
+                .add("code", d.code)
+                .add("message", d.message)
+                .add("file", d.span.file)
+                .add("line", d.span.line)
+                .add("column", d.span.column)
+                .add("hint", d.hint)
+                .text();
   }
   return text + "]\n";
 }

@@ -12,22 +12,8 @@ namespace {
 
 constexpr std::size_t k_width = 120;
 
-std::string one_line(const JsonNode& node) {
-  std::string out;
-  switch (node.kind) {
-  case JsonKind::array:
-    for (const auto& item : node.items) out += (out.empty() ? "" : ", ") + one_line(item);
-    return "[" + out + "]";
-  case JsonKind::object:
-    for (const auto& member : node.members)
-      out += (out.empty() ? "" : ", ") + json_string(member.key) + ": " + one_line(member.value);
-    return "{" + out + "}";
-  default: return spec::render_canonical(node);
-  }
-}
-
 void append(const JsonNode& node, std::size_t indent, std::size_t column, bool root, std::string& out) {
-  const auto line = one_line(node);
+  const auto line = render_on_one_line(node);
   const bool list = node.is(JsonKind::array);
   if ((!list && !node.is(JsonKind::object)) || (!root && column + line.size() <= k_width) ||
       line.size() == 2) {
@@ -86,6 +72,20 @@ JsonNode json_texts(const std::vector<std::string>& texts) {
 JsonObject& JsonObject::put(std::string_view key, JsonNode value) {
   x_node.members.push_back({std::string(key), {}, std::move(value)});
   return *this;
+}
+
+std::string render_on_one_line(const JsonNode& node) {
+  std::string out;
+  switch (node.kind) {
+  case JsonKind::array:
+    for (const auto& item : node.items) out += (out.empty() ? "" : ", ") + render_on_one_line(item);
+    return "[" + out + "]";
+  case JsonKind::object:
+    for (const auto& member : node.members)
+      out += (out.empty() ? "" : ", ") + json_string(member.key) + ": " + render_on_one_line(member.value);
+    return "{" + out + "}";
+  default: return spec::render_canonical(node);
+  }
 }
 
 std::string render_readable(const JsonNode& node) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Profiles as JSON text that people can read and edit.
+// JSON text that people can read and edit.
 #pragma once
 
 #include <string>
@@ -32,6 +32,8 @@ private:
   spec::JsonNode x_node;
 };
 
+/// The tree on one line, blanks behind commas and colons.
+std::string render_on_one_line(const spec::JsonNode& node);
 /// The tree as indented text with its members in order; what fits on a line stands on one.
 std::string render_readable(const spec::JsonNode& node);
 

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <unistd.h>
 
-#include "hpcml/json_string.hpp"
+#include "hpcml/json_line.hpp"
 #include "util/file.hpp"
 #include "util/visible.hpp"
 
@@ -27,13 +27,15 @@ std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
 } // namespace
 
 std::string render_record(const Failure& failure) {
-  std::string text = "{\"program\":\"hpcml launch\",\"exit_code\":" + std::to_string(failure.exit_code) +
-                     ",\"phase\":" + json_string(failure.phase) +
-                     ",\"rank\":" + (failure.rank ? std::to_string(*failure.rank) : "null") +
-                     ",\"host\":" + json_string(failure.host) +
-                     ",\"what\":" + json_string(failure.error.what) +
-                     ",\"hint\":" + json_string(failure.error.hint) + "}";
-  return text;
+  return JsonLine()
+      .add("program", "hpcml launch")
+      .add("exit_code", failure.exit_code)
+      .add("phase", failure.phase)
+      .add("rank", failure.rank)
+      .add("host", failure.host)
+      .add("what", failure.error.what)
+      .add("hint", failure.error.hint)
+      .text();
 }
 
 void narrate(const std::string& line) {

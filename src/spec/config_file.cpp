@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "hpcml/json_string.hpp"
 #include "spec/job_file.hpp"
 #include "spec/job_keys.hpp"
 #include "spec/text_file.hpp"
@@ -74,19 +73,11 @@ ConfigLoad load_config(const std::string& path) {
 }
 
 std::string render_config(const Config& config) {
-  std::string text = "{";
-  if (config.site) text += "\n  \"site\": " + json_string(*config.site);
-  std::string sites;
-  for (const auto& [id, values] : config.sites) {
-    if (values.empty()) continue;
-    std::string lines;
-    for (const auto& [key, value] : values)
-      lines +=
-          fmt::format("{}\n      {}: {}", lines.empty() ? "" : ",", json_string(key), json_string(value));
-    sites += fmt::format("{}\n    {}: {{{}\n    }}", sites.empty() ? "" : ",", json_string(id), lines);
-  }
-  if (!sites.empty()) text += fmt::format("{}\n  \"sites\": {{{}\n  }}", config.site ? "," : "", sites);
-  return text + "\n}\n";
+  auto json = nlohmann::ordered_json::object();
+  if (config.site) json["site"] = *config.site;
+  for (const auto& [id, values] : config.sites)
+    for (const auto& [key, value] : values) json["sites"][id][key] = value;
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::vector<std::string> config_keys() {

@@ -25,11 +25,10 @@ JsonLine event(const char* name, const RankEnv& env) {
 
 /// Says in what this rank still waits, and ends it at once.
 [[noreturn]] void end_waiting(const RankEnv& env, const std::string& phase, std::chrono::milliseconds limit) {
-  event("failed", env)
-      .add("phase", "watchdog")
-      .add("what", "still waiting in " + phase + " after " + std::to_string(limit.count() / 1000) +
-                       " s; the library's own time limits did not end it")
-      .print();
+  print(event("failed", env)
+            .add("phase", "watchdog")
+            .add("what", "still waiting in " + phase + " after " + std::to_string(limit.count() / 1000) +
+                             " s; the library's own time limits did not end it"));
   ::_exit(k_preflight_failed);
 }
 
@@ -65,22 +64,20 @@ void run_phase(PhaseMeeting& meeting, const std::string& phase, const std::funct
 
 void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& group, long long bytes,
                      const Measured& measured) {
-  event(phase, env)
-      .add("ok", true)
-      .add("backend", group.backend())
-      .add("seconds", measured.seconds)
-      .add("gbps", measured.gbps)
-      .add("bytes", bytes)
-      .print();
+  print(event(phase, env)
+            .add("ok", true)
+            .add("backend", group.backend())
+            .add("seconds", measured.seconds)
+            .add("gbps", measured.gbps)
+            .add("bytes", bytes));
 }
 
 void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
   const auto start = Clock::now();
   PhaseMeeting meeting(env, options.group.timeout);
-  event("arrived", env)
-      .add("local_rank", env.local_rank)
-      .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
-      .print();
+  print(event("arrived", env)
+            .add("local_rank", env.local_rank)
+            .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
   if (options.program_port != 0 && options.program_port != env.master_port) {
     watchdog.enter("the check of the program's port");
     check_program_port(meeting, env, options.program_port, options.group.timeout);
@@ -115,13 +112,12 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   std::vector<JsonLine> connections;
   for (const auto& connection : own_connections(env.master_port))
     connections.push_back(connection_line(connection));
-  event("connected", env)
-      .add("backend", group->backend())
-      .add("interface", group->interface_name())
-      .add("device", group->device().str())
-      .add("connections", connections)
-      .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
-      .print();
+  print(event("connected", env)
+            .add("backend", group->backend())
+            .add("interface", group->interface_name())
+            .add("device", group->device().str())
+            .add("connections", connections)
+            .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
 
   Measured reduced, sent;
   run("all_reduce", [&] { reduced = check_all_reduce(*group, bytes); });
@@ -141,13 +137,12 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   });
   report_measured("send_recv", env, *group, bytes, sent);
   if (env.rank == 0)
-    event("summary", env)
-        .add("ok", true)
-        .add("backend", group->backend())
-        .add("bytes", bytes)
-        .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
-        .add_objects("ranks", meeting.notes("send_recv"))
-        .print();
+    print(event("summary", env)
+              .add("ok", true)
+              .add("backend", group->backend())
+              .add("bytes", bytes)
+              .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
+              .add_json_list("ranks", meeting.notes("send_recv")));
   meeting.finish();
 }
 
@@ -165,15 +160,14 @@ int run_preflight(const PreflightOptions& given) {
   } catch (const PhaseError& error) {
     const Culprit& culprit = error.culprit();
     // One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
-    event(env.rank == 0 || !culprit.heard ? "culprit" : "failed", env)
-        .add("phase", culprit.phase)
-        .add("ranks", culprit.ranks)
-        .add("hosts", culprit.hosts)
-        .add("what", culprit.what)
-        .add("next", culprit.next)
-        .print();
+    print(event(env.rank == 0 || !culprit.heard ? "culprit" : "failed", env)
+              .add("phase", culprit.phase)
+              .add("ranks", culprit.ranks)
+              .add("hosts", culprit.hosts)
+              .add("what", culprit.what)
+              .add("next", culprit.next));
   } catch (const std::exception& error) {
-    event("failed", env).add("phase", "rendezvous").add("what", error.what()).print();
+    print(event("failed", env).add("phase", "rendezvous").add("what", error.what()));
   }
   return k_preflight_failed;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A load for a rendezvous store: store_load PORT CLIENTS SECONDS. Each client says its next message when the last
-// one is answered; prints how many of each kind were answered in a second. `store.sh` runs it on torch's and ours.
+// A load for a rendezvous store: store_load PORT CLIENTS SECONDS. Each client says its next message when the
+// last one is answered; prints how many of each kind were answered in a second. `store.sh` runs it on torch's
+// and ours.
 #include <arpa/inet.h>
 #include <chrono>
 #include <cstdint>
@@ -46,8 +47,8 @@ void send_all(int fd, const std::string& bytes) {
 }
 
 /// Answered messages per second; `reply` bytes end one.
-double measure(const std::vector<int>& clients, int epoll, const std::vector<std::string>& messages, std::size_t reply,
-               double seconds) {
+double measure(const std::vector<int>& clients, int epoll, const std::vector<std::string>& messages,
+               std::size_t reply, double seconds) {
   std::vector<std::size_t> got(65536, 0);
   for (std::size_t i = 0; i < clients.size(); ++i) send_all(clients[i], messages[i]);
   std::vector<std::size_t> index(65536, 0);
@@ -117,10 +118,14 @@ int main(int argc, char** argv) {
   };
   const Kind kinds[] = {
       // A set has no answer: a ping behind it tells when it was done.
-      {"set", 4, [](const std::string& key, const std::string& v) { return "\x01" + text(key) + text(v) + "\x0dhere"; }},
+      {"set", 4,
+       [](const std::string& key, const std::string& v) {
+         return "\x01" + text(key) + text(v) + "\x0dhere";
+       }},
       {"get", 108, [](const std::string& key, const std::string&) { return "\x03" + text(key); }},
       {"wait", 1, [](const std::string& key, const std::string&) { return "\x06" + u64(1) + text(key); }},
-      {"add", 8, [](const std::string& key, const std::string&) { return "\x04" + text("count/" + key) + u64(1); }},
+      {"add", 8,
+       [](const std::string& key, const std::string&) { return "\x04" + text("count/" + key) + u64(1); }},
   };
   for (const auto& kind : kinds) {
     std::vector<std::string> messages;

@@ -5,7 +5,7 @@
 
 #include "torch/json_line.hpp"
 
-using hpcml::helper::JsonLine;
+using hpcml::JsonLine;
 
 TEST_CASE("a line of the helper is JSON whatever a library's message holds") {
   const std::string text = "Öl \"\\\n\x01\xff\xc3(";
