@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "plan/setup_context.hpp"
-
 #include <fmt/format.h>
 
+#include "plan/setup_steps.hpp"
 #include "plan/staging.hpp"
 
 namespace hpcml::plan {
@@ -20,55 +19,59 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 } // namespace
 
-void choose_setup_image(SetupContext& context) {
-  context.plan.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host
-  if (context.plan.kind != SetupKind::venv)
-    return context.error(
-        "usage/setup",
-        fmt::format("--setup {} makes an environment without an image", model::word_of(context.plan.kind)),
-        "leave --container out; --setup venv makes one on top of an image");
-  auto inside = context.facts();
-  inside.container = leaves_host(context.job, context.images);
-  const auto* rule = first_that_applies(context.images, inside);
+Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
+  Told<SetupWay> told;
+  auto& [way, said] = told;
+  way.kind = kind;
+  way.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host
+  const auto refuse = [&](const char* code, const std::string& what, const std::string& hint) {
+    told.remarks.error(code, what, hint);
+    return told;
+  };
+  if (kind != SetupKind::venv)
+    return refuse("usage/setup",
+                  fmt::format("--setup {} makes an environment without an image", model::word_of(kind)),
+                  "leave --container out; --setup venv makes one on top of an image");
+  auto inside = given.facts(kind);
+  inside.container = leaves_host(given.job, given.images);
+  const auto* rule = first_that_applies(given.images, inside);
   if (!rule || !rule->squashfs.known)
-    return context.error(
+    return refuse(
         "request/setup",
         fmt::format("the profile of {} does not say how an environment on top of {} image is mounted",
-                    context.site.name, rule ? "such an" : "an"),
+                    given.site.name, rule ? "such an" : "an"),
         "leave --container out");
   const bool by_srun = model::row_of(rule->engine).by_description;
-  if (by_srun && !fits_edf(context.job.container->value + (context.job.venv ? context.job.venv->value : "")))
-    return context.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
-                         "rename it");
-  if (by_srun && context.plan.offline_nodes)
-    return context.error("request/setup",
-                         "an EDF's image is entered on a node, and the nodes have no internet",
-                         "leave --container out");
-  if (by_srun && !context.job.account && context.site.flag("account").policy == model::Policy::required)
-    return context.error("usage/account", "an EDF's image is entered by srun, in a job that is charged",
-                         "say --account NAME");
-  if (!context.job.venv || !is_squashed(context.job.venv->value))
-    return context.error("usage/venv", "an environment on top of an image is one file",
-                         "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
-  if (context.spec.packages.empty())
-    context.error("usage/packages", "the image has its packages already",
-                  "say what it lacks: --packages 'optuna wandb'");
+  if (by_srun && !fits_edf(given.job.container->value + (given.job.venv ? given.job.venv->value : "")))
+    return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+                  "rename it");
+  if (by_srun && given.is_offline())
+    return refuse("request/setup", "an EDF's image is entered on a node, and the nodes have no internet",
+                  "leave --container out");
+  if (by_srun && !given.job.account && given.site.flag("account").policy == model::Policy::required)
+    return refuse("usage/account", "an EDF's image is entered by srun, in a job that is charged",
+                  "say --account NAME");
+  if (!given.job.venv || !is_squashed(given.job.venv->value))
+    return refuse("usage/venv", "an environment on top of an image is one file",
+                  "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
+  if (given.spec.packages.empty())
+    said.error("usage/packages", "the image has its packages already",
+               "say what it lacks: --packages 'optuna wandb'");
   std::vector<std::string> options;
   for (const auto& option : rule->options)
     if (option.find("{image}") == std::string::npos) options.push_back(option);
-  context.plan.squashed = SquashedSetup{rule->engine,
-                                        context.job.container->value,
-                                        rule->image_variable,
-                                        options,
-                                        rule->enter,
-                                        rule->squashfs.at,
-                                        rule->squashfs.options,
-                                        by_srun ? step_of(context.job) : std::vector<std::string>{}};
-  context.plan.notes.emplace_back(
-      "jobs mount it with the image: one file for the file system instead of thousands",
-      rule->squashfs.origin);
-  context.recipe = nullptr; // what the host's Python needs is of no use inside
-  context.image_rule = rule;
+  way.squashed = SquashedSetup{rule->engine,
+                               given.job.container->value,
+                               rule->image_variable,
+                               options,
+                               rule->enter,
+                               rule->squashfs.at,
+                               rule->squashfs.options,
+                               by_srun ? step_of(given.job) : std::vector<std::string>{}};
+  said.note("jobs mount it with the image: one file for the file system instead of thousands",
+            rule->squashfs.origin);
+  way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
+  return told;
 }
 
 } // namespace hpcml::plan

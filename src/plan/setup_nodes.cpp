@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "plan/setup_context.hpp"
-
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "model/gpu_arch.hpp"
 #include "model/torch_version.hpp"
+#include "plan/setup_steps.hpp"
 #include "plan/unknown_name.hpp"
 #include "site/placement.hpp"
 #include "util/text.hpp"
@@ -18,10 +17,10 @@ using model::CpuArch;
 using model::GpuVendor;
 
 /// Whether the environment is for nodes of this kind.
-bool is_wanted(const SetupContext& context, const model::NodeType& node) {
-  if (node.gpu.has_value() != context.is_for_gpus()) return false;
-  if (!context.job.partition) return true;
-  const auto* partition = context.site.find_partition(context.job.partition->value);
+bool is_wanted(const SetupRequest& given, const model::NodeType& node) {
+  if (node.gpu.has_value() != given.is_for_gpus()) return false;
+  if (!given.job.partition) return true;
+  const auto* partition = given.site.find_partition(given.job.partition->value);
   return partition && (partition->node_types.empty() ||
                        std::find(partition->node_types.begin(), partition->node_types.end(), node.id) !=
                            partition->node_types.end());
@@ -32,9 +31,9 @@ struct NodeTraits {
   std::vector<std::string> vendors, cpus, toolkits;
 };
 
-NodeTraits traits_of(const SetupContext& context, std::vector<std::string>& archs) {
+NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vector<std::string>& archs) {
   NodeTraits traits;
-  for (const auto* node : context.nodes.types) {
+  for (const auto* node : types) {
     add_once(traits.cpus, model::word_of(node->cpu_arch));
     if (!node->gpu) continue;
     add_once(traits.vendors, model::word_of(node->gpu->vendor));
@@ -46,18 +45,17 @@ NodeTraits traits_of(const SetupContext& context, std::vector<std::string>& arch
 }
 
 /// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
-void set_target(SetupContext& context, const NodeTraits& traits) {
+void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget& target, Remarks& said) {
   const auto& [vendors, cpus, toolkits] = traits;
-  auto& target = context.nodes.target;
   target.vendor = vendors.empty() ? GpuVendor::unknown
                                   : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
   if (vendors.empty() &&
-      context.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
-    if (context.spec.cuda.empty() && context.spec.rocm.empty())
-      context.error(
-          "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", context.site.name),
+      given.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
+    if (given.spec.cuda.empty() && given.spec.rocm.empty())
+      said.error(
+          "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", given.site.name),
           "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
-    target.vendor = context.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
+    target.vendor = given.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
   }
   target.cpu_arch =
       cpus.empty() ? CpuArch::unknown : model::find_word<CpuArch>(cpus.front()).value_or(CpuArch::unknown);
@@ -65,43 +63,46 @@ void set_target(SetupContext& context, const NodeTraits& traits) {
   std::erase(target.archs, std::string());
   if (!toolkits.empty() && std::find(toolkits.begin(), toolkits.end(), "") == toolkits.end())
     target.toolkit_max = *std::min_element(toolkits.begin(), toolkits.end(), model::is_older);
-  context.plan.node_arch = target.cpu_arch;
 }
 
 } // namespace
 
-void find_setup_nodes(SetupContext& context) {
-  if (context.job.partition)
-    if (const auto unknown = site::judge_partition_name(context.site, context.job.partition->value)) {
-      context.findings.push_back(describe_unknown_partition(context.site, *unknown));
-      return;
+Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
+  Told<SetupNodes> told;
+  auto& [nodes, said] = told;
+  if (given.job.partition)
+    if (const auto unknown = site::judge_partition_name(given.site, given.job.partition->value)) {
+      said.findings.push_back(describe_unknown_partition(given.site, *unknown));
+      return told;
     }
-  auto& types = context.nodes.types;
-  for (const auto& node : context.site.node_types)
-    if (is_wanted(context, node)) types.push_back(&node);
-  if (const auto& type = context.job.gpu_type) {
-    const auto* named = context.site.find_node_type(type->value);
+  auto& types = nodes.types;
+  for (const auto& node : given.site.node_types)
+    if (is_wanted(given, node)) types.push_back(&node);
+  if (const auto& type = given.job.gpu_type) {
+    const auto* named = given.site.find_node_type(type->value);
     const bool by_id = std::find(types.begin(), types.end(), named) != types.end();
     types = by_id ? std::vector{named} : site::nodes_with_type(types, type->value);
   }
-  if (context.nodes.types.empty() && !context.site.node_types.empty())
-    return context.error(
-        "request/setup",
-        fmt::format("{} has no nodes with {} for this request in its profile", context.site.name,
-                    context.is_for_gpus() ? "GPUs" : "CPUs only"),
-        "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
-  auto traits = traits_of(context, context.nodes.target.archs);
+  if (types.empty() && !given.site.node_types.empty()) {
+    said.error("request/setup",
+               fmt::format("{} has no nodes with {} for this request in its profile", given.site.name,
+                           given.is_for_gpus() ? "GPUs" : "CPUs only"),
+               "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
+    return told;
+  }
+  auto traits = traits_of(types, nodes.target.archs);
   auto& [vendors, cpus, toolkits] = traits;
   std::erase(cpus, std::string());
   if (std::find(vendors.begin(), vendors.end(), "") != vendors.end())
     vendors.clear(); // one unknown is enough not to know
   if (vendors.size() > 1 || cpus.size() > 1)
-    return context.error("request/setup",
-                         fmt::format("one environment cannot run on all nodes of {}: they have {}",
-                                     context.site.name,
-                                     util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
-                         "choose the nodes with --partition or --gpu-type");
-  set_target(context, traits);
+    said.error("request/setup",
+               fmt::format("one environment cannot run on all nodes of {}: they have {}", given.site.name,
+                           util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
+               "choose the nodes with --partition or --gpu-type");
+  else
+    set_target(given, traits, nodes.target, said);
+  return told;
 }
 
 } // namespace hpcml::plan

@@ -1,25 +1,51 @@
 // SPDX-License-Identifier: MIT
+// plan_setup: the steps in their order.
 #include "plan/setup_plan.hpp"
 
-#include "plan/setup_context.hpp"
+#include "plan/setup_steps.hpp"
 
 namespace hpcml::plan {
 
 SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site) {
-  SetupContext context{spec, job, site};
-  if (job.container) context.images = container_rules(site, job);
-  context.plan.site_id = site.id;
-  context.plan.site_hash = site.hash;
-  context.plan.request_line = spec.request_line;
-  context.plan.offline_nodes = !site.network.internet_on_compute.value_or(true);
-  find_setup_nodes(context);
-  choose_setup_kind(context);
-  choose_setup_place(context);
-  read_setup_packages(context);
-  choose_setup_index(context);
-  add_setup_software(context);
-  if (diag::has_errors(context.findings)) return {std::nullopt, std::move(context.findings)};
-  return {std::move(context.plan), std::move(context.findings)};
+  Remarks said;
+  const SetupRequest request{spec, job, site, job.container ? container_rules(site, job) : ContainerRules{}};
+  const auto nodes = take(find_setup_nodes(request), said);
+  const SetupOnNodes on_nodes(request, nodes);
+  const auto way = take(choose_setup_way(on_nodes), said);
+  const SetupByWay by_way(on_nodes, way);
+  auto place = take(choose_setup_place(by_way), said);
+  auto packages = take(read_setup_packages(by_way), said);
+  auto index = take(choose_setup_index(by_way, place), said);
+  auto software = take(plan_setup_software(by_way), said);
+  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
+  SetupPlan plan;
+  plan.kind = way.kind;
+  plan.site_id = site.id;
+  plan.site_hash = site.hash;
+  plan.place = std::move(place.place);
+  plan.place_expression = place.expression;
+  plan.modules_reset = software.modules_reset;
+  plan.modules = std::move(software.modules);
+  plan.torch_packages = std::move(packages.torch);
+  plan.packages = std::move(packages.other);
+  plan.has_torch = packages.has_torch;
+  plan.python = std::move(index.python);
+  plan.index = std::move(index.index);
+  plan.index_reason = std::move(index.reason);
+  plan.list_wheels = std::move(index.list_wheels);
+  plan.base_image = std::move(software.base_image);
+  plan.easyconfig = std::move(place.easyconfig);
+  plan.squashed = way.squashed;
+  plan.node_arch = nodes.target.cpu_arch;
+  plan.offline_nodes = request.is_offline();
+  plan.link_directories = std::move(software.link_directories);
+  plan.cuda_archs = std::move(software.cuda_archs);
+  plan.request_line = spec.request_line;
+  plan.pack = std::move(place.pack);
+  plan.downloads = std::move(software.downloads);
+  plan.use = std::move(place.use);
+  plan.notes = std::move(said.notes);
+  return {std::move(plan), std::move(said.findings)};
 }
 
 } // namespace hpcml::plan

@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: MIT
-#include "plan/setup_context.hpp"
+#include "plan/setup_steps.hpp"
 
 #include <algorithm>
 
 namespace hpcml::plan {
 
-site::JobFacts SetupContext::facts() const {
+site::JobFacts SetupOnNodes::facts(SetupKind kind) const {
   site::JobFacts facts;
   facts.gpus = is_for_gpus();
-  facts.container = plan.kind == SetupKind::container;
+  facts.container = kind == SetupKind::container;
   if (job.partition) facts.partition = job.partition->value;
   if (job.gpu_type) facts.gpu_type = job.gpu_type->value;
   if (nodes.types.size() == 1) facts.node_type = nodes.types.front()->id;
   return facts;
 }
 
-bool SetupContext::is_module_image() const {
-  if (plan.kind != SetupKind::container || !job.container) return false;
+bool SetupOnNodes::is_module_image(SetupKind kind) const {
+  if (kind != SetupKind::container || !job.container) return false;
   return !images.empty() && !images.front()->image_variable.empty();
-}
-
-const model::PythonRule* SetupContext::recipe_for(std::optional<model::PythonWay> kind) const {
-  for (const auto& rule : site.python)
-    if (rule.kind == kind && site::applies(rule.when, facts()) &&
-        (rule.image.tool == "easybuild") == is_module_image())
-      return &rule;
-  return nullptr;
 }
 
 void add_once(std::vector<std::string>& list, const std::string& text) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The steps that plan an environment, as a chain of values: each is a function of those before it. None stops
+// at the first error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/container_choice.hpp"
+#include "plan/remarks.hpp"
+#include "plan/setup_plan.hpp"
+#include "plan/torch_wheels.hpp"
+#include "site/facts.hpp"
+
+namespace hpcml::plan {
+
+/// What is asked for, of which site.
+struct SetupRequest {
+  const SetupSpec& spec;
+  const model::JobSpec& job;
+  const model::Site& site;
+  ContainerRules images = {}; ///< the site's rules for the request's image
+
+  bool is_for_gpus() const { return !(job.gpus_per_node && job.gpus_per_node->value == 0); }
+  /// Compute nodes have no internet.
+  bool is_offline() const { return !site.network.internet_on_compute.value_or(true); }
+};
+
+/// The nodes that the environment is for, and what they have in common.
+struct SetupNodes {
+  std::vector<const model::NodeType*> types;
+  WheelTarget target;
+};
+Told<SetupNodes> find_setup_nodes(const SetupRequest& given);
+
+/// A request whose nodes are found, for the steps behind it.
+struct SetupOnNodes : SetupRequest {
+  SetupOnNodes(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
+
+  const SetupNodes& nodes;
+
+  /// What the profile's conditional rules ask; nothing is known of the number of nodes.
+  site::JobFacts facts(SetupKind kind) const;
+  /// Whether the request names an image of its own by the module that gives it.
+  bool is_module_image(SetupKind kind) const;
+};
+
+/// How the environment is made.
+struct SetupWay {
+  SetupKind kind = SetupKind::venv;
+  const model::PythonRule* recipe = nullptr;        ///< the site's, for this kind of environment
+  std::optional<SquashedSetup> squashed = {};       ///< it lies on top of an image, as one file
+  const model::ContainerRule* image_rule = nullptr; ///< of that image
+};
+Told<SetupWay> choose_setup_way(const SetupOnNodes& given);
+/// Part of the above: a virtual environment on top of the request's image.
+Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind);
+
+/// A request whose way is chosen, for the steps behind it.
+struct SetupByWay : SetupOnNodes {
+  SetupByWay(const SetupOnNodes& given, const SetupWay& how) : SetupOnNodes(given), way(how) {}
+
+  const SetupWay& way;
+
+  site::JobFacts facts() const { return SetupOnNodes::facts(way.kind); }
+  bool is_module_image() const { return SetupOnNodes::is_module_image(way.kind); }
+};
+
+/// Where the environment lies.
+struct SetupPlace {
+  std::string place; ///< path (with variables, if `expression`), name or image
+  bool expression = false;
+  std::string use;        ///< the flag that a job takes it with: "--venv"
+  std::string easyconfig; ///< EasyBuild's recipe of an image that a module gives; empty: none
+  std::string pack;       ///< archive to make of it; empty: none
+};
+Told<SetupPlace> choose_setup_place(const SetupByWay& given);
+
+/// What is installed.
+struct SetupPackages {
+  std::vector<std::string> torch; ///< from PyTorch's index, or from the site's wheels
+  std::vector<std::string> other; ///< "-r FILE" included
+  bool has_torch = true;          ///< torch is among them, by name or by what asks for it
+};
+Told<SetupPackages> read_setup_packages(const SetupByWay& given);
+
+/// Where the packages come from, and for which Python.
+struct SetupIndex {
+  std::optional<WheelIndex> index; ///< none: the site's own wheels
+  std::string reason;
+  std::string list_wheels; ///< the site's program that lists its wheels; empty: none
+  std::string python;      ///< version
+};
+Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& place);
+
+/// What is loaded and set for the making of it.
+struct SetupSoftware {
+  model::ModulesReset modules_reset = model::ModulesReset::none;
+  std::vector<model::PlannedModule> modules;
+  std::vector<model::PlannedEnv> downloads;  ///< where pip and uv keep what they have fetched
+  std::string base_image;                    ///< of the image to build
+  std::vector<std::string> link_directories; ///< expressions
+  std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
+};
+Told<SetupSoftware> plan_setup_software(const SetupByWay& given);
+
+/// Adds the text unless it is there.
+void add_once(std::vector<std::string>& list, const std::string& text);
+
+} // namespace hpcml::plan

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Each step that plans an environment alone: made from values that the steps before it would have returned.
+#include <catch2/catch.hpp>
+
+#include <type_traits>
+
+#include "plan/setup_steps.hpp"
+#include "plan_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+using model::SetupKind;
+using plan::SetupByWay;
+using plan::SetupOnNodes;
+using plan::SetupRequest;
+
+namespace {
+
+/// A site that no profile has.
+model::Site small_site() {
+  model::Site site;
+  site.id = site.name = "small";
+  model::NodeType node;
+  node.id = "quad";
+  node.gpu.emplace();
+  node.gpu->vendor = model::GpuVendor::nvidia;
+  node.gpu->cuda_max = "12.4";
+  site.node_types.push_back(node);
+  return site;
+}
+
+/// A request and the values of its first steps, together.
+struct Given {
+  model::Site site = small_site();
+  model::JobSpec job = {};
+  plan::SetupSpec spec = {};
+  plan::SetupNodes nodes = {};
+  plan::SetupWay way = {};
+
+  SetupRequest request() const { return {spec, job, site}; }
+  SetupOnNodes on_nodes() const { return {request(), nodes}; }
+  SetupByWay by_way() const { return {on_nodes(), way}; }
+};
+
+bool says(const plan::Remarks& said, const std::string& code) {
+  return std::any_of(said.findings.begin(), said.findings.end(),
+                     [&](const auto& finding) { return finding.code == code; });
+}
+
+} // namespace
+
+// A step is a function of those before it: its argument has nothing of those behind it.
+static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_way), const SetupRequest&>,
+              "what is made follows from the nodes that it is for");
+static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_place), const SetupOnNodes&>);
+static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupOnNodes&>);
+static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupByWay&>);
+
+TEST_CASE("the nodes of an environment follow from the request alone") {
+  Given given;
+  auto told = plan::find_setup_nodes(given.request());
+  CHECK(told.value.types == std::vector<const model::NodeType*>{&given.site.node_types.front()});
+  CHECK(told.value.target.vendor == model::GpuVendor::nvidia);
+  CHECK(told.value.target.toolkit_max == "12.4");
+  CHECK_FALSE(told.remarks.refuse());
+  given.job.gpus_per_node = flag<unsigned>(0);
+  told = plan::find_setup_nodes(given.request());
+  CHECK(told.value.types.empty());
+  CHECK(says(told.remarks, "request/setup"));
+}
+
+TEST_CASE("how an environment is made follows from the request and its nodes") {
+  Given given;
+  CHECK(plan::choose_setup_way(given.on_nodes()).value.kind == SetupKind::venv);
+  model::PythonRule recipe;
+  recipe.kind = model::PythonWay::conda;
+  recipe.when.node_types = {"quad"};
+  given.site.python = {recipe};
+  given.spec.kind = SetupKind::conda;
+  CHECK(plan::choose_setup_way(given.on_nodes()).value.recipe == nullptr); // of which nodes nobody knows
+  given.nodes.types = {&given.site.node_types.front()};
+  CHECK(plan::choose_setup_way(given.on_nodes()).value.recipe == &given.site.python.front());
+  given.job.container = text("image.sif");
+  const auto told = plan::choose_setup_way(given.on_nodes());
+  CHECK(says(told.remarks, "usage/setup"));
+  CHECK(told.value.squashed);
+}
+
+TEST_CASE("an environment's place, packages and wheels follow from its way") {
+  Given given;
+  given.way.kind = SetupKind::wheelhouse;
+  given.spec.packages = "requirements.txt";
+  CHECK(plan::choose_setup_place(given.by_way()).value.place == "requirements-small.txt");
+  CHECK(plan::read_setup_packages(given.by_way()).value.torch == std::vector<std::string>{"torch"});
+  given.way.kind = SetupKind::container;
+  CHECK(says(plan::read_setup_packages(given.by_way()).remarks, "usage/packages"));
+  CHECK(says(plan::choose_setup_place(given.by_way()).remarks, "usage/container"));
+  given.nodes.target.vendor = model::GpuVendor::nvidia;
+  given.nodes.target.toolkit_max = "12.4";
+  given.way.kind = SetupKind::venv;
+  // cu124 is taken where it is asked for.
+  CHECK(plan::choose_setup_index(given.by_way(), {}).value.index->name == "cu118");
+  given.spec.cuda = "12.4";
+  CHECK(plan::choose_setup_index(given.by_way(), {}).value.index->name == "cu124");
+  given.spec.cuda.clear();
+  plan::SetupPlace module_image;
+  module_image.easyconfig = "PyTorch.eb";
+  CHECK_FALSE(plan::choose_setup_index(given.by_way(), module_image).value.index);
+}
