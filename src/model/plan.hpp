@@ -181,10 +181,7 @@ struct Plan {
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::vector<std::string> command;
-  std::vector<std::string> command_source; ///< the same words as shell text, where they come from a script
-                                           ///< that is ported; else empty
-  PortedLaunch ported;        ///< of the launch that is rendered: the options that the ported script gave it
-  std::vector<JobStep> steps; ///< empty: the command is the only one
+  std::vector<JobStep> steps;     ///< empty: the command is the only one
   std::optional<PortedBody> body; ///< of a script that is ported: its text around the programs
   std::string request_line;       ///< the gen command that made it, for the script's head
   std::vector<PlannedDirective> directives;

@@ -85,6 +85,24 @@ PlannedDirective for_one_task(PlannedDirective directive, unsigned tasks) {
   return directive;
 }
 
+/// The launcher's options in the shell's own step: within the one task of that the ranks are to be counted
+/// again.
+std::vector<std::string> step_args_in_shell(const model::Plan& plan) {
+  auto args = plan.launcher.step_args;
+  if (plan.interactive.program != "srun" || !plan.launcher.by_srun()) return args;
+  if (!plan.launcher.choice.is_agent()) {
+    const auto tasks = plan.layout.nodes * plan.layout.tasks_per_node;
+    args.insert(args.begin(), "--ntasks-per-node=" + std::to_string(plan.layout.tasks_per_node));
+    args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));
+    // The shell has SLURM_DISTRIBUTION of its own step, which dealt one task to each node in turn.
+    const bool asked = std::any_of(plan.directives.begin(), plan.directives.end(),
+                                   [](const auto& one) { return one.name == "--distribution"; });
+    if (!asked) args.push_back("--distribution=block");
+  }
+  args.push_back("--overlap");
+  return args;
+}
+
 } // namespace
 
 InteractiveLine make_interactive(const model::Plan& plan) {
@@ -140,22 +158,7 @@ std::string render_interactive_lines(const model::Plan& plan, bool with_program)
     if (plan.launcher.choice.is_hpcml()) text += "HPCML=" + util::shell_quote(plan.hpcml_path.value) + "\n";
     add_lines(make_environment(plan));
     add_lines(make_rendezvous(plan));
-    // Within the one task of the shell's own step the ranks are to be counted again.
-    auto inner = plan;
-    if (plan.interactive.program == "srun" && plan.launcher.by_srun()) {
-      auto& args = inner.launcher.step_args;
-      const auto tasks = plan.layout.nodes * plan.layout.tasks_per_node;
-      if (!plan.launcher.choice.is_agent()) {
-        args.insert(args.begin(), "--ntasks-per-node=" + std::to_string(plan.layout.tasks_per_node));
-        args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));
-        // The shell has SLURM_DISTRIBUTION of its own step, which dealt one task to each node in turn.
-        const bool asked = std::any_of(plan.directives.begin(), plan.directives.end(),
-                                       [](const auto& one) { return one.name == "--distribution"; });
-        if (!asked) args.push_back("--distribution=block");
-      }
-      args.push_back("--overlap");
-    }
-    add_lines(make_step(inner));
+    add_lines(make_step(plan, step_args_in_shell(plan)));
   }
   return text.empty() ? text : "# then, in its shell, as the batch script has it:\n" + text;
 }

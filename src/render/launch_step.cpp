@@ -23,7 +23,8 @@ void add(ScriptWords& words, const char* option, const std::string& value) {
 
 } // namespace
 
-std::vector<ScriptWords> launch_groups(const model::Plan& plan) {
+std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
+  const auto& plan = step.plan;
   ScriptWords program{ScriptWord::expression("\"$HPCML\"")};
   for (const auto& folder : plan.sites_dirs) add(program, "--sites-dir", folder);
   program.push_back(ScriptWord::literal("launch"));
@@ -67,15 +68,15 @@ std::vector<ScriptWords> launch_groups(const model::Plan& plan) {
     }
   flags.push_back(ScriptWord::literal("--"));
 
-  std::vector<ScriptWords> groups{step_words(plan)};
+  std::vector<ScriptWords> groups{step_words(step)};
   // "ibrun" alone is no line worth having.
   if (groups[0].size() == 1)
     groups[0].insert(groups[0].end(), program.begin(), program.end());
   else
     groups.push_back(program);
   groups.push_back(flags);
-  for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
-  groups.push_back(program_words(plan, plan.command));
+  for (auto& group : wrapper_groups(step)) groups.push_back(std::move(group));
+  groups.push_back(program_words(step.program, step.program.command));
   return groups;
 }
 

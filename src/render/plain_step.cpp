@@ -168,20 +168,21 @@ std::string task_exports(const model::Plan& plan) {
   return text;
 }
 
-std::vector<ScriptWords> plain_groups(const model::Plan& plan) {
-  std::vector<ScriptWords> groups{step_words(plan)};
+std::vector<ScriptWords> plain_groups(const ScriptStep& step) {
+  const auto& plan = step.plan;
+  std::vector<ScriptWords> groups{step_words(step)};
   if (!plan.launcher.choice.is_agent()) {
     // What reads the same variables starts like all others, and its own ssh launcher is not needed.
-    for (auto& group : wrapper_groups(plan, rank_lines(plan))) groups.push_back(std::move(group));
-    groups.push_back(program_words(plan, plan.command));
+    for (auto& group : wrapper_groups(step, rank_lines(plan))) groups.push_back(std::move(group));
+    groups.push_back(program_words(step.program, step.program.command));
     return groups;
   }
   auto exports = task_exports(plan);
   if (!exports.empty()) exports += "\n";
-  for (auto& group : wrapper_groups(plan, exports, start_agent(plan))) groups.push_back(std::move(group));
-  const auto program = agent_program(plan.command);
+  for (auto& group : wrapper_groups(step, exports, start_agent(plan))) groups.push_back(std::move(group));
+  const auto program = agent_program(step.program.command);
   groups.push_back(agent_words(plan, program));
-  groups.push_back(program_words(plan, program.words));
+  groups.push_back(program_words(step.program, program.words));
   return groups;
 }
 

@@ -70,20 +70,16 @@ ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
   return lines;
 }
 
-Step ported_step(const model::Plan& plan, const model::PortedLaunch& launch) {
-  auto alone = plan;
-  alone.command = launch.command;
-  alone.command_source = launch.source;
-  alone.ported = launch;
-  if (launch.per_node)
-    return single_step(alone, per_node_words(alone),
+Step ported_step(const ScriptStep& step) {
+  if (step.program.per_node)
+    return single_step(step, per_node_words(step.plan),
                        "a step of the old script with one process on each node");
-  return program_step(alone, launch.once);
+  return program_step(step);
 }
 
 } // namespace
 
-ScriptLines ported_lines(const model::Plan& plan) {
+ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>& step_args) {
   auto lines = mask_lines(plan);
   const auto& body = *plan.body;
   lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.",
@@ -97,7 +93,7 @@ ScriptLines ported_lines(const model::Plan& plan) {
     read += piece.text;
     if (piece.launch.command.empty()) continue;
     read += " " + util::join(piece.launch.source, " ") + "\n";
-    const auto step = ported_step(plan, piece.launch);
+    const auto step = ported_step({plan, piece.launch, step_args});
     text += render_line(step);
     if (reasons.empty()) reasons = step.reasons;
   }

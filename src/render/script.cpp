@@ -23,19 +23,20 @@ struct Section {
 };
 
 const std::vector<Section>& sections() {
-  static const std::vector<Section> k_sections = {{"directives", make_directives},
-                                                  {"head", make_head},
-                                                  {"find_hpcml", make_find_hpcml},
-                                                  {"software", make_software},
-                                                  {"per_node", make_per_node},
-                                                  {"caches", make_caches},
-                                                  {"staging", make_staging},
-                                                  {"wheelhouse", make_wheelhouse},
-                                                  {"environment", make_environment},
-                                                  {"rendezvous", make_rendezvous},
-                                                  {"store", make_store},
-                                                  {"container", make_container},
-                                                  {"step", make_step}};
+  static const std::vector<Section> k_sections = {
+      {"directives", make_directives},
+      {"head", make_head},
+      {"find_hpcml", make_find_hpcml},
+      {"software", make_software},
+      {"per_node", make_per_node},
+      {"caches", make_caches},
+      {"staging", make_staging},
+      {"wheelhouse", make_wheelhouse},
+      {"environment", make_environment},
+      {"rendezvous", make_rendezvous},
+      {"store", make_store},
+      {"container", make_container},
+      {"step", [](const model::Plan& plan) { return make_step(plan, plan.launcher.step_args); }}};
   return k_sections;
 }
 

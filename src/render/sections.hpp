@@ -34,8 +34,8 @@ ScriptLines make_store(const model::Plan& plan);
 ScriptLines make_caches(const model::Plan& plan);
 /// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
 ScriptLines make_container(const model::Plan& plan);
-/// The step or steps that run the program.
-ScriptLines make_step(const model::Plan& plan);
+/// The step or steps that run the program; `step_args` are the launcher's options of each.
+ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args);
 
 /// A task's rank, as a word for the task's shell: by the site's variable for it, Slurm's, or MPI's.
 std::string task_rank(const model::Plan& plan);
@@ -44,28 +44,34 @@ std::string task_local_rank(const model::Plan& plan, const std::string& rank);
 /// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's
 /// `fallback`.
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
+/// One step of a script: what it runs as the plan says.
+struct ScriptStep {
+  const model::Plan& plan;
+  const model::PortedLaunch& program;        ///< of a ported script with its text and its options
+  const std::vector<std::string>& step_args; ///< what the launcher gets
+};
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
-ScriptWords step_words(const model::Plan& plan);
+ScriptWords step_words(const ScriptStep& step);
 /// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and
 /// activates a virtualenv of the node, the container, a shell inside it that activates what is there. `last`
 /// starts the program.
-std::vector<ScriptWords> wrapper_groups(const model::Plan& plan, const std::string& task_lines = {},
+std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::string& task_lines = {},
                                         const std::string& last = "exec \"$@\"");
-/// The last words of the plan's command: `words`, or their text in the script that is ported.
-ScriptWords program_words(const model::Plan& plan, const std::vector<std::string>& words);
-/// The program in a step of its own kind, `step` being what starts its tasks: without what sets up ranks.
-Step single_step(const model::Plan& plan, ScriptWords step, const char* why);
-/// The plan's command as a step: one task per rank (or one agent per node), or one process on the first node.
-Step program_step(const model::Plan& plan, bool once);
+/// The last words of the step's command: `words`, or their text in the script that is ported.
+ScriptWords program_words(const model::PortedLaunch& program, const std::vector<std::string>& words);
+/// The program in a step of its own kind, `start` being what starts its tasks: without what sets up ranks.
+Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
+/// The program as a step: one task per rank (or one agent per node), or one process on the first node.
+Step program_step(const ScriptStep& step);
 /// What stands before a step that binds with masks.
 ScriptLines mask_lines(const model::Plan& plan);
 /// What starts one task on each node.
 ScriptWords per_node_words(const model::Plan& plan);
 /// The old script's own commands, its launches written anew where they stand.
-ScriptLines ported_lines(const model::Plan& plan);
+ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>& step_args);
 /// The step of a script with `hpcml launch`, and of a plain one.
-std::vector<ScriptWords> launch_groups(const model::Plan& plan);
-std::vector<ScriptWords> plain_groups(const model::Plan& plan);
+std::vector<ScriptWords> launch_groups(const ScriptStep& step);
+std::vector<ScriptWords> plain_groups(const ScriptStep& step);
 /// The variables that a plain step sets in each task, as lines of a shell program; empty where there are
 /// none.
 std::string task_exports(const model::Plan& plan);

@@ -154,17 +154,18 @@ Reasons step_reasons(const model::Plan& plan) {
 
 } // namespace
 
-ScriptWords program_words(const model::Plan& plan, const std::vector<std::string>& words) {
-  if (plan.command_source.empty()) return literals(words);
-  ScriptWords source;
-  for (auto i = plan.command_source.size() - std::min(words.size(), plan.command_source.size());
-       i < plan.command_source.size(); ++i)
-    source.push_back(ScriptWord::expression(plan.command_source[i]));
-  return source;
+ScriptWords program_words(const model::PortedLaunch& program, const std::vector<std::string>& words) {
+  const auto& source = program.source;
+  if (source.empty()) return literals(words);
+  ScriptWords last;
+  for (auto i = source.size() - std::min(words.size(), source.size()); i < source.size(); ++i)
+    last.push_back(ScriptWord::expression(source[i]));
+  return last;
 }
 
-ScriptWords step_words(const model::Plan& plan) {
-  const auto& extra = plan.launcher.step_args;
+ScriptWords step_words(const ScriptStep& step) {
+  const auto& plan = step.plan;
+  const auto& extra = step.step_args;
   ScriptWords words{ScriptWord::literal(plan.launcher.step)};
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!gives(extra, option)) words.push_back(ScriptWord::literal(option + "=" + value));
@@ -186,13 +187,14 @@ ScriptWords step_words(const model::Plan& plan) {
     add("--kill-on-bad-exit", plan.launcher.least_nodes > 0 ? "0" : "1");
   }
   for (const auto& arg : extra) words.push_back(ScriptWord::literal(arg));
-  if (plan.launcher.by_srun()) add_expressions(words, plan.ported.step_options);
+  if (plan.launcher.by_srun()) add_expressions(words, step.program.step_options);
   add_image_options(words, plan);
   return words;
 }
 
-std::vector<ScriptWords> wrapper_groups(const model::Plan& plan, const std::string& task_lines,
+std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::string& task_lines,
                                         const std::string& last) {
+  const auto& plan = step.plan;
   constexpr std::string_view k_plain = "exec \"$@\"";
   const char* name = task_lines.empty() ? "task" : plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<ScriptWords> groups;
@@ -207,7 +209,7 @@ std::vector<ScriptWords> wrapper_groups(const model::Plan& plan, const std::stri
   if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
     if (!plan.container->prefix.empty()) {
       groups.push_back({ScriptWord::literal(plan.container->prefix)});
-      add_expressions(groups.back(), plan.ported.image_options);
+      add_expressions(groups.back(), step.program.image_options);
     }
     const auto activate = inner_activation(plan);
     if (!task_lines.empty() || !activate.empty() || last != k_plain)
@@ -227,11 +229,11 @@ std::vector<ScriptWords> wrapper_groups(const model::Plan& plan, const std::stri
     groups.push_back({ScriptWord::expression("\"${binds[@]}\"")});
   else if (auto binds = bind_words(container, false); !binds.empty())
     groups.push_back(binds);
-  if (ScriptWords options; !plan.ported.image_options.empty()) {
-    add_expressions(options, plan.ported.image_options);
+  if (ScriptWords options; !step.program.image_options.empty()) {
+    add_expressions(options, step.program.image_options);
     groups.push_back(options);
   }
-  groups.push_back({!plan.ported.image.empty() ? ScriptWord::expression(plan.ported.image)
+  groups.push_back({!step.program.image.empty() ? ScriptWord::expression(step.program.image)
                     : container.image_variable.empty()
                         ? ScriptWord::literal(container.image)
                         : ScriptWord::expression("\"$" + container.image_variable + "\"")});
@@ -269,11 +271,11 @@ ScriptLines make_container(const model::Plan& plan) {
   return {Verbatim{text, {{"", plan.container->origin}}}};
 }
 
-Step single_step(const model::Plan& plan, ScriptWords step, const char* why) {
-  std::vector<ScriptWords> groups{std::move(step)};
-  add_image_options(groups.front(), plan);
-  for (auto& group : wrapper_groups(plan)) groups.push_back(std::move(group));
-  groups.push_back(program_words(plan, plan.command));
+Step single_step(const ScriptStep& step, ScriptWords start, const char* why) {
+  std::vector<ScriptWords> groups{std::move(start)};
+  add_image_options(groups.front(), step.plan);
+  for (auto& group : wrapper_groups(step)) groups.push_back(std::move(group));
+  groups.push_back(program_words(step.program, step.program.command));
   return {groups, by_rule(why)};
 }
 
@@ -291,20 +293,21 @@ ScriptLines mask_lines(const model::Plan& plan) {
                   reasons}};
 }
 
-Step program_step(const model::Plan& plan, bool once) {
-  return once ? single_step(plan,
-                            literals({plan.launcher.step, "--nodes=1", "--ntasks=1", "--ntasks-per-node=1",
-                                      "--cpu-bind=none"}),
-                            "a step that is to run once: one process on the first node")
-              : Step{plan.launcher.choice.is_hpcml() ? launch_groups(plan) : plain_groups(plan),
-                     step_reasons(plan)};
+Step program_step(const ScriptStep& step) {
+  const auto& launcher = step.plan.launcher;
+  return step.program.once ? single_step(step,
+                                         literals({launcher.step, "--nodes=1", "--ntasks=1",
+                                                   "--ntasks-per-node=1", "--cpu-bind=none"}),
+                                         "a step that is to run once: one process on the first node")
+                           : Step{launcher.choice.is_hpcml() ? launch_groups(step) : plain_groups(step),
+                                  step_reasons(step.plan)};
 }
 
 namespace {
 
-ScriptLines one_step(const model::Plan& plan, bool once) {
-  auto lines = mask_lines(plan);
-  auto step = program_step(plan, once);
+ScriptLines one_step(const ScriptStep& given) {
+  auto lines = mask_lines(given.plan);
+  auto step = program_step(given);
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
   // purpose.
   if (holds_program(step))
@@ -316,18 +319,17 @@ ScriptLines one_step(const model::Plan& plan, bool once) {
 
 } // namespace
 
-ScriptLines make_step(const model::Plan& plan) {
-  if (plan.body) return ported_lines(plan);
-  if (plan.steps.empty()) return one_step(plan, false);
+ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args) {
+  if (plan.body) return ported_lines(plan, step_args);
+  if (plan.steps.empty()) return one_step({plan, {plan.command, {}}, step_args});
   ScriptLines lines;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    auto alone = plan;
-    alone.command = plan.steps[i].command;
     if (i > 0) lines.push_back(Verbatim{"", {}});
     lines.push_back(Comment{
         fmt::format("Step {} of {}; the next one starts only if it ends well.", i + 1, plan.steps.size()),
         by_rule("the steps of the job file, in their order")});
-    for (auto& line : one_step(alone, plan.steps[i].once)) lines.push_back(std::move(line));
+    const auto& [command, once] = plan.steps[i];
+    for (auto& line : one_step({plan, {command, {}, once}, step_args})) lines.push_back(std::move(line));
   }
   return lines;
 }
