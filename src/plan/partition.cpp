@@ -61,21 +61,15 @@ void refuse_type(const Placed& given, Remarks& said) {
 /// have less.
 void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks& said) {
   const auto& job = given.job;
-  const auto& nodes = given.placement.place.nodes;
-  const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : nodes.front()->gpu ? 1 : 0;
+  const auto& place = given.placement.place;
+  const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
   if (gpus == 0 || !chosen.gpu || (job.cpus_per_task && job.mem)) return;
   if (given.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
   const auto memory = job.mem ? std::optional(job.mem->value) : std::nullopt;
   std::vector<std::string> others;
-  for (const auto* node : nodes) {
-    const bool same = node->cpus_per_gpu == chosen.cpus_per_gpu && node->mem_per_gpu == chosen.mem_per_gpu;
-    const auto name = node->gpu && !node->gpu->slurm_type.empty() ? node->gpu->slurm_type : node->id;
-    if (node != &chosen && node->gpu && site::gives(*node, gpus, memory) && !same &&
-        std::find(others.begin(), others.end(), name) == others.end())
-      others.push_back(name);
-  }
-  const auto name = chosen.gpu->slurm_type.empty() ? chosen.id : chosen.gpu->slurm_type;
+  for (const auto* node : site::nodes_with_other_share(place, gpus, memory)) add_once(others, site::gpu_name(*node));
   if (others.empty()) return;
+  const auto name = site::gpu_name(chosen);
   said.warning("request/gpu-type",
                (given.partition() ? "partition " + given.partition()->name : given.site.name) +
                    " has several kinds of GPU node, and cores and memory of this request are those of " +

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "site/gpu_names.hpp"
+
 namespace hpcml::plan {
 
 using model::GpuStyle;
@@ -14,13 +16,7 @@ namespace {
 
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
 void say_chosen_type(const LaidOut& given, const std::string& type, const Origin& origin, Remarks& said) {
-  std::vector<std::string> others;
-  for (const auto& id : given.partition() ? given.partition()->node_types : std::vector<std::string>()) {
-    const auto* node = given.site.find_node_type(id);
-    const std::string name = node && node->gpu ? node->gpu->slurm_type : "";
-    if (!name.empty() && name != type && std::find(others.begin(), others.end(), name) == others.end())
-      others.push_back(name);
-  }
+  const auto others = site::other_gpu_types(given.placement.place.kinds, type);
   const std::string what = given.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
     said.note(what + ", the only one here", origin);

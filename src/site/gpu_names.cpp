@@ -54,6 +54,20 @@ bool has_gpu_type(const model::GpuShape& gpu, const std::string& type) {
   return is_called(gpu.slurm_type, gpu.aliases, type) || find_slice(gpu, type);
 }
 
+std::string gpu_name(const model::NodeType& node) {
+  return node.gpu && !node.gpu->slurm_type.empty() ? node.gpu->slurm_type : node.id;
+}
+
+std::vector<std::string> other_gpu_types(const std::vector<const model::NodeType*>& nodes,
+                                         const std::string& chosen) {
+  std::vector<std::string> names;
+  for (const auto* node : nodes)
+    if (node->gpu && !node->gpu->slurm_type.empty() && node->gpu->slurm_type != chosen &&
+        std::find(names.begin(), names.end(), node->gpu->slurm_type) == names.end())
+      names.push_back(node->gpu->slurm_type);
+  return names;
+}
+
 std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*>& nodes) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {

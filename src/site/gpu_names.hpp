@@ -19,6 +19,13 @@ bool has_gpu_type(const model::GpuShape& gpu, const std::string& type);
 /// the GPUs has none that the profile knows.
 std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*>& nodes);
 
+/// What a request calls the node's GPUs: Slurm's name for them, else the node type's own.
+std::string gpu_name(const model::NodeType& node);
+
+/// Slurm's names for the GPUs of those nodes that are not called `chosen`, each once.
+std::vector<std::string> other_gpu_types(const std::vector<const model::NodeType*>& nodes,
+                                         const std::string& chosen);
+
 /// Whether a GPU whose name in Slurm is not known can be of the type, by what people call it.
 bool may_be_type(const model::GpuShape& gpu, const std::string& type);
 

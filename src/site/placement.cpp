@@ -244,6 +244,17 @@ const model::Qos* choose_qos(const model::Site& site, const std::string& named,
   return named.empty() ? default_qos(site, partition) : site.find_qos(named);
 }
 
+std::vector<const model::NodeType*> nodes_with_other_share(const Landing& placement, std::uint64_t gpus,
+                                                           const std::optional<model::MemSize>& memory) {
+  std::vector<const model::NodeType*> others;
+  const auto* chosen = placement.node();
+  for (const auto* node : placement.nodes)
+    if (node != chosen && node->gpu && gives(*node, gpus, memory) &&
+        !(node->cpus_per_gpu == chosen->cpus_per_gpu && node->mem_per_gpu == chosen->mem_per_gpu))
+      others.push_back(node);
+  return others;
+}
+
 bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions) {
   const auto& network = site.network;
   if (!network.internet_on_compute || !network.proxy.empty() || !network.proxy_module.empty() ||
