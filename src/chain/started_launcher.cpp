@@ -64,7 +64,7 @@ void add_words(const Launch& launch, std::size_t at, StartedLauncher& found) {
   if (!link.module.empty()) // python, its own options, -m, the module
     while (options < rest && words[options - 1].text() != link.module) ++options;
   const auto* wrapper = find_wrapper(link.program);
-  const auto name = words[program].text().substr(words[program].text().rfind('/') + 1);
+  const auto name = util::base_name(words[program].text());
   const bool subcommand = link.module.empty() && wrapper && !wrapper->subcommands.empty() &&
                           !has_subcommand_in_name(*wrapper, name);
   if (subcommand)
@@ -205,8 +205,7 @@ std::optional<StartedLauncher> find_started_launcher(const std::vector<std::stri
   if (std::none_of(command.begin(), command.end(),
                    [](const auto& word) { return model::may_name_launcher(word); }))
     return std::nullopt;
-  std::string text;
-  for (const auto& word : command) text += (text.empty() ? "" : " ") + util::shell_quote(word);
+  auto text = util::shell_line(command);
   // A first word is a program here, never a word of the shell's own: "time", "if".
   if (text.front() != '\'') text = "'" + command.front() + "'" + text.substr(command.front().size());
   return find_in(text + "\n", false);

@@ -33,11 +33,14 @@ bool is_image_name(std::string_view text) {
   return text.find("://") != std::string_view::npos;
 }
 
+bool is_python(std::string_view program) {
+  const auto name = util::base_name(program);
+  return name.starts_with("python") && name.find_first_not_of("0123456789.t", 6) == std::string::npos;
+}
+
 std::string program_name(const Argument& word) {
-  auto name = word.text();
-  name.erase(0, name.rfind('/') + 1);
-  if (name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos)
-    return "python";
+  const auto name = util::base_name(word.text());
+  if (is_python(name)) return "python";
   const auto known = usual_name(name);
   return known.empty() ? name : std::string(known);
 }

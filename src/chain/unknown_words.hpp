@@ -26,6 +26,9 @@ std::string_view usual_name(std::string_view program);
 /// Whether the program's name has its subcommand in it: "accelerate-launch".
 bool has_subcommand_in_name(const model::ProgramWords& wrapper, std::string_view program);
 
+/// Whether the program is Python: "python", "/usr/bin/python3.11", "python3.13t".
+bool is_python(std::string_view program);
+
 /// A program's name without its folder; "python3.11" is python.
 std::string program_name(const shell::Argument& word);
 

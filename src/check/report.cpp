@@ -9,6 +9,7 @@
 #include "check/text_places.hpp"
 #include "diag/lines.hpp"
 #include "hpcml/json_line.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace {
@@ -112,10 +113,6 @@ public:
   }
 };
 
-std::string counted(unsigned count, const char* word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 } // namespace
 
 std::unique_ptr<Report> make_report(std::string_view format, bool colour) {
@@ -148,7 +145,7 @@ std::string file_uri(std::string_view path) {
 std::string count_text(unsigned errors, unsigned warnings, unsigned notes) {
   std::string text;
   const auto add = [&](unsigned count, const char* word) {
-    if (count > 0) text += (text.empty() ? "" : ", ") + counted(count, word);
+    if (count > 0) text += (text.empty() ? "" : ", ") + util::counted(count, word);
   };
   add(errors, "error");
   add(warnings, "warning");

@@ -128,8 +128,4 @@ std::vector<std::string> partition_names(const model::Site& site) {
   return names;
 }
 
-std::string count_text(unsigned long long count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 } // namespace hpcml::check

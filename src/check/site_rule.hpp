@@ -8,6 +8,7 @@
 
 #include "check/rule.hpp"
 #include "site/verdict.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 
@@ -53,7 +54,5 @@ std::optional<std::string> slip_of(const std::string& word, const std::vector<st
 std::string known_names(const std::string& word, const std::vector<std::string>& names);
 /// Those of the site that a job may name.
 std::vector<std::string> partition_names(const model::Site& site);
-/// "3 nodes", "1 node".
-std::string count_text(unsigned long long count, const std::string& noun);
 
 } // namespace hpcml::check

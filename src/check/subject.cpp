@@ -33,7 +33,7 @@ bool is_shell_script(std::string_view text) {
   while (!line.empty()) {
     const auto end = std::min(line.find_first_of(" \t"), line.size());
     const auto word = line.substr(0, end);
-    program = word.substr(word.rfind('/') + 1);
+    program = util::base_name(word);
     if (program != "env" && word[0] != '-' && word.find('=') == std::string_view::npos) break;
     line = util::trim(line.substr(end));
   }

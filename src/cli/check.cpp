@@ -124,7 +124,7 @@ private:
       text +=
           check::count_text(x_errors, x_warnings, x_notes) + fmt::format(" in {} of {}", x_files_with, files);
     if (x_fixable > 0 && !x_options.fix) text += fmt::format("; --fix mends {}", x_fixable);
-    std::fprintf(stderr, "hpcml: %s\n", text.c_str());
+    print_note(text);
   }
 
   const CheckOptions& x_options;

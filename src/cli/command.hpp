@@ -49,6 +49,8 @@ void add_config(CLI::App& app, Context& context, int& exit_code);
 
 /// Prints diagnostics on stderr, with `source` for carets.
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);
+/// One sentence on stderr: "hpcml: …".
+void print_note(const std::string& sentence);
 /// One sentence on stderr: "hpcml: error: …" and the hint.
 void print_error(const std::string& message, const std::string& hint, bool colour);
 void print_error(const util::Error& error, bool colour);

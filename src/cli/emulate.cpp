@@ -168,8 +168,7 @@ std::string make_judge_command(const Context& context) {
        {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HPCML_SITES_PATH", "SOURCE_DATE_EPOCH"})
     if (const auto value = context.env.get(name)) line += name + ("=" + util::shell_quote(*value)) + " ";
   line += util::shell_quote(util::own_executable().string());
-  for (const auto& word : context.words) line += " " + util::shell_quote(word);
-  return line + " --judge";
+  return line + " " + util::shell_line(context.words) + " --judge";
 }
 
 /// What the site's filter makes of the submitted job in the file: for the filter, on standard output.

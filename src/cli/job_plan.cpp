@@ -39,7 +39,7 @@ std::string script_of(const std::vector<std::string>& command) {
   static constexpr std::array<std::string_view, 5> c_shells = {"bash", "sh", "dash", "zsh", "ksh"};
   if (command.empty()) return {};
   const auto is_shell = [](std::string_view name) {
-    return std::find(c_shells.begin(), c_shells.end(), name.substr(name.rfind('/') + 1)) != c_shells.end();
+    return std::find(c_shells.begin(), c_shells.end(), util::base_name(name)) != c_shells.end();
   };
   std::size_t at = 0;
   if (is_shell(command[0])) {

@@ -19,6 +19,8 @@ void print_error(const std::string& message, const std::string& hint, bool colou
   std::fputs(text.c_str(), stderr);
 }
 
+void print_note(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
+
 void print_error(const util::Error& error, bool colour) { print_error(error.what, error.hint, colour); }
 
 } // namespace hpcml::cli

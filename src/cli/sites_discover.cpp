@@ -59,8 +59,6 @@ const char* const k_diff_footer = R"(Examples:
   hpcml sites diff narval
 Exit code 1 when profile and cluster disagree; what the profile merely does not know is a note.)";
 
-void say(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
-
 util::Result<discover::ClusterFacts> ask(const std::string& from_folder, const Context& context) {
   if (from_folder.empty())
     return discover::run_questions(slurm::LiveCommands(context.env), discover::make_inquirer(context.env));
@@ -95,12 +93,12 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
 
 void narrate(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
              const discover::Profile& profile) {
-  say(fmt::format("cluster {}: Slurm {}, {} partition{}, {} node{} of {} kind{}", facts.config.cluster,
-                  facts.config.version, facts.partitions.size(), facts.partitions.size() == 1 ? "" : "s",
-                  facts.nodes.size(), facts.nodes.size() == 1 ? "" : "s", kinds.size(),
-                  kinds.size() == 1 ? "" : "s"));
-  for (const auto& missing : facts.not_asked) say("not asked: " + missing.sentence());
-  for (const auto& sentence : profile.left_out) say("left out: " + sentence);
+  print_note(fmt::format("cluster {}: Slurm {}, {} partition{}, {} node{} of {} kind{}", facts.config.cluster,
+                         facts.config.version, facts.partitions.size(),
+                         facts.partitions.size() == 1 ? "" : "s", facts.nodes.size(),
+                         facts.nodes.size() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s"));
+  for (const auto& missing : facts.not_asked) print_note("not asked: " + missing.sentence());
+  for (const auto& sentence : profile.left_out) print_note("left out: " + sentence);
 }
 
 /// CPUs from one source and GPUs from another may belong to the same kind of node.
@@ -142,7 +140,7 @@ util::Status read_topologies(const DiscoverOptions& options, const discover::Clu
     if (kind)
       add_topology(request, *kind, *seen);
     else
-      say("topology of " + node.name + " is not used: " + kind.error().what);
+      print_note("topology of " + node.name + " is not used: " + kind.error().what);
   }
   return util::Done{};
 }
@@ -155,12 +153,12 @@ void try_requests(const DiscoverOptions& options, const Context& context, const 
   request.trials = discover::run_trials(slurm::LiveCommands(context.env), facts, kinds, account);
   const auto& report = request.trials;
   if (!report.why_not.empty()) {
-    say(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not,
-                    account.empty() ? "; name an account with --account" : ""));
+    print_note(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not,
+                           account.empty() ? "; name an account with --account" : ""));
     return;
   }
-  say(fmt::format("tried {} requests in partition {} with sbatch --test-only: {} options have rules",
-                  report.requests, report.partition, report.flags.size()));
+  print_note(fmt::format("tried {} requests in partition {} with sbatch --test-only: {} options have rules",
+                         report.requests, report.partition, report.flags.size()));
 }
 
 int run_discover(const DiscoverOptions& options, const Context& context) {
@@ -206,8 +204,8 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   }
   if (const auto status = util::write_output(options.output_file, profile.text); !status)
     return fail(status.error(), k_world_failed);
-  say("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
-      fs::absolute(options.output_file).parent_path().string() + " -- python train.py");
+  print_note("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
+             fs::absolute(options.output_file).parent_path().string() + " -- python train.py");
   return k_ok;
 }
 

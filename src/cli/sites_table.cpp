@@ -42,10 +42,6 @@ std::string short_model(const std::string& gpus) {
   return text;
 }
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-}
-
 std::string joined(const std::vector<std::string>& list, const char* otherwise) {
   return list.empty() ? otherwise : util::join(list, ", ");
 }
@@ -129,7 +125,7 @@ std::vector<std::string> sites_head() {
 std::vector<std::string> sites_row(const Site& site) {
   std::vector<std::string> gpus;
   for (const auto& type : site.node_types)
-    if (type.gpu && type.gpu->per_node > 0) add_once(gpus, short_model(gpus_of(type)));
+    if (type.gpu && type.gpu->per_node > 0) util::add_once(gpus, short_model(gpus_of(type)));
   constexpr std::size_t k_most = 3;
   if (gpus.size() > k_most) {
     const auto more = gpus.size() - k_most;
@@ -165,9 +161,9 @@ std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
     for (const auto& id : partition.node_types) {
       const auto* type = site.find_node_type(id);
       if (type == nullptr) continue;
-      add_once(gpus, gpus_of(*type));
-      add_once(cores, type->cpu.cores > 0 ? std::to_string(type->cpu.cores) : "?");
-      add_once(memory, type->memory ? type->memory->value.to_slurm() : "?");
+      util::add_once(gpus, gpus_of(*type));
+      util::add_once(cores, type->cpu.cores > 0 ? std::to_string(type->cpu.cores) : "?");
+      util::add_once(memory, type->memory ? type->memory->value.to_slurm() : "?");
       count = count && type->node_count ? std::optional(*count + *type->node_count) : std::nullopt;
     }
     if (partition.node_count) count = partition.node_count->value; // of its nodes' kind others may have some

@@ -11,6 +11,7 @@
 #include "store/client.hpp"
 #include "store/own_words.hpp"
 #include "store/watch.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::cli {
 namespace {
@@ -78,16 +79,12 @@ Result<store::StoreReport> ask(const std::string& place) {
   return last;
 }
 
-std::string count_text(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string render_text(const store::StoreReport& report) {
   std::string text = report.ranks == 0 ? ""
-                                       : count_text(report.ranks, "rank") + ", " +
+                                       : util::counted(report.ranks, "rank") + ", " +
                                              std::to_string(report.announced) + " started; ";
-  text += count_text(report.here, "program") + " here, " + std::to_string(report.gone) + " gone, " +
-          std::to_string(report.waiting) + " waiting; " + count_text(report.keys, "key") + "\n";
+  text += util::counted(report.here, "program") + " here, " + std::to_string(report.gone) + " gone, " +
+          std::to_string(report.waiting) + " waiting; " + util::counted(report.keys, "key") + "\n";
   for (const auto& line : report.missing) text += line + "\n";
   for (const auto& stall : report.stalls) text += stall.text + "\n";
   if (report.stalls.empty()) text += "nobody waits\n";

@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void note(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
-
 slurm::SubmitEnvironment environment_for(const model::Plan& plan, const Context& context) {
   std::vector<std::string> names;
   for (const auto& directive : plan.directives) names.push_back(directive.name);
@@ -38,10 +36,10 @@ std::string program_for(const model::Plan& plan, const Context& context) {
 /// What of the call is not as the person or the profile has it.
 void tell_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
-    note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
+    print_note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
   const auto program = program_for(plan, context);
   if (const auto& wanted = plan.submit_command.value; program != wanted)
-    note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
+    print_note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
 }
 
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
@@ -82,7 +80,8 @@ util::Status make_log_folder(const SubmitCall& call) {
   if (!fs::create_directories(folder, error) || error)
     return util::Error{"the log's folder " + folder.string() + " cannot be made: " + error.message(),
                        "choose another --output"};
-  note("made the log's folder " + folder.string() + ": without it Slurm would end the job without a word");
+  print_note("made the log's folder " + folder.string() +
+             ": without it Slurm would end the job without a word");
   return util::Done{};
 }
 
@@ -104,7 +103,7 @@ void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::
                   job.cluster.empty() ? "" : ", cluster " + job.cluster,
                   partition.empty() ? "" : ", partition " + partition, describe_request(call.plan));
   if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");
-  note(text);
+  print_note(text);
 }
 
 void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const Context& context) {
@@ -112,8 +111,8 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
   if (jobs.empty()) return;
   std::vector<std::string> ids;
   for (const auto& job : jobs) ids.push_back(job.id);
-  note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " +
-       reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
+  print_note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " +
+             reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
 }
 
 } // namespace
@@ -221,7 +220,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
                 estimate->partition.c_str(), estimate->nodes.c_str());
   }
   std::fflush(stdout); // what Slurm said stands first, also in a file
-  note("Slurm takes the request; nothing was submitted");
+  print_note("Slurm takes the request; nothing was submitted");
   return k_ok;
 }
 

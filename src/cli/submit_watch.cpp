@@ -68,7 +68,7 @@ public:
   ~Screen() { clear(); }
   void note(const std::string& sentence) {
     clear();
-    std::fprintf(stderr, "hpcml: %s\n", sentence.c_str());
+    print_note(sentence);
   }
   void progress(const std::string& text) {
     // A line of the log that has no end yet must not be overwritten.

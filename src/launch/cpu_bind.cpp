@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "topo/check_placement.hpp"
 #include "topo/live_node.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -30,8 +31,6 @@ MaskWords to_words(const IdSet& ids, std::size_t bits) {
     if (id < bits) words[id / k_bits] |= 1UL << (id % k_bits);
   return words;
 }
-
-std::string cpus_text(const IdSet& cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + cpus.to_list(); }
 
 } // namespace
 
@@ -74,7 +73,7 @@ std::vector<std::string> compare_masks(const IdSet& mask, const IdSet& planned) 
   std::vector<std::string> differences;
   if (planned.empty() || mask == planned) return differences;
   const IdSet missing = planned - mask, foreign = mask - planned;
-  std::string text = "it is bound to " + cpus_text(mask) + ", the plan is " + cpus_text(planned);
+  std::string text = "it is bound to " + topo::cpus_text(mask) + ", the plan is " + topo::cpus_text(planned);
   if (!missing.empty()) text += "; missing: " + missing.to_list();
   if (!foreign.empty()) text += "; not planned: " + foreign.to_list();
   differences.push_back(text);
@@ -85,11 +84,11 @@ util::Status apply_affinity(const IdSet& cpus) {
   const auto before = topo::read_allowed_cpus();
   const auto words = to_words(cpus, k_max_cpus);
   if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof words[0], words.data()) != 0)
-    return Error{"cannot bind to " + cpus_text(cpus) + ": " + std::strerror(errno),
+    return Error{"cannot bind to " + topo::cpus_text(cpus) + ": " + std::strerror(errno),
                  before ? "the kernel allows " + before->to_list() : ""};
   const auto after = topo::read_allowed_cpus();
   if (after && !(*after == cpus))
-    return Error{"asked for " + cpus_text(cpus) + ", the kernel gave " + cpus_text(*after),
+    return Error{"asked for " + topo::cpus_text(cpus) + ", the kernel gave " + topo::cpus_text(*after),
                  "the step's cgroup allows less than its mask said; ask for these CPUs in the job"};
   return util::Done{};
 }

@@ -16,8 +16,6 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 std::string absolute(const std::string& path, const std::string& folder) {
   return path.starts_with("/") ? path : folder + (path.empty() ? "" : "/" + path);
 }
@@ -51,7 +49,7 @@ struct Installation {
 /// Of the Python at `program`, which is no virtual environment's.
 Installation find_installation(const std::string& program, const FileView& files) {
   const auto real = follow_links(program, files);
-  Installation found{folder_of(folder_of(real)), versioned_name(base_of(real))};
+  Installation found{folder_of(folder_of(real)), versioned_name(util::base_name(real))};
   if (found.prefix == "/") found.prefix.clear();
   if (!found.name.empty()) return found;
   std::vector<std::string> versions;
@@ -151,7 +149,8 @@ bool visit_packages(Walk& walk, const std::string& program, const FileView& file
     const bool system =
         util::to_lower(config_value(environment->text, "include-system-site-packages")) == "true";
     if (system || own.name.empty())
-      base = find_installation(config_value(environment->text, "home") + "/" + base_of(program), files);
+      base =
+          find_installation(config_value(environment->text, "home") + "/" + util::base_name(program), files);
     if (own.name.empty()) own.name = base.name;
     if (own.name.empty()) {
       why = environment->prefix + "/pyvenv.cfg does not tell its Python's version";

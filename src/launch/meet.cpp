@@ -186,9 +186,8 @@ private:
   /// Leaves a store at the first of these ports that is free.
   Result<StorePlace> serve(std::vector<std::uint16_t> ports) const {
     const auto order = order_of(x_setup.world, x_here, std::move(ports));
-    const auto port = leave_store(order);
-    if (!port) return port.error();
-    return StorePlace{order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front(), *port};
+    TRY(const auto port, leave_store(order));
+    return StorePlace{order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front(), port};
   }
 
   util::Status lead_own(store::Announcement who) {

@@ -40,7 +40,7 @@ std::vector<std::string> helper_words(const std::string& helper, const RankSetup
 } // namespace
 
 std::optional<std::string> find_torch_helper(const std::string& program) {
-  const std::string folder = folder_of(program), name = program.substr(program.rfind('/') + 1);
+  const std::string folder = folder_of(program), name = util::base_name(program);
   // bin/hpcml-aarch64 has its own helper beside the other's.
   const std::string arch = name.starts_with("hpcml-") ? name.substr(5) : "";
   for (const auto& path : {folder + "/../libexec/hpcml/hpcml-torch" + arch, folder + "/hpcml-torch" + arch})

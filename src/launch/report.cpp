@@ -72,9 +72,7 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
   for (const auto& cache : node.cache_paths) text += "cache: " + cache + "\n";
   for (const auto* list : {&node.warnings, &node.plan.warnings, &setup.warnings, &node.node_warnings})
     for (const auto& warning : *list) text += "warning: " + warning + "\n";
-  std::vector<std::string> words;
-  for (const auto& word : command) words.push_back(util::shell_quote(word));
-  return text + "exec: " + util::join(words, " ") + "\n";
+  return text + "exec: " + util::shell_line(command) + "\n";
 }
 
 } // namespace hpcml::launch

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "chain/started_program.hpp"
+#include "chain/unknown_words.hpp"
 #include "launch/elf_needs.hpp"
 #include "launch/import_path.hpp"
 #include "util/text.hpp"
@@ -56,8 +57,6 @@ public:
     return found;
   }
 };
-
-std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 TorchFound not_found(Kind kind, std::string why) {
   TorchFound found;
@@ -173,14 +172,9 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
   return not_found(Kind::unknown, library + " of " + program + " is not where its folders and variables say");
 }
 
-bool is_python(const std::string& program) {
-  const auto name = base_of(program);
-  return name.starts_with("python") && name.find_first_not_of("0123456789.t", 6) == std::string::npos;
-}
-
 bool is_shell(const std::string& program) {
   static constexpr std::string_view c_shells[] = {"bash", "sh", "dash", "zsh", "ksh", "csh", "tcsh", "fish"};
-  return std::find(std::begin(c_shells), std::end(c_shells), base_of(program)) != std::end(c_shells);
+  return std::find(std::begin(c_shells), std::end(c_shells), util::base_name(program)) != std::end(c_shells);
 }
 
 std::optional<std::string> find_runnable(const std::string& name, const util::EnvSnapshot& env,
@@ -209,7 +203,7 @@ std::vector<std::string> interpreter_words(const std::string& head) {
     path = path.substr(0, path.find(" \"$0\""));
     words = {util::replace_all(path, "\"", "")};
   }
-  if (!words.empty() && base_of(words[0]) == "env") {
+  if (!words.empty() && util::base_name(words[0]) == "env") {
     words.erase(words.begin());
     if (!words.empty() && words[0] == "-S") words.erase(words.begin());
   }
@@ -246,10 +240,10 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
   if (command.empty()) return not_found(Kind::unknown, "there is no command");
   auto words = command;
   auto variables = env;
-  if (!is_python(words[0])) {
+  if (!chain::is_python(words[0])) {
     const auto started = chain::find_started_program(command);
     if (!started)
-      return not_found(Kind::unknown, "what " + base_of(words[0]) + " runs is not seen in its words");
+      return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
     for (const auto& outer : started->before)
       if (outer != "nsys" && outer != "ncu")
         return not_found(Kind::unknown, outer + " chooses what is imported");
@@ -257,22 +251,23 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
   }
   if (!words.empty() && is_shell(words[0]))
-    return not_found(Kind::unknown, "what " + base_of(words[0]) + " runs is not seen in its words");
+    return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
   for (int depth = 0; depth < 4; ++depth) {
     const auto program = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
     if (!program) return not_found(Kind::unknown, (words.empty() ? command[0] : words[0]) + " is not found");
     const auto head = files.read(*program, 1024);
     if (head && head->starts_with("#!")) {
       auto interpreter = interpreter_words(*head);
-      if (interpreter.empty() || !is_python(interpreter[0]))
-        return not_found(Kind::unknown, *program + " is a script" +
-                                            (interpreter.empty() ? "" : " of " + base_of(interpreter[0])) +
-                                            ", and what it starts is not seen");
+      if (interpreter.empty() || !chain::is_python(interpreter[0]))
+        return not_found(Kind::unknown,
+                         *program + " is a script" +
+                             (interpreter.empty() ? "" : " of " + util::base_name(interpreter[0])) +
+                             ", and what it starts is not seen");
       words[0] = *program;
       words.insert(words.begin(), interpreter.begin(), interpreter.end());
       continue;
     }
-    if (is_python(*program) || is_python(follow_links(*program, files)))
+    if (chain::is_python(*program) || chain::is_python(follow_links(*program, files)))
       return torch_of_python(*program, {words.begin() + 1, words.end()}, variables, cwd, files);
     return torch_of_program(*program, variables, files);
   }

@@ -4,6 +4,7 @@
 
 #include <cctype>
 
+#include "chain/unknown_words.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::plan {
@@ -11,15 +12,12 @@ namespace {
 
 std::string base_name(const std::string& path) {
   const std::string trimmed = path.substr(0, path.find_last_not_of('/') + 1);
-  return trimmed.substr(trimmed.rfind('/') + 1);
+  return util::base_name(trimmed);
 }
 
 } // namespace
 
-bool is_interpreter(const std::string& program) {
-  const std::string name = base_name(program);
-  return name.starts_with("python") && name.find_first_not_of("0123456789.", 6) == std::string::npos;
-}
+bool is_interpreter(const std::string& program) { return chain::is_python(program); }
 
 namespace {
 

@@ -13,12 +13,6 @@ namespace {
 using chain::StartedLauncher;
 using model::Says;
 
-std::string quoted(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + util::shell_quote(word);
-  return text;
-}
-
 /// How often a command is started.
 struct Starts {
   unsigned per_node = 1;
@@ -33,7 +27,7 @@ std::string flags_of_prefixes(const std::vector<std::string>& prefixes) {
     const auto equals = word.find('=');
     if (equals != std::string::npos && util::is_variable_name(word.substr(0, equals)))
       text += "--env " + util::shell_quote(word) + " ";
-    if (chain::role_of(word.substr(word.rfind('/') + 1)) == chain::Role::container)
+    if (chain::role_of(util::base_name(word)) == chain::Role::container)
       text += "--container " + util::shell_quote(prefixes.back()) + " ";
   }
   return text;
@@ -67,7 +61,7 @@ std::string right_line(const StartedLauncher& found) {
   if (const auto cpus = number_of(found.value("cpus_per_task")))
     flags += "--cpus-per-task " + std::to_string(*cpus) + " ";
   if (found.role == chain::Role::agent && !found.is_hpcml()) command = agent_program(found);
-  return flags + "-- " + (found.command.empty() ? "PROGRAM" : quoted(command));
+  return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
 void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& starts, Remarks& said) {

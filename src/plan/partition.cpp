@@ -67,7 +67,8 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
   if (given.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
   const auto memory = job.mem ? std::optional(job.mem->value) : std::nullopt;
   std::vector<std::string> others;
-  for (const auto* node : site::nodes_with_other_share(place, gpus, memory)) add_once(others, site::gpu_name(*node));
+  for (const auto* node : site::nodes_with_other_share(place, gpus, memory))
+    util::add_once(others, site::gpu_name(*node));
   if (others.empty()) return;
   const auto name = site::gpu_name(chosen);
   said.warning("request/gpu-type",

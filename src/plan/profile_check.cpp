@@ -3,14 +3,12 @@
 
 #include <algorithm>
 
+#include "util/text.hpp"
+
 namespace hpcml::plan {
 namespace {
 
 using model::CpuDomain;
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::string differs(const std::string& what, const std::string& live, const std::string& profile) {
   return what + live + " here, the profile says " + profile;
@@ -21,7 +19,7 @@ void compare_domains(const std::string& what, const std::vector<CpuDomain>& live
                      const std::vector<CpuDomain>& profile, std::vector<std::string>& found) {
   if (live.empty() || profile.empty()) return;
   if (live.size() != profile.size()) {
-    found.push_back(differs("it has ", counted(live.size(), what), std::to_string(profile.size())));
+    found.push_back(differs("it has ", util::counted(live.size(), what), std::to_string(profile.size())));
     return;
   }
   for (const auto& domain : profile) {
@@ -50,7 +48,8 @@ std::vector<std::string> profile_differences(const model::NodeType& type, const 
   std::vector<std::string> found;
   const auto live_cpus = node.cpus.all(), profile_cpus = type.cpu.all();
   if (type.cpu.cores > 0 && node.cpus.cores != type.cpu.cores)
-    found.push_back(differs("it has ", counted(node.cpus.cores, "core"), std::to_string(type.cpu.cores)));
+    found.push_back(
+        differs("it has ", util::counted(node.cpus.cores, "core"), std::to_string(type.cpu.cores)));
   else if (!profile_cpus.is_subset_of(live_cpus)) // fewer threads: nobody documents those of every site
     found.push_back(differs("its CPUs are ", live_cpus.to_list(), profile_cpus.to_list()));
   else {
@@ -63,7 +62,8 @@ std::vector<std::string> profile_differences(const model::NodeType& type, const 
     found.push_back(
         differs("its GPUs are ", model::word_of(node.gpu_vendor), model::word_of(type.gpu->vendor)));
   if (node.gpus.size() != type.gpu->per_node) {
-    found.push_back(differs("it has ", counted(node.gpus.size(), "GPU"), std::to_string(type.gpu->per_node)));
+    found.push_back(
+        differs("it has ", util::counted(node.gpus.size(), "GPU"), std::to_string(type.gpu->per_node)));
     return found; // the numbers of the others mean nothing then
   }
   for (const auto& gpu : node.gpus)

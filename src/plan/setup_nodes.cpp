@@ -34,12 +34,12 @@ struct NodeTraits {
 NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vector<std::string>& archs) {
   NodeTraits traits;
   for (const auto* node : types) {
-    add_once(traits.cpus, model::word_of(node->cpu_arch));
+    util::add_once(traits.cpus, model::word_of(node->cpu_arch));
     if (!node->gpu) continue;
-    add_once(traits.vendors, model::word_of(node->gpu->vendor));
-    add_once(archs, model::gpu_arch(*node->gpu));
-    add_once(traits.toolkits,
-             node->gpu->vendor == GpuVendor::amd ? node->gpu->rocm_max : node->gpu->cuda_max);
+    util::add_once(traits.vendors, model::word_of(node->gpu->vendor));
+    util::add_once(archs, model::gpu_arch(*node->gpu));
+    util::add_once(traits.toolkits,
+                   node->gpu->vendor == GpuVendor::amd ? node->gpu->rocm_max : node->gpu->cuda_max);
   }
   return traits;
 }

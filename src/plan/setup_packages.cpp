@@ -4,6 +4,7 @@
 
 #include "plan/requirements.hpp"
 #include "plan/setup_steps.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::plan {
 
@@ -30,7 +31,7 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
   const bool is_file = !words.empty() && words.front() == "-r";
   if (given.way.kind == SetupKind::libtorch) {
     if (std::none_of(words.begin(), words.end(), brings_torch) && !is_file) words.emplace_back("torch");
-    add_once(words, "numpy");
+    util::add_once(words, "numpy");
   }
   packages.has_torch = is_file || std::any_of(words.begin(), words.end(), brings_torch);
   if (is_file) {

@@ -20,8 +20,4 @@ bool SetupOnNodes::is_module_image(SetupKind kind) const {
   return !images.empty() && !images.front()->image_variable.empty();
 }
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-}
-
 } // namespace hpcml::plan

@@ -105,7 +105,4 @@ struct SetupSoftware {
 };
 Told<SetupSoftware> plan_setup_software(const SetupByWay& given);
 
-/// Adds the text unless it is there.
-void add_once(std::vector<std::string>& list, const std::string& text);
-
 } // namespace hpcml::plan

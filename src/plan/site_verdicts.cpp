@@ -23,10 +23,6 @@ struct Wording {
   std::string hint = {};
 };
 
-std::string count_of(unsigned long long count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 std::string time_text(unsigned long long seconds) {
   return model::Walltime::of(std::chrono::seconds(seconds)).to_slurm();
 }
@@ -46,7 +42,7 @@ Wording words_of_nodes(const LaidOut& given, const Verdict& verdict) {
   }
   case SiteRule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
   case SiteRule::nodes_of_kind:
-    return {k_code, count_of(verdict.have, "node") + ": " + given.site.name + " has " + limit +
+    return {k_code, util::counted(verdict.have, "node") + ": " + given.site.name + " has " + limit +
                         (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
   case SiteRule::nodes_of_user:
     return {k_code, nodes + "one user of " + given.site.name + " may have " + limit};
@@ -54,8 +50,8 @@ Wording words_of_nodes(const LaidOut& given, const Verdict& verdict) {
     return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
             "ask for one node"};
   default:
-    return {k_code, count_of(verdict.have, "node") + ": " + verdict.owner + " is for jobs with " + limit +
-                        " or more"};
+    return {k_code, util::counted(verdict.have, "node") + ": " + verdict.owner + " is for jobs with " +
+                        limit + " or more"};
   }
 }
 
@@ -163,7 +159,7 @@ Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
     return {k_code, given.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
   default:
     return {k_code,
-            fmt::format("{} for {}: {} allows {} node minutes", count_of(nodes, "node"),
+            fmt::format("{} for {}: {} allows {} node minutes", util::counted(nodes, "node"),
                         given.job.time ? given.job.time->value.to_slurm() : time_text(verdict.have * 60),
                         verdict.owner, verdict.limit),
             fmt::format("at most --time {} minutes", verdict.limit / std::max(1u, nodes))};

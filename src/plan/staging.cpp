@@ -15,7 +15,7 @@ namespace {
 /// "data.tar" of "/project/me/data.tar"; a "/" at the end does not count.
 std::string name_of(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path.substr(path.rfind('/') + 1);
+  return util::base_name(path);
 }
 
 void check_sources(model::PlannedStage& stage, Remarks& said) {

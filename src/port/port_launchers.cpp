@@ -113,7 +113,7 @@ private:
                            " may join MPI's ranks otherwise",
                        "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
       else if (is_in(k_planned_of_step, option.name) || (row && row->says_of(option.name) != Says::none))
-        add_name(planned, shown(option));
+        util::add_once(planned, shown(option));
       else
         x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",
                        "--srun=… gives srun an option");
@@ -141,13 +141,13 @@ private:
           std::any_of(env.begin(), env.end(), [&](const auto& one) { return one.first == set.name; });
       if (known) continue;
       if (is_owned(set.name))
-        add_name(owned, set.name);
+        util::add_once(owned, set.name);
       else if (set.value.known()) {
         env.emplace_back(set.name,
                          model::Sourced<std::string>{set.value.text(), x_porting.origin(shown(option))});
-        add_name(kept, set.name);
+        util::add_once(kept, set.name);
       } else
-        add_name(gone, set.name);
+        util::add_once(gone, set.name);
     }
     const auto which = step.program + "'s " + shown(option);
     if (!kept.empty())
@@ -178,12 +178,12 @@ private:
       const auto says = row ? row->says_of(option.name) : Says::none;
       if (says == Says::nodes) port_elastic(agent, option, can_stay);
       if (is_replaced(says) || is_default(option)) {
-        add_name(meeting, shown(option));
+        util::add_once(meeting, shown(option));
         continue;
       }
       const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
       if (says == Says::watching) { // no reason to keep the agent
-        add_name(watching_names, shown(option));
+        util::add_once(watching_names, shown(option));
         if (text) watching.push_back(*text);
         continue;
       }
@@ -277,9 +277,6 @@ private:
     return dashes + equals + "\"" + text + "\"";
   }
 
-  static void add_name(std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
   Porting& x_porting;
   std::vector<FoundLaunch>& x_programs;
 };

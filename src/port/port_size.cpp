@@ -11,10 +11,6 @@
 namespace hpcml::port {
 namespace {
 
-std::string counted(unsigned number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 diag::Place place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }
 
 /// GPUs that a list of visible ones in the script counts: "0,1,2,3".
@@ -73,11 +69,11 @@ public:
       x_porting.warn(
           place_of_launch(found), "port/nodes",
           "without srun this started on the first node only, where it waits for those on the other " +
-              counted(shape.nodes - 1, "node") + ": it is started on each node now",
+              util::counted(shape.nodes - 1, "node") + ": it is started on each node now",
           "--nodes 1, where one node is meant");
     } else if (shape.nodes > 1 && !found.launch->step() && !reaches_nodes(*found.launch->agent())) {
       x_porting.warn(place_of_launch(found), "port/nodes",
-                     "without srun this runs on the first of " + counted(shape.nodes, "node") +
+                     "without srun this runs on the first of " + util::counted(shape.nodes, "node") +
                          " only: one is asked for",
                      "--nodes says otherwise");
       shape.nodes = 1;
@@ -121,7 +117,7 @@ private:
         other.program.per_node = true;
       else
         x_porting.warn(place_of_launch(other), "port/size",
-                       "this step had " + counted(its.nodes * its.ranks_per_node, "task") +
+                       "this step had " + util::counted(its.nodes * its.ranks_per_node, "task") +
                            "; it gets as many as the job has ranks",
                        "make a job of its own of it");
     }
@@ -141,7 +137,7 @@ private:
     if (shape.gpus_per_node > 0) {
       x_porting.note(
           {}, "port/gpus",
-          "the script asks for no GPUs but speaks of them: " + counted(shape.gpus_per_node, "GPU") +
+          "the script asks for no GPUs but speaks of them: " + util::counted(shape.gpus_per_node, "GPU") +
               " on each node" + (listed_gpus(found) > 0 ? ", as it lists them" : ", one for each rank"),
           "--gpus-per-node gives another number");
       return true;
@@ -167,7 +163,7 @@ private:
     found.program.once = true;
     x_porting.warn(place_of_launch(found), "port/nodes",
                    "no srun starts this: it stays one process on the first of " +
-                       counted(shape.nodes, "node"),
+                       util::counted(shape.nodes, "node"),
                    "srun in the old script starts it on all of them");
   }
 
@@ -187,7 +183,7 @@ private:
     if (!shape.known_ranks)
       x_porting.warn(place_of_launch(found), "port/size",
                      "how many processes this starts is known only when it runs: one for each of the " +
-                         counted(shape.gpus_per_node, "GPU") + " of a node is taken",
+                         util::counted(shape.gpus_per_node, "GPU") + " of a node is taken",
                      "--tasks-per-node and --gpus-per-node say otherwise");
     const auto tasks = found.launch->step() && found.launch->agent() && shape.one_node
                            ? shape.nodes * std::max(1U, x_sizes.tasks_per_node)
@@ -195,7 +191,7 @@ private:
     if (tasks <= 1) return true;
     x_porting.error(
         place_of_launch(found), "port/worlds",
-        "each of " + counted(tasks, "task") + " starts a training of its own here (one node each)",
+        "each of " + util::counted(tasks, "task") + " starts a training of its own here (one node each)",
         "for one training over all of them give the launcher their number, --nnodes=$SLURM_NNODES; for "
         "several make an array");
     return false;
@@ -215,7 +211,7 @@ private:
     const auto counting = counting_argument(found);
     if (most > 0 && each > most)
       return x_porting.error(place_of_launch(found), "port/nodes",
-                             "each process uses " + counted(each, "GPU") + "; " + name() + " has " +
+                             "each process uses " + util::counted(each, "GPU") + "; " + name() + " has " +
                                  std::to_string(most) + " on a node",
                              "a site with as many on one node, or fewer by --gpus-per-node");
     const bool fits = most == 0 || gpus <= most;
@@ -234,8 +230,9 @@ private:
       note_spread(found, shape, nodes, new_gpus, counting);
     if (whole && most > new_gpus && !x_porting.chosen.nodes)
       x_porting.warn({}, "port/idle-gpus",
-                     name() + " gives whole nodes of " + counted(most, "GPU") + " and counts them all: " +
-                         std::to_string(most - new_gpus) + " of each node stay idle",
+                     name() + " gives whole nodes of " + util::counted(most, "GPU") +
+                         " and counts them all: " + std::to_string(most - new_gpus) +
+                         " of each node stay idle",
                      "--nodes and --gpus-per-node fill them with more ranks");
     set_nodes(nodes);
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
@@ -250,7 +247,7 @@ private:
     if (now == before) return;
     x_porting.note({}, "port/nodes",
                    "--nodes " + std::to_string(x_porting.chosen.node_count) + " makes " +
-                       counted(now, "rank") + " on " + name() + "; the script's job has " +
+                       util::counted(now, "rank") + " on " + name() + "; the script's job has " +
                        std::to_string(before),
                    "--nodes and --gpus-per-node say how many");
   }
@@ -258,7 +255,7 @@ private:
   void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
                    const std::string& counting) {
     x_porting.note({}, "port/nodes",
-                   counted(shape.nodes, "node") + " with " + counted(shape.gpus_per_node, "GPU") +
+                   util::counted(shape.nodes, "node") + " with " + util::counted(shape.gpus_per_node, "GPU") +
                        " become " + std::to_string(nodes) + " with " + std::to_string(gpus) +
                        (nodes < shape.nodes ? ": " + name() + " gives whole nodes of more GPUs"
                                             : ", as many as " + name() + " has on one"),

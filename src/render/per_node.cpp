@@ -87,7 +87,7 @@ ScriptLines make_staging(const model::Plan& plan) {
   if (packed) {
     const auto& archive = plan.python.packages.front();
     data["archive"] = quote_word(archive);
-    data["name"] = quote_word(archive.substr(archive.rfind('/') + 1));
+    data["name"] = quote_word(util::base_name(archive));
     reasons.push_back({"environment", plan.python.origin});
   }
   return {Verbatim{render_block("stage", data), reasons}};

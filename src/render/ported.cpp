@@ -2,7 +2,6 @@
 // The commands of a script that is ported, with its launches as this site starts them.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <fmt/format.h>
 
 #include "render/sections.hpp"
@@ -40,13 +39,11 @@ constexpr std::array<RequestVariable, 8> k_request_variables = {{
      [](const model::PlannedLayout& l) { return l.tasks_per_node * l.nodes; }},
 }};
 
-bool is_name_char(char c) { return (std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '_'; }
-
 bool reads_variable(const std::string& text, const std::string& name) {
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
-    const bool whole =
-        (at == 0 || !is_name_char(text[at - 1])) && (end >= text.size() || !is_name_char(text[end]));
+    const bool whole = (at == 0 || !util::is_name_char(text[at - 1])) &&
+                       (end >= text.size() || !util::is_name_char(text[end]));
     if (whole && !(end < text.size() && text[end] == '=')) return true;
   }
   return false;

@@ -13,8 +13,6 @@ namespace hpcml::render {
 
 namespace {
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// Whether people do not see the character, or see what follows in another order.
 bool is_hidden(const diag::VisibleChar& c, std::string_view text) {
   return c.shown != text.substr(0, c.length);
@@ -63,13 +61,13 @@ std::size_t variable_length(std::string_view text) {
   std::size_t end = braces ? 2 : 1;
   const std::size_t first = end;
   if (first >= text.size() || std::isdigit(static_cast<unsigned char>(text[first])) != 0) return 0;
-  while (end < text.size() && is_name(text[end])) ++end;
+  while (end < text.size() && util::is_name_char(text[end])) ++end;
   if (end == first) return 0;
   if (!braces) return end;
   if (text.substr(end, 2) == ":-") {
     end += 2;
     while (end < text.size() &&
-           (is_name(text[end]) || text[end] == '/' || text[end] == '.' || text[end] == '-'))
+           (util::is_name_char(text[end]) || text[end] == '/' || text[end] == '.' || text[end] == '-'))
       ++end;
   }
   return end < text.size() && text[end] == '}' ? end + 1 : 0;
@@ -131,7 +129,7 @@ std::string quote_expression(std::string_view text) {
     name.remove_prefix(name.starts_with("${") ? 2 : 1);
     if (!name.empty() && name.back() == '}') name.remove_suffix(1);
     // Scripts run under `set -u`, and a profile may well name what only some nodes or modules set.
-    if (std::all_of(name.begin(), name.end(), is_name) && !name.empty())
+    if (std::all_of(name.begin(), name.end(), util::is_name_char) && !name.empty())
       quoted += fmt::format("${{{}-}}", name);
     else
       quoted += text.substr(0, length);

@@ -6,11 +6,13 @@
 #include <array>
 #include <string_view>
 
+#include "util/text.hpp"
+
 namespace hpcml::shell {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-constexpr bool is_name_char(char c) { return is_name_start(c) || is_digit(c); }
+using util::is_name_char;
+using util::is_name_start;
 constexpr bool is_name(std::string_view text) {
   return !text.empty() && is_name_start(text[0]) && std::all_of(text.begin(), text.end(), is_name_char);
 }

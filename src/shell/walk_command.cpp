@@ -36,11 +36,6 @@ constexpr std::array<Prefix, 14> k_prefixes = {
      {"taskset", "", "", 1},
      {"unbuffer", "", ""}}};
 
-std::string base_name(std::string path) {
-  path.erase(0, path.rfind('/') + 1);
-  return path;
-}
-
 /// The first word behind the prefix's own options; nothing if an option is not known.
 std::optional<std::size_t> behind(const Prefix& prefix, const std::vector<Argument>& words, std::size_t at) {
   bool options = true;
@@ -84,7 +79,7 @@ const Prefix* find_prefix(const std::string& name) {
 std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std::size_t at) {
   while (at < words.size()) {
     if (!words[at].known()) return std::nullopt;
-    const auto name = base_name(words[at].text());
+    const auto name = util::base_name(words[at].text());
     const auto* prefix = find_prefix(name);
     if (!prefix) return at;
     const auto next = behind(*prefix, words, at + 1);
@@ -102,7 +97,7 @@ std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std
 }
 
 std::optional<std::string> Command::name() const {
-  return program ? std::optional(base_name(words[*program].text())) : std::nullopt;
+  return program ? std::optional(util::base_name(words[*program].text())) : std::nullopt;
 }
 
 std::span<const Argument> Command::arguments() const {
@@ -161,7 +156,7 @@ void Walker::find_program(Command& command) const {
   std::size_t at = 0;
   while (at < command.words.size()) {
     if (!command.words[at].known()) return;
-    const auto name = base_name(command.words[at].text());
+    const auto name = util::base_name(command.words[at].text());
     const auto* prefix = find_prefix(name);
     const bool shadowed = prefix && x_state.functions->count(name) > 0;
     // Without a program behind it the prefix is the program.

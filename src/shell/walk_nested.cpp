@@ -18,7 +18,7 @@ bool is_shell(const Argument& word) {
       !word.known())
     return false;
   const auto text = word.text();
-  return is_one_of(text.substr(text.rfind('/') + 1), k_shells);
+  return is_one_of(util::base_name(text), k_shells);
 }
 
 /// Words of these are data, never a program that runs.

@@ -2,13 +2,10 @@
 // QoS and features.
 #include "site/judging.hpp"
 #include "site/limits.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::site {
 namespace {
-
-template <class List> bool has_name(const List& list, const std::string& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// Whether the option ("--exclusive") is among the job's.
 bool has_option(const Demand& demand, const std::string& option) {
@@ -21,7 +18,7 @@ void judge_qos(Case& job) {
   if (demand.qos.empty()) return;
   const auto* qos = placement.qos;
   // Slurm's database makes the QoS normal by itself.
-  if (!qos && demand.qos != "normal" && !site.qos.empty() && !has_name(site.other_qos, demand.qos))
+  if (!qos && demand.qos != "normal" && !site.qos.empty() && !util::contains(site.other_qos, demand.qos))
     job.add(SiteRule::qos_unknown, Certainty::likely, 0, 0, {}).name = demand.qos;
   if (!qos) return;
   if (qos->on_request)
@@ -41,11 +38,12 @@ void judge_features(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const auto& signs = site.constraint_operators;
   for (const std::string sign : {"&", "|"})
-    if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !has_name(signs, sign))
+    if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !util::contains(signs, sign))
       job.add(SiteRule::feature_sign, Certainty::likely, 0, 0, {}).name = sign;
   std::vector<std::string> said;
   for (const auto& name : demand.features) {
-    if (site.constraints.empty() || has_name(site.constraints, name) || has_name(said, name)) continue;
+    if (site.constraints.empty() || util::contains(site.constraints, name) || util::contains(said, name))
+      continue;
     said.push_back(name);
     job.add(SiteRule::feature_unknown, Certainty::likely, 0, 0, {}).name = name;
   }

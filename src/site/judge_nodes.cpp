@@ -2,15 +2,12 @@
 // The partition that is named, and numbers of nodes and jobs.
 #include "site/judging.hpp"
 #include "site/limits.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::site {
 namespace {
 
 using model::Limits;
-
-bool lists(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 /// The kinds of node that can have the job: Slurm takes nodes of several where they are in one partition.
 /// What the script of a request will name, those of other kinds have not.
@@ -65,9 +62,9 @@ void judge_place(Case& job) {
 std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name) {
   if (site.partitions.empty() || site.find_partition(name)) return std::nullopt;
   const auto& others = site.other_partitions;
-  if (lists(others, name)) return Verdict{SiteRule::partition_untold, Certainty::advice, name};
-  return Verdict{SiteRule::partition_unknown, lists(others, "*") ? Certainty::advice : Certainty::likely,
-                 name};
+  if (util::contains(others, name)) return Verdict{SiteRule::partition_untold, Certainty::advice, name};
+  return Verdict{SiteRule::partition_unknown,
+                 util::contains(others, "*") ? Certainty::advice : Certainty::likely, name};
 }
 
 void judge_partition(Case& job) {

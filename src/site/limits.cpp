@@ -3,15 +3,9 @@
 
 #include <algorithm>
 
+#include "util/text.hpp"
+
 namespace hpcml::site {
-namespace {
-
-template <class List, class T> bool has(const List& list, const T& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-} // namespace
-
 model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus) {
   using Limit = model::Sourced<model::Walltime>;
   for (const auto& step : partition.max_time_by_gpus)
@@ -24,7 +18,7 @@ model::Known<model::Walltime> time_limit(const model::Partition& partition, unsi
 }
 
 bool is_place_of(const model::Qos* qos, const std::string& partition) {
-  return !qos || qos->partitions.empty() || has(qos->partitions, partition);
+  return !qos || qos->partitions.empty() || util::contains(qos->partitions, partition);
 }
 
 const model::Qos* default_qos(const model::Site& site, const std::string& partition) {
@@ -45,11 +39,11 @@ std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsig
   std::vector<GpuCountFault> faults;
   if (gpus_per_node == 0) return faults;
   const auto& counts = rule.allowed_counts;
-  if (!counts.empty() && !has(counts, gpus_per_node)) faults.push_back(GpuCountFault::not_listed);
+  if (!counts.empty() && !util::contains(counts, gpus_per_node)) faults.push_back(GpuCountFault::not_listed);
   if (rule.whole_nodes_if_several && nodes > 1 && per_node > 0 && gpus_per_node != per_node)
     faults.push_back(GpuCountFault::part_of_nodes);
   const unsigned all = nodes * gpus_per_node;
-  const bool listed = nodes == 1 && has(counts, all);
+  const bool listed = nodes == 1 && util::contains(counts, all);
   if (all % rule.multiple_of != 0 && !listed) faults.push_back(GpuCountFault::not_multiple);
   return faults;
 }

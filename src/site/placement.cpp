@@ -12,10 +12,6 @@ namespace {
 
 using Nodes = std::vector<const model::NodeType*>;
 
-template <class List, class T> bool contains(const List& list, const T& value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
   Nodes nodes;
   for (const auto& id : partition.node_types)
@@ -105,7 +101,7 @@ enum class Match { yes, no, unknown };
 Match match_features(const model::NodeType& node, const Demand& demand) {
   const auto known = features_of(node);
   if (known.empty()) return Match::unknown;
-  const auto is_known = [&](const std::string& name) { return contains(known, name); };
+  const auto is_known = [&](const std::string& name) { return util::contains(known, name); };
   const bool any = demand.constraint.find_first_of("|[") != std::string::npos;
   const auto& names = demand.features;
   return (any ? std::any_of(names.begin(), names.end(), is_known)
@@ -125,7 +121,7 @@ void find_kinds(Landing& placement, const model::Site& site, const Demand& deman
   auto& kinds = placement.kinds;
   for (const auto* partition : placement.partitions)
     for (const auto* node : nodes_of(site, *partition))
-      if (!contains(kinds, node)) kinds.push_back(node);
+      if (!util::contains(kinds, node)) kinds.push_back(node);
   if (!placement.partitions.empty()) return;
   if (demand.stage == Stage::request) {
     // With a wrong partition the rest of the request is still looked at where the site has one kind of node.

@@ -47,8 +47,8 @@ std::vector<const model::NodeType*> nodes_with_type(const std::vector<const mode
                                                     const std::string& type);
 /// Whether one such node gives so many GPUs and, where that is asked for and known, so much memory.
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
-/// Nodes that may get the job although they have other cores or memory per GPU than the one that it is planned
-/// for.
+/// Nodes that may get the job although they have other cores or memory per GPU than the one that it is
+/// planned for.
 std::vector<const model::NodeType*> nodes_with_other_share(const Landing& placement, std::uint64_t gpus,
                                                            const std::optional<model::MemSize>& memory);
 /// Whether no node of these partitions (none: of the site) reaches the internet, by whatever way.

@@ -9,13 +9,14 @@
 
 #include "diag/visible_text.hpp"
 #include "util/shell_quote.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::spec {
 
 namespace {
 
-bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+using util::is_name_char;
+using util::is_name_start;
 bool is_word_char(char c) {
   return is_name_char(c) || std::string_view("./:@%+=,-").find(c) != std::string_view::npos;
 }

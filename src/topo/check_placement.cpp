@@ -60,8 +60,6 @@ Home home_of(const Node& node, const std::vector<unsigned>& gpus, const IdSet& c
   return {};
 }
 
-std::string cpus_text(const IdSet& cpus) { return (cpus.size() == 1 ? "CPU " : "CPUs ") + cpus.to_list(); }
-
 class Checker {
 public:
   Checker(const Node& node, const std::vector<PlacedRank>& ranks) : x_node(node), x_ranks(ranks) {}
@@ -228,6 +226,10 @@ private:
 };
 
 } // namespace
+
+std::string cpus_text(const model::IdSet& cpus) {
+  return (cpus.size() == 1 ? "CPU " : "CPUs ") + cpus.to_list();
+}
 
 std::string name_of(PlacementFault finding) {
   switch (finding) {

@@ -33,6 +33,9 @@ enum class PlacementFault {
   remote_memory, ///< memory comes from NUMA nodes without any of the CPUs, or from a GPU's
 };
 
+/// "CPU 3", "CPUs 0-7".
+std::string cpus_text(const model::IdSet& cpus);
+
 /// "sibling-split": for programs that read reports.
 std::string name_of(PlacementFault finding);
 

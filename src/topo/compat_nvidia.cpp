@@ -4,6 +4,7 @@
 #include <map>
 
 #include "topo/compat_rules.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::topo {
 namespace {
@@ -20,10 +21,6 @@ Cores cores_in(const Node& node, const IdSet& cpus) {
   for (const IdSet& core : whole)
     if (core.intersects(cpus)) cores.push_back(core & cpus);
   return cores;
-}
-
-bool contains(const Cores& cores, const IdSet& core) {
-  return std::find(cores.begin(), cores.end(), core) != cores.end();
 }
 
 struct Near {
@@ -55,7 +52,7 @@ std::vector<Groups> group_by_node(const std::vector<Near>& near) {
     for (const Near& other : near)
       if (other.socket == own.socket)
         for (const IdSet& core : other.node)
-          if (!contains(assigned, core)) assigned.push_back(core);
+          if (!util::contains(assigned, core)) assigned.push_back(core);
     std::sort(assigned.begin(), assigned.end(),
               [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     Groups all;
@@ -64,7 +61,7 @@ std::vector<Groups> group_by_node(const std::vector<Near>& near) {
     std::sort(rest.begin(), rest.end(), [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     std::size_t turn = 0;
     for (const IdSet& core : rest)
-      if (!contains(assigned, core) && !all.empty()) all[turn++ % all.size()].push_back(core);
+      if (!util::contains(assigned, core) && !all.empty()) all[turn++ % all.size()].push_back(core);
     Groups mine;
     for (const IdSet& core : own.node)
       for (const Cores& group : all)
@@ -135,7 +132,8 @@ std::vector<Cores> deal_all(const std::vector<Near>& near, bool socket_scope) {
     std::sort(cores.begin(), cores.end(),
               [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });
     std::stable_partition(cores.begin(), cores.end(), [&](const IdSet& core) {
-      return std::any_of(near.begin(), near.end(), [&](const Near& n) { return contains(n.node, core); });
+      return std::any_of(near.begin(), near.end(),
+                         [&](const Near& n) { return util::contains(n.node, core); });
     });
     dealt.push_back(std::move(cores));
   }
@@ -149,7 +147,7 @@ util::Result<CompatPlan> plan_like_nvidia(const Node& node, const CompatRequest&
   for (const Near& a : near)
     for (const Near& b : near)
       if (a.node != b.node && std::any_of(a.node.begin(), a.node.end(),
-                                          [&](const IdSet& core) { return contains(b.node, core); }))
+                                          [&](const IdSet& core) { return util::contains(b.node, core); }))
         return util::Error{"gpu_affinity would fail: the GPUs' sets of cores overlap"};
   const bool single = request.policy == "nvidia-single" || request.policy == "nvidia-single-unique";
   std::vector<Cores> dealt;

@@ -23,4 +23,10 @@ bool is_variable_name(std::string_view name) {
          (name.front() < '0' || name.front() > '9');
 }
 
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + shell_quote(word);
+  return line;
+}
+
 } // namespace hpcml::util

@@ -47,6 +47,16 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!contains(list, text)) list.push_back(text);
+}
+
+std::string counted(unsigned long long count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
+
 std::optional<unsigned long long> parse_unsigned(std::string_view text) {
   unsigned long long value = 0;
   const auto* end = text.data() + text.size();

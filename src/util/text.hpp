@@ -2,6 +2,7 @@
 // Small text functions that have no home in the standard library.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,19 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::string to_lower(std::string_view text);
 /// Every `from`, which must not be empty, replaced by `to`.
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
+/// Whether the list has the value.
+template <class List, class T> bool contains(const List& list, const T& value) {
+  return std::find(std::begin(list), std::end(list), value) != std::end(list);
+}
+/// Adds the text unless it is there.
+void add_once(std::vector<std::string>& list, const std::string& text);
+/// "1 node", "3 nodes".
+std::string counted(unsigned long long count, std::string_view noun);
+/// What stands behind the last slash of a path; all of it where there is none.
+std::string base_name(std::string_view path);
+/// Whether the character is one of names in bash, C and Slurm's variables.
+constexpr bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
 /// A decimal number without sign, blanks or rest; nothing if it is not one or does not fit.
 std::optional<unsigned long long> parse_unsigned(std::string_view text);
 /// The candidate nearest to `word` by edit distance if it is near enough to be a slip, for "did you mean".

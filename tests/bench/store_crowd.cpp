@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Ranks that are processes of their own and meet at a store: store_crowd ADDRESS PORT FIRST COUNT WORLD. Each sets
-// its key, counts itself, waits for the last one's word and reads its neighbour's key, as torch 2's clients say it;
-// prints the seconds that the whole took and the slowest rank's. `store_crowd.sh` runs it in several namespaces.
+// Ranks that are processes of their own and meet at a store: store_crowd ADDRESS PORT FIRST COUNT WORLD. Each
+// sets its key, counts itself, waits for the last one's word and reads its neighbour's key, as torch 2's
+// clients say it; prints the seconds that the whole took and the slowest rank's. `store_crowd.sh` runs it in
+// several namespaces.
 #include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
@@ -52,7 +53,8 @@ std::uint64_t number_of(const std::string& bytes) {
 }
 
 void send_all(int fd, const std::string& bytes, long rank) {
-  if (::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) fail("send", rank);
+  if (::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size()))
+    fail("send", rank);
 }
 
 void be_rank(const Meeting& meeting, long rank) {

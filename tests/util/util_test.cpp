@@ -170,3 +170,20 @@ TEST_CASE("a shell's variables have letters, digits and _ in their names, and no
     CHECK(util::is_variable_name(name) == (judged->exit_code == 0));
   }
 }
+
+TEST_CASE("a name is what stands behind the last slash of its path") {
+  CHECK(base_name("/usr/bin/python3") == "python3");
+  CHECK(base_name("python3") == "python3");
+  CHECK(base_name("bin/").empty());
+}
+
+TEST_CASE("a count has its noun in the right number, and a list each text once") {
+  CHECK(counted(0, "node") == "0 nodes");
+  CHECK(counted(1, "node") == "1 node");
+  std::vector<std::string> list{"a"};
+  add_once(list, "b");
+  add_once(list, "a");
+  CHECK(list == std::vector<std::string>{"a", "b"});
+  CHECK(contains(list, "b"));
+  CHECK_FALSE(contains(list, "c"));
+}

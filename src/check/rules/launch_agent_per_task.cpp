@@ -74,7 +74,7 @@ bool is_launcher(const Link& link) {
 std::string started_by_agent(const Link& agent) {
   if (!agent.find(Says::plain) || agent.operands.empty() || !agent.operands[0].known()) return {};
   auto name = agent.operands[0].text();
-  name.erase(0, name.rfind('/') + 1);
+  name = util::base_name(name);
   if (name.starts_with("python") && agent.operands.size() > 2 && agent.operands[1].text() == "-m")
     return std::string(model::launcher_of_module(agent.operands[2].text()));
   const auto role = chain::role_of(name);

@@ -48,7 +48,7 @@ bool is_independent(const Link& python) {
                                                                "extract", "encode",   "sampl"};
   if (python.operands.empty()) return false;
   const auto path = util::to_lower(python.operands[0].text());
-  const auto name = path.substr(path.rfind('/') + 1);
+  const auto name = util::base_name(path);
   return std::any_of(k_names.begin(), k_names.end(),
                      [&](auto sign) { return name.find(sign) != std::string::npos; });
 }

@@ -17,7 +17,7 @@ bool has_any(const std::string& text, std::initializer_list<std::string_view> si
 /// Whether the program is a training by its name: what prepares data, evaluates or serves uses GPUs in ways
 /// of its own.
 bool trains(const std::string& path) {
-  const auto name = util::to_lower(path.substr(path.rfind('/') + 1));
+  const auto name = util::to_lower(util::base_name(path));
   return has_any(name, {"train", "tune", "tuning", "fit", "main", "cnn", "gan", "gpt", "bert", "resnet",
                         "mnist", "cifar", "imagenet"}) &&
          !has_any(name, {"spawn", "multi", "parallel", "launch", "lightning", "vllm", "ray", "ddp", "distrib",

@@ -38,7 +38,7 @@ bool starts_nodes(const Link& python) {
                                                               "--hosts",  "hostlist",    "--launcher"};
   if (python.operands.empty()) return false;
   const auto path = util::to_lower(python.operands[0].text());
-  const auto name = path.substr(path.rfind('/') + 1);
+  const auto name = util::base_name(path);
   const auto has = [](const std::string& text) {
     return [&text](std::string_view sign) { return text.find(sign) != std::string::npos; };
   };

@@ -5,6 +5,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_ranks_over_gpus {
@@ -25,7 +26,7 @@ bool trains_on_gpus(std::string_view text) {
 /// Whether the program's name says that it trains; data is prepared by ranks without GPUs.
 bool is_training(const Link& python) {
   auto name = python.operands.empty() ? std::string() : python.operands[0].text();
-  name = name.substr(name.rfind('/') + 1);
+  name = util::base_name(name);
   return has_any(name, {"train", "ddp", "fsdp", "main", "tune", "dist", "run"}) &&
          !has_any(name, {"stage", "prep", "data", "convert", "download", "token", "split"});
 }

@@ -19,7 +19,7 @@ Hits find(const Subject& subject) {
                                   " cores are the system's";
       hits.push_back(
           {part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
-           count_text(verdict.have, "CPU") + " of one node: " + what,
+           util::counted(verdict.have, "CPU") + " of one node: " + what,
            with_source("the nodes here have " + std::to_string(usable) + " cores for jobs", verdict.origin),
            {},
            severity_of(verdict)});

@@ -10,14 +10,15 @@ namespace site_gpu_share {
 using site::SiteRule;
 
 Hit hit_of_cpus(const SitePart& part, const site::Verdict& verdict) {
-  const auto what = count_text(verdict.have, "CPU") + " for " + count_text(part.demand.gpus_per_node, "GPU") +
-                    ": a GPU here has a share of " + count_text(*verdict.node->cpus_per_gpu, "core");
+  const auto what = util::counted(verdict.have, "CPU") + " for " +
+                    util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
+                    util::counted(*verdict.node->cpus_per_gpu, "core");
   return {part.place({"cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"}),
           what + (verdict.rule == SiteRule::cpus_many ? "; more may wait longer or block GPUs for others"
                   : verdict.rule == SiteRule::cpus_few
                       ? "; with so few the loaders of data may keep the GPUs waiting"
                       : ""),
-          with_source(count_text(verdict.limit, "core") + " go with them", verdict.origin),
+          with_source(util::counted(verdict.limit, "core") + " go with them", verdict.origin),
           {},
           severity_of(verdict)};
 }
@@ -26,7 +27,7 @@ Hit hit_of_memory(const SitePart& part, const site::Verdict& verdict) {
   return {
       part.place({"mem"}),
       model::MemSize::of_mib(verdict.have).to_slurm() + " for " +
-          count_text(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
+          util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
           verdict.node->mem_per_gpu->to_slurm() +
           (verdict.rule == SiteRule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
       with_source("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",

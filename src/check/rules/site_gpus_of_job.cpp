@@ -12,7 +12,7 @@ Hits find(const Subject& subject) {
       const auto limit = std::to_string(verdict.limit);
       hits.push_back(
           {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-           count_text(verdict.have, "GPU") + " in all: " +
+           util::counted(verdict.have, "GPU") + " in all: " +
                (verdict.rule == site::SiteRule::gpus_over ? limit + " are allowed here"
                                                           : "jobs here have " + limit + " or more"),
            with_source({}, verdict.origin),

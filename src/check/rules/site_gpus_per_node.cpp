@@ -27,16 +27,16 @@ Hits find(const Subject& subject) {
       hit.severity = severity_of(verdict);
       if (verdict.rule == site::SiteRule::gpus_of_node) {
         const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
-        hit.message = count_text(verdict.have, "GPU") + " per node: " + there;
+        hit.message = util::counted(verdict.have, "GPU") + " per node: " + there;
         hit.hint =
             others.empty()
                 ? "ask for more nodes: --nodes=" + std::to_string((verdict.have * nodes + most - 1) / most) +
                       " with " + std::to_string(most) + " each"
                 : "partitions with as many: " + others;
       } else {
-        hit.message =
-            count_text(verdict.have, "GPU") + " on " + count_text(nodes, "node") + ": " + there + " each";
-        hit.hint = "ask for " + count_text((verdict.have + most - 1) / most, "node");
+        hit.message = util::counted(verdict.have, "GPU") + " on " + util::counted(nodes, "node") + ": " +
+                      there + " each";
+        hit.hint = "ask for " + util::counted((verdict.have + most - 1) / most, "node");
       }
       hit.hint = with_source(hit.hint, verdict.origin);
       hits.push_back(std::move(hit));

@@ -11,7 +11,7 @@ Hits find(const Subject& subject) {
     for (const auto& verdict : part.under("site/idle-gpus"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
                       (verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                          std::string(" whole nodes: ") + count_text(verdict.limit - verdict.have, "GPU") +
+                          std::string(" whole nodes: ") + util::counted(verdict.limit - verdict.have, "GPU") +
                           " of each stay idle and are charged",
                       with_source("ask for all " + std::to_string(verdict.limit) +
                                       ", or take a partition that shares nodes",

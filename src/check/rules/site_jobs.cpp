@@ -10,8 +10,8 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/jobs"))
       hits.push_back({part.place({"array"}),
-                      count_text(verdict.have, "task") + ": " + verdict.owner + " lets one user have " +
-                          count_text(verdict.limit, "job") + " queued and running",
+                      util::counted(verdict.have, "task") + ": " + verdict.owner + " lets one user have " +
+                          util::counted(verdict.limit, "job") + " queued and running",
                       with_source("submit fewer at a time", verdict.origin),
                       {},
                       severity_of(verdict)});

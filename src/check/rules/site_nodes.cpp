@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
     for (const auto& verdict : part.under("site/nodes"))
       hits.push_back(
           {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
-           count_text(verdict.have, "node") + ": " + words_of(part, verdict),
+           util::counted(verdict.have, "node") + ": " + words_of(part, verdict),
            with_source(verdict.rule == SiteRule::nodes_apart ? "ask for one node" : "", verdict.origin),
            {},
            severity_of(verdict)});

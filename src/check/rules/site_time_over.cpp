@@ -30,9 +30,9 @@ std::string long_enough(const SitePart& part, Walltime time) {
 Hit too_much(const SitePart& part, const site::Verdict& verdict) {
   const unsigned nodes = part.demand.nodes;
   return {part.place({"time"}),
-          count_text(nodes, "node") + " for " + count_text(verdict.have, "minute") + ": " +
+          util::counted(nodes, "node") + " for " + util::counted(verdict.have, "minute") + ": " +
               std::to_string(verdict.limit) + " node minutes are allowed",
-          with_source("at most " + count_text(verdict.limit / nodes, "minute"), verdict.origin),
+          with_source("at most " + util::counted(verdict.limit / nodes, "minute"), verdict.origin),
           {},
           severity_of(verdict)};
 }

@@ -47,7 +47,7 @@ bool sets_up_environment(const shell::Command& command) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
   if (command.name() == "eval") return has("shell.bash hook") || has("shell hook") || has("modulecmd");
   if (has("/etc/profile")) return true;
-  const auto base = text.substr(text.rfind('/') + 1);
+  const auto base = util::base_name(text);
   static constexpr std::array<std::string_view, 12> c_names = {
       "activate", "conda.sh", "mamba.sh",      "micromamba.sh", ".bashrc",    "bashrc",
       "profile",  ".profile", ".bash_profile", "setvars.sh",    "modules.sh", "z00_lmod.sh"};
