@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "sources.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -49,15 +50,6 @@ Rules read_rules() {
       rules.allowed[line.substr(0, colon)] = right;
   }
   return rules;
-}
-
-std::vector<fs::path> sources(const char* below = "src") {
-  std::vector<fs::path> list;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(HPCML_SOURCE_DIR) / below)) {
-    const auto extension = entry.path().extension();
-    if (extension == ".cpp" || extension == ".hpp") list.push_back(entry.path());
-  }
-  return list;
 }
 
 std::string folder_of(const fs::path& file) {
@@ -105,52 +97,6 @@ bool prints(const std::string& line) {
     return false;
   return std::any_of(k_printing.begin(), k_printing.end(),
                      [&](const std::regex& call) { return std::regex_search(line, call); });
-}
-
-/// The types that a header declares for all: at the margin, not in a class and not without a body.
-std::set<std::string> types_of(const std::string& text) {
-  static const std::regex k_type(
-      R"re((?:template\s*<[^{;]*>\s*)?(?:class|struct|union|enum class|enum)\s+(?:\[\[\w+\]\]\s*)?([A-Z]\w*)\s*(?:final\s*)?(?::[^{;]*)?\{.*)re");
-  static const std::regex k_alias(R"re((?:template\s*<[^{;]*>\s*)?using\s+([A-Z]\w*)\s*=.*)re");
-  std::set<std::string> names;
-  std::istringstream lines(text);
-  std::smatch match;
-  for (std::string line; std::getline(lines, line);)
-    if (std::regex_match(line, match, k_type) || std::regex_match(line, match, k_alias))
-      names.insert(match.str(1));
-  return names;
-}
-
-constexpr std::ptrdiff_t k_columns = 110;
-
-/// The lines of a source that are too wide, with their widths in characters, but for those of a raw literal.
-std::vector<std::pair<unsigned, std::ptrdiff_t>> wide_lines(const std::string& text) {
-  const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
-  static const std::regex k_literal(R"re((^|[^\w])R"(\w*)\()re");
-  std::vector<std::pair<unsigned, std::ptrdiff_t>> wide;
-  std::istringstream lines(text);
-  std::string end; // of the raw literal that is open
-  unsigned number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    bool literal = !end.empty();
-    std::size_t at = 0;
-    for (std::smatch match; at != std::string::npos;) {
-      if (end.empty()) {
-        if (line.find("R\"", at) == std::string::npos) break;
-        const std::string rest = line.substr(at);
-        if (!std::regex_search(rest, match, k_literal)) break;
-        end = ")" + match.str(2) + "\"";
-        at += static_cast<std::size_t>(match.position() + match.length());
-        literal = true;
-      }
-      at = line.find(end, at);
-      if (at != std::string::npos) at += end.size(), end.clear();
-    }
-    const auto width = std::count_if(line.begin(), line.end(), is_start);
-    if (!literal && width > k_columns) wide.emplace_back(number, width);
-  }
-  return wide;
 }
 
 } // namespace
@@ -288,70 +234,5 @@ TEST_CASE("no C++ source knows a site by name") {
         CHECK(names.count(it->str(2)) == 0);
       }
     }
-  }
-}
-
-TEST_CASE("no two headers give one name to two types") {
-  std::map<std::string, std::vector<std::string>> headers;
-  for (const auto& file : sources()) {
-    if (file.extension() != ".hpp") continue;
-    for (const auto& name : types_of(util::read_file(file).value()))
-      headers[name].push_back(fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").string());
-  }
-  CHECK(headers.size() > 300); // else they are not recognised
-  for (const auto& [name, files] : headers) {
-    INFO(name << ": " << util::join(files, ", "));
-    CHECK(files.size() == 1);
-  }
-}
-
-TEST_CASE("types are recognised in all their forms") {
-  const auto text = R"(struct A {
-class B : public A {
-enum class C { x };
-template <class T> struct [[nodiscard]] D {
-template <class T> class [[nodiscard]] E final : A<T> {
-using F = std::vector<A>;
-struct G { int x; };
-struct Forward;
-template <> struct D<int> {
-  struct Nested {
-using util::Result;
-using namespace model;
-)";
-  CHECK(types_of(text) == std::set<std::string>{"A", "B", "C", "D", "E", "F", "G"});
-}
-
-TEST_CASE("lines are short enough to be read side by side") {
-  for (const auto* below : {"src", "tests", "include"})
-    for (const auto& file : sources(below))
-      for (const auto& [number, width] : wide_lines(util::read_file(file).value())) {
-        INFO(file.string() << ":" << number);
-        CHECK(width <= k_columns);
-      }
-}
-
-TEST_CASE("wide lines are found, but for those of a raw literal") {
-  const std::string wide(k_columns + 1, 'x'), just(k_columns, 'x'),
-      umlauts = util::replace_all(just, "x", "ü");
-  const auto found = [](const std::string& text) {
-    std::vector<unsigned> numbers;
-    for (const auto& [number, width] : wide_lines(text)) numbers.push_back(number);
-    return numbers;
-  };
-  CHECK(found(just + "\n" + umlauts + "\n").empty());
-  CHECK(found("a\n" + wide + "\n// " + wide) == std::vector<unsigned>{2, 3});
-  for (const auto* name : {"", "re"}) { // a text of its own: help, a script
-    const auto begin = "R\"" + std::string(name) + "(", end = ")" + std::string(name) + "\"";
-    CHECK(found("f(" + begin + wide + "\n" + wide + "\n)\n" + wide + end + ");\n").empty());
-    CHECK(found(begin + "x" + end + ";\n" + wide + "\n") == std::vector<unsigned>{2});
-  }
-}
-
-TEST_CASE("source files stay small enough to read") {
-  for (const auto& file : sources()) {
-    const auto text = util::read_file(file).value();
-    INFO(file.string());
-    CHECK(std::count(text.begin(), text.end(), '\n') <= 350);
   }
 }
