@@ -234,6 +234,17 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   return k_world_failed;
 }
 
+/// The sizes of a node, for sites whose profile does not tell them.
+void add_size_options(CLI::App& command, EmulateOptions& options) {
+  command
+      .add_option("--cpus-per-node", options.cpus_per_node,
+                  "CPUs of a node, where the profile describes none")
+      ->type_name("N");
+  command.add_option("--gpus-per-node", options.gpus_per_node, "the same for GPUs; also TYPE:N")
+      ->type_name("N");
+  command.add_option("--mem-per-node", options.mem_per_node, "the same for memory: 256G")->type_name("SIZE");
+}
+
 } // namespace
 
 void add_emulate(CLI::App& app, Context& context, int& exit_code) {
@@ -262,14 +273,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->excludes(partition)
       ->excludes(type)
       ->excludes(nodes);
-  command
-      ->add_option("--cpus-per-node", options->cpus_per_node,
-                   "CPUs of a node, where the profile describes none")
-      ->type_name("N");
-  command->add_option("--gpus-per-node", options->gpus_per_node, "the same for GPUs; also TYPE:N")
-      ->type_name("N");
-  command->add_option("--mem-per-node", options->mem_per_node, "the same for memory: 256G")
-      ->type_name("SIZE");
+  add_size_options(*command, *options);
   command
       ->add_option("--record", options->record_file,
                    "write what module, singularity and the like were asked, one JSON line per call")

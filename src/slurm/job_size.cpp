@@ -149,6 +149,44 @@ void bound_nodes_by_gpus(const JobOptions& r, JobSize& size) {
   if (gpus > 0 && gpus < size.max_nodes) size.max_nodes = std::max(size.min_nodes, gpus);
 }
 
+/// What is known before GPUs say how many tasks there are and how many CPUs each has.
+struct WithoutGpus {
+  long known; ///< tasks
+  long cpus_per_task;
+  bool by_controller; ///< it makes the number of tasks of a range of nodes, sbatch does not
+};
+
+/// The CPUs of the job and of a node, as sbatch sends them and the controller counts anew.
+void apply_cpus(const JobOptions& r, AsVersion version, const WithoutGpus& by, JobSize& size) {
+  // 20.11 learns of tasks by GPUs too late for the CPUs.
+  const long counted =
+      by.known != size.tasks_known && version == Version::v20_11 ? by.known : size.tasks_known;
+  // What sbatch sends; the controller counts anew where it finds more tasks than that.
+  const bool none = size.nodes_given && size.min_nodes == 0 && !r.has("cpus-per-task");
+  size.cpus = std::max(none ? 0L : 1L, by.by_controller ? 0 : by.known) * by.cpus_per_task;
+  if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
+  if (by.known != size.tasks_known && r.has("ntasks-per-gpu") && version >= Version::v25_05)
+    size.cpus = std::max(size.cpus, counted * size.cpus_per_task);
+  // sbatch counts CPUs by the number as it was written.
+  if (const long written = r.count("ntasks-per-node");
+      written > 65533 && !r.has("ntasks") && !by.by_controller)
+    size.cpus = std::max(size.cpus, written * std::max(1L, size.min_nodes) * by.cpus_per_task);
+  if (r.overcommit) size.cpus = size.nodes_given ? std::max(1L, size.min_nodes) : 1;
+  // With GPUs of any kind the CPUs of all tasks are counted where their number was said.
+  const bool cpus_said = r.has("cpus-per-task") || size.cpus_per_task != 1;
+  if (cpus_said && asks_for_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
+    size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);
+  if (r.overcommit)
+    size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
+  else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)
+    // A job of one task does not fill its nodes.
+    size.cpus_per_node = (r.count("ntasks") == 1 || (size.tasks_known == 1 && size.gpus_per_task > 0)
+                              ? 1
+                              : std::max(1L, size.tasks_per_node)) *
+                         size.cpus_per_task;
+  size.cpus_per_node = std::max(size.cpus_per_node, sent_count(r, "mincpus"));
+}
+
 } // namespace
 
 std::string hostlist_text(std::string text) {
@@ -182,7 +220,6 @@ JobSize size_job(const JobOptions& r, AsVersion version, long listed_nodes) {
   const bool by_controller =
       !r.has("ntasks") && size.nodes_given && size.min_nodes != size.max_nodes && size.tasks_per_node > 1;
   const long known = size.tasks_known;
-  const long before = by_controller ? 0 : known;
   if (const long by_gpus = tasks_by_gpus(r, version, size);
       by_gpus > 0 && (!r.has("ntasks") || r.has("ntasks-per-gpu"))) {
     size.tasks = by_gpus;
@@ -192,32 +229,7 @@ JobSize size_job(const JobOptions& r, AsVersion version, long listed_nodes) {
   if (size.gpus_per_task > 0 && r.gpus_per_node() > 0 && size.tasks_per_node == 0)
     size.tasks_per_node = static_cast<long>(r.gpus_per_node() / size.gpus_per_task);
 
-  // 20.11 learns of tasks by GPUs too late for the CPUs.
-  const long counted = known != size.tasks_known && version == Version::v20_11 ? known : size.tasks_known;
-  // What sbatch sends; the controller counts anew where it finds more tasks than that.
-  const bool none = size.nodes_given && size.min_nodes == 0 && !r.has("cpus-per-task");
-  size.cpus = std::max(none ? 0L : 1L, before) * plain_cpus_per_task;
-  if (counted > size.cpus) size.cpus = counted * size.cpus_per_task;
-  if (known != size.tasks_known && r.has("ntasks-per-gpu") && version >= Version::v25_05)
-    size.cpus = std::max(size.cpus, counted * size.cpus_per_task);
-  // sbatch counts CPUs by the number as it was written.
-  if (const long written = r.count("ntasks-per-node"); written > 65533 && !r.has("ntasks") && !by_controller)
-    size.cpus = std::max(size.cpus, written * std::max(1L, size.min_nodes) * plain_cpus_per_task);
-  if (r.overcommit) size.cpus = size.nodes_given ? std::max(1L, size.min_nodes) : 1;
-  // With GPUs of any kind the CPUs of all tasks are counted where their number was said.
-  const bool cpus_said = r.has("cpus-per-task") || size.cpus_per_task != 1;
-  if (cpus_said && asks_for_gres(r) && size.tasks_known > 0 && version >= Version::v25_05)
-    size.cpus = std::max(size.cpus, size.tasks_known * size.cpus_per_task);
-  if (r.overcommit)
-    size.cpus_per_node = size.cpus_per_task > 1 ? size.cpus_per_task : 0;
-  else if (size.tasks_per_node > 0 || size.cpus_per_task > 1)
-    // A job of one task does not fill its nodes.
-    size.cpus_per_node = (r.count("ntasks") == 1 || (size.tasks_known == 1 && size.gpus_per_task > 0)
-                              ? 1
-                              : std::max(1L, size.tasks_per_node)) *
-                         size.cpus_per_task;
-  size.cpus_per_node = std::max(size.cpus_per_node, sent_count(r, "mincpus"));
-
+  apply_cpus(r, version, {known, plain_cpus_per_task, by_controller}, size);
   const auto nodes = static_cast<std::uint64_t>(size.min_nodes);
   size.gpus_per_node = std::max({r.gpus_per_node(), r.gpus("gpus-per-socket"), size.gpus_per_task});
   size.gpus = std::max({r.gpus("gpus"), r.gpus_per_node() * nodes, r.gpus("gpus-per-socket") * nodes,

@@ -72,6 +72,32 @@ void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& 
             .add("bytes", bytes));
 }
 
+void report_connected(const RankEnv& env, const ProcessGroup& group, Clock::time_point start) {
+  std::vector<JsonLine> connections;
+  for (const auto& connection : own_connections(env.master_port))
+    connections.push_back(connection_line(connection));
+  print(event("connected", env)
+            .add("backend", group.backend())
+            .add("interface", group.interface_name())
+            .add("device", group.device().str())
+            .add("connections", connections)
+            .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
+}
+
+/// What this rank adds to the summary.
+std::string rank_note(const RankEnv& env, const ProcessGroup& group, const Measured& reduced,
+                      const Measured& sent) {
+  const auto used = own_connections(env.master_port);
+  return JsonLine()
+      .add("rank", env.rank)
+      .add("host", host_name())
+      .add("device", group.device().str())
+      .add("interface", used.empty() ? group.interface_name() : used.front().interface)
+      .add("all_reduce_gbps", reduced.gbps)
+      .add("send_recv_gbps", sent.gbps)
+      .text();
+}
+
 void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
   const auto start = Clock::now();
   PhaseMeeting meeting(env, options.group.timeout);
@@ -109,31 +135,14 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
       },
       true);
   run("connect", [&] { group.emplace(meeting.store(), env, options.group); });
-  std::vector<JsonLine> connections;
-  for (const auto& connection : own_connections(env.master_port))
-    connections.push_back(connection_line(connection));
-  print(event("connected", env)
-            .add("backend", group->backend())
-            .add("interface", group->interface_name())
-            .add("device", group->device().str())
-            .add("connections", connections)
-            .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
+  report_connected(env, *group, start);
 
   Measured reduced, sent;
   run("all_reduce", [&] { reduced = check_all_reduce(*group, bytes); });
   report_measured("all_reduce", env, *group, bytes, reduced);
   run("send_recv", [&] {
     sent = check_send_receive(*group, bytes);
-    const auto used = own_connections(env.master_port);
-    meeting.note("send_recv",
-                 JsonLine()
-                     .add("rank", env.rank)
-                     .add("host", host_name())
-                     .add("device", group->device().str())
-                     .add("interface", used.empty() ? group->interface_name() : used.front().interface)
-                     .add("all_reduce_gbps", reduced.gbps)
-                     .add("send_recv_gbps", sent.gbps)
-                     .text());
+    meeting.note("send_recv", rank_note(env, *group, reduced, sent));
   });
   report_measured("send_recv", env, *group, bytes, sent);
   if (env.rank == 0)
