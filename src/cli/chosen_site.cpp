@@ -29,7 +29,7 @@ std::vector<spec::SiteMarks> built_in_sites() {
 std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context,
                                           int& exit_code) {
   if (named) return named;
-  if (const auto remembered = spec::load_config(spec::config_path(context.env)).config.site) {
+  if (auto remembered = spec::load_config(spec::config_path(context.env)).config.site) {
     std::fprintf(stderr, "hpcml: site %s, by hpcml config\n", remembered->c_str());
     return remembered;
   }

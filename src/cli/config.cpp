@@ -224,7 +224,7 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
         known ? ": Slurm has none for you" : (" (" + known.error().what + ")").c_str());
     return std::nullopt;
   }
-  const auto chosen = choose(names, "account to charge");
+  auto chosen = choose(names, "account to charge");
   if (!chosen) {
     print_error("you have several accounts", "say which: hpcml config learn --account NAME", context.colour);
     exit_code = k_usage;

@@ -228,7 +228,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   int status = 0;
   while (warden > 0 && ::waitpid(warden, &status, 0) < 0 && errno == EINTR) {
   }
-  const auto result = read_report(report[0]);
+  auto result = read_report(report[0]);
   close_pair(control);
   close_pair(report);
   remove_state(folder);

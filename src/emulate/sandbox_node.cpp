@@ -62,7 +62,7 @@ util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
   for (const auto& folder : node.own_folders) TRY_DONE(give_own_folder(folder));
   for (const auto& mount : plan.mounts) {
-    const auto step =
+    auto step =
         mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
     if (!step && !mount.add) return step;
   }

@@ -29,7 +29,7 @@ unsigned step_port(const slurm::StepIdentity& identity) {
 
 std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
                          const std::string& suffix) {
-  const auto address = env.get_or("HPCML_MASTER_ADDR", "");
+  auto address = env.get_or("HPCML_MASTER_ADDR", "");
   if (!address.empty() && env.get_or("HPCML_MASTER_NODE", "") == first_node) return address;
   return first_node + suffix;
 }

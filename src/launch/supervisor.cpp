@@ -111,7 +111,7 @@ util::Status Supervisor::prepare() {
   TRY_DONE(raise_file_limit());
   TRY_DONE(x_groups.guard().start());
   x_start_of_ranks.mark = x_groups.guard().mark();
-  const auto opened = x_input.open();
+  auto opened = x_input.open();
   x_start_of_ranks.input = x_input.rank_input();
   return opened;
 }

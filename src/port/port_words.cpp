@@ -55,7 +55,7 @@ std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto word = std::find_if(words.begin(), words.end(),
                                  [&](const Argument& one) { return one.place.offset == agent.place.offset; });
   if (word == words.end() || !word->known() || word->place.length == 0) return "python";
-  const auto text = word->text();
+  auto text = word->text();
   const auto slash = text.rfind('/');
   if (!agent.module.empty() &&
       text.find("python", slash == std::string::npos ? 0 : slash) != std::string::npos)

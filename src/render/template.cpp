@@ -67,7 +67,7 @@ std::string render_template(const std::string& name, const TemplateData& data) {
       values.set(key, std::get<std::string>(value));
   }
   StrictContext context(&values);
-  const std::string out = text.render(context);
+  std::string out = text.render(context);
   if (!text.is_valid()) throw std::logic_error("template " + name + ".mustache: " + text.error_message());
   if (!context.missing().empty())
     throw std::logic_error("template " + name + ".mustache: nothing is called '" + context.missing() + "'");

@@ -63,7 +63,7 @@ private:
   std::string read_job() {
     const auto number = static_cast<std::uint32_t>(read_number());
     if (number == 0) return {};
-    const std::string job = std::to_string(number);
+    std::string job = std::to_string(number);
     if (here() != '_') return job;
     ++x_at;
     if (here() == '*') return ++x_at, job + "_*";
