@@ -89,12 +89,12 @@ void ask_all(std::vector<Asked>& sites) {
 
 /// Requests by seed that gen accepts, but for those that ask for what no emulated site has (a reservation, a
 /// job to wait for, another cluster) and for what only the site itself knows: how many threads its cores
-/// show, how large its arrays are, how many nodes it has, what it calls its GPUs.
+/// show, how large its arrays are, how many nodes it has and how many CPUs each, what it calls its GPUs.
 void add_drawn(std::vector<Case>& cases, const model::Site& site, RequestMaker& maker) {
   constexpr unsigned k_each = 13;
   const auto wants_more = [](const std::string& said) {
     for (const auto* word : {"--sbatch", "--dependency", "--threads-per-core '2'", "0-40000", "--nodes '64'",
-                             "--gpu-type 'normal'"})
+                             "--gpu-type 'normal'", "--cpus-per-task 300"})
       if (said.find(word) != std::string::npos) return true;
     return false;
   };
