@@ -42,6 +42,8 @@ bool is_number(const std::string& address) {
          ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
 }
 
+bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
+
 /// Puts it where it is not yet.
 void add_once(std::vector<std::string>& list, const std::string& one) {
   if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
@@ -116,9 +118,12 @@ std::vector<std::string> serving_addresses(const std::vector<std::string>& names
     if (!names[i].empty())
       for (const auto& address : addresses_of(names[i]))
         // All of 127.0.0.0/8 is here, whatever the list says.
-        if (std::find(mine.begin(), mine.end(), address) != mine.end() || address.starts_with("127."))
+        if (std::find(mine.begin(), mine.end(), address) != mine.end() || is_loopback(address))
           add_once(found, address);
-    if (i == 0 && found.empty()) return {};
+    // A node's own file of hosts may give its name an address of the loopback; the other nodes know another.
+    const bool means_loopback = is_number(names[i]) || names[i].starts_with("localhost");
+    if (i == 0 && (means_loopback ? found.empty() : std::all_of(found.begin(), found.end(), is_loopback)))
+      return {};
   }
   return found;
 }

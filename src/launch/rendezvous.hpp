@@ -36,7 +36,7 @@ std::vector<std::string> addresses_of(const std::string& name);
 std::vector<std::string> local_addresses();
 
 /// This node's addresses among those of `names`, each once; none, which stands for all, where the first of
-/// them is not known to be here.
+/// them is not known to be here, or only as a name of the loopback.
 std::vector<std::string> serving_addresses(const std::vector<std::string>& names);
 
 /// A port on 127.0.0.1 that is free now.

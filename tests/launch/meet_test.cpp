@@ -2,6 +2,7 @@
 // The ranks of a step meet before their programs start: real launchers, one for each rank, on this machine.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <memory>
 #include <set>
@@ -223,6 +224,19 @@ TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides 
         tasks, launch_words(k_try_place + "; " + by_name + "; echo $MASTER_ADDR", {"--store", "own"}));
     for (const auto& one : said) CHECK(one.out == "served\nby name\n" + std::string(address) + "\n");
   }
+}
+
+TEST_CASE("a store is served at all addresses where the node's own name is one of the loopback") {
+  const auto host = util::read_host_name();
+  const auto own = launch::addresses_of(host);
+  const bool only_here = std::all_of(own.begin(), own.end(), [](const std::string& address) {
+    return address.starts_with("127.") || address == "::1";
+  });
+  CHECK(launch::serving_addresses({host}).empty() == only_here);
+  CHECK(launch::serving_addresses({"127.0.0.1", host}).front() ==
+        "127.0.0.1"); // ranks of one node, by number
+  CHECK_FALSE(launch::serving_addresses({"localhost"}).empty());
+  CHECK(launch::serving_addresses({"192.0.2.1", host}).empty()); // another's
 }
 
 TEST_CASE("what a script serves is used by its first step, and ends with the script however that does") {
