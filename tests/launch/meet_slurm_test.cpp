@@ -180,7 +180,7 @@ echo "left: $(pgrep -fc 'store serve')" >> script.out)sh");
   CHECK(
       count(died,
             "rank 0 on node001: not all ranks have come within 3 s: rank 4 of 6 \\(node003, local rank 0\\) "
-            "has not arrived for [23] s; its task was never started, or ended at once\n") == 1);
+            "has not arrived for [0-9]+ s; its task was never started, or ended at once\n") == 1);
   CHECK(count(died, "started\n") == 4); // all but rank 0's and the dead one's
   CHECK_THAT(died, Contains("\ncode 125\n"));
   const auto stranger = nodes.read("stranger.out");
@@ -195,13 +195,12 @@ echo "left: $(pgrep -fc 'store serve')" >> script.out)sh");
     const auto took = number_in(nodes.read(std::string(store) + ".out"), "took ([0-9]+)");
     INFO(store << ": " << took << " ms");
     CHECK(took >= 1000);
-    CHECK(took < 4000); // the store stays for 5 s
+    CHECK(took < 5900); // the store stays for 5 s more
   }
   CHECK(nodes.read("script.out") == "there: 1\nleft: 0\n");
   const auto frozen = nodes.read("frozen.out");
   INFO(frozen);
-  CHECK_THAT(
-      frozen,
-      Contains("not all ranks have come within 2 s: rank 4 of 6 (node003, local rank 0) has not arrived") &&
-          Contains("rank 5 of 6 (node003, local rank 1) has not arrived"));
+  CHECK_THAT(frozen, Contains("not all ranks have come within 2 s: ") &&
+                         Contains("rank 4 of 6 (node003, local rank 0) has not arrived") &&
+                         Contains("rank 5 of 6 (node003, local rank 1) has not arrived"));
 }
