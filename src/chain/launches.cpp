@@ -218,7 +218,8 @@ public:
       add_option_settings(link);
       const bool ends = !goes_on(link);
       if (ends)
-        for (; at < words.size(); ++at) link.operands.push_back(words[at]);
+        link.operands.insert(link.operands.end(), words.begin() + static_cast<std::ptrdiff_t>(at),
+                             words.end());
       chain.push_back(std::move(link));
       if (ends) return;
     }
@@ -227,14 +228,14 @@ public:
 private:
   /// Whether another program follows behind the options.
   static bool goes_on(const Link& link) {
-    if (role_of(link.program) == Role::step) return true;
-    return find_wrapper(link.program) && link.program != "python" && role_of(link.program) != Role::agent &&
+    if (link.role == Role::step) return true;
+    return link.role != Role::agent && link.program != "python" && find_wrapper(link.program) &&
            (link.complete || names_image(link));
   }
 
   /// Whether options that nobody knows here cannot have held the image.
   static bool names_image(const Link& link) {
-    if (role_of(link.program) != Role::container || link.operands.empty()) return false;
+    if (link.role != Role::container || link.operands.empty()) return false;
     const auto& word = link.operands.front();
     return !word.known() || is_image_name(word.text());
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "check/fix.hpp"
+#include "check/launch_facts.hpp"
 #include "check/same_cause.hpp"
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
@@ -246,6 +247,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.unread = shell::unread_parts(script.program);
   subject.texts = shell::long_texts(script.program, text);
   subject.launches = find_launches(subject.view);
+  subject.names = names_in(text);
   const diag::Lines lines(text);
   auto findings = with_fixes(without_site_options(std::move(refusals), subject), subject, lines);
   for (const auto& rule : rules_without_examples()) run_rule(rule, subject, findings);

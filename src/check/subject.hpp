@@ -29,6 +29,7 @@ struct Subject : slurm::JobReading {
   std::vector<shell::Unread> unread = {};    ///< where bash itself would stop with a syntax error
   std::vector<diag::Place> texts = {};       ///< here-documents and words of several lines, in order
   std::vector<Launch> launches = {};         ///< one per command of `view` that may run
+  std::vector<std::string_view> names = {};  ///< in the text that may be variables': NCCL_DEBUG; sorted
   const model::Site* site = nullptr;         ///< none: no site is named
   std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
   std::vector<site::Verdicts> verdicts = {}; ///< what the site has against each of them

@@ -6,7 +6,7 @@
 namespace hpcml::diag {
 
 Lines::Lines(std::string_view text) : x_text(text) {
-  x_begins.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+  x_begins.reserve(text.size() / 24 + 1); // a guess: counting takes longer than growing once
   x_begins.push_back(0);
   for (auto at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
     x_begins.push_back(at + 1);

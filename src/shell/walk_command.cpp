@@ -97,7 +97,11 @@ std::optional<std::size_t> skip_prefixes(const std::vector<Argument>& words, std
 }
 
 std::optional<std::string> Command::name() const {
-  return program ? std::optional(util::base_name(words[*program].text())) : std::nullopt;
+  if (!program) return std::nullopt;
+  const auto& word = words[*program];
+  if (word.pieces.size() == 1)
+    return util::base_name(word.pieces[0].text); // many ask: without a copy of the path
+  return util::base_name(word.text());
 }
 
 std::span<const Argument> Command::arguments() const {

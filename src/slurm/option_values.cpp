@@ -68,7 +68,7 @@ bool read_tres_per_task(Reading& r) {
   return r.request.tres_per_task.has_value();
 }
 
-bool read_array(Reading& r) { return r.text.empty() || parse_array(r.text, 4000001).has_value(); }
+bool read_array(Reading& r) { return r.text.empty() || is_array(r.text, 4000001); }
 
 bool read_signal(Reading& r) {
   const bool at_reservation = r.request.signal && r.request.signal->at_reservation;

@@ -193,8 +193,14 @@ std::optional<NodeCount> parse_node_count(string_view value, AsVersion version) 
 
 namespace {
 
+struct IndexRange {
+  long first = 0;
+  long last = 0;
+  long step = 1;
+};
+
 /// One token as the controller reads it: "[" and "]" are skipped where they may stand, numbers are strtol's.
-bool add_indices(std::set<unsigned>& indices, const std::string& token, long max_size) {
+std::optional<IndexRange> read_indices(const std::string& token, long max_size) {
   const char* at = token.c_str();
   const auto number = [&at] {
     char* end = nullptr;
@@ -204,25 +210,36 @@ bool add_indices(std::set<unsigned>& indices, const std::string& token, long max
   };
   const auto ends = [&at] { return *at == '\0' || *at == '%'; };
   if (*at == '[') ++at;
-  const long first = number();
-  long last = first;
-  long step = 1;
-  if (first < 0) return false;
+  IndexRange range;
+  range.first = range.last = number();
+  if (range.first < 0) return std::nullopt;
   if (*at == '-') {
     ++at;
-    last = number();
+    range.last = number();
     if (*at == ':') {
       ++at;
-      step = number();
-      if (step <= 0 || step >= max_size) return false;
+      range.step = number();
+      if (range.step <= 0 || range.step >= max_size) return std::nullopt;
     }
   }
-  if (!ends() || last < first || last >= max_size) return false;
-  for (long i = first; i <= last; i += step) indices.insert(static_cast<unsigned>(i));
-  return true;
+  if (!ends() || range.last < range.first || range.last >= max_size) return std::nullopt;
+  return range;
+}
+
+std::optional<std::vector<IndexRange>> read_index_list(string_view text, unsigned max_size) {
+  std::vector<IndexRange> ranges;
+  for (const auto& part : util::split(std::string(text), ',')) {
+    if (part.empty()) continue;
+    const auto range = read_indices(part, static_cast<long>(max_size));
+    if (!range) return std::nullopt;
+    ranges.push_back(*range);
+  }
+  return ranges;
 }
 
 } // namespace
+
+bool is_array(string_view text, unsigned max_size) { return read_index_list(text, max_size).has_value(); }
 
 std::optional<ArraySpec> parse_array(string_view text, unsigned max_size) {
   ArraySpec spec;
@@ -231,9 +248,11 @@ std::optional<ArraySpec> parse_array(string_view text, unsigned max_size) {
     const auto end = std::min(rest.find_first_not_of("0123456789"), rest.size());
     spec.at_once = static_cast<unsigned>(digits(rest.substr(0, end)).value_or(0));
   }
+  const auto ranges = read_index_list(text, max_size);
+  if (!ranges) return std::nullopt;
   std::set<unsigned> indices;
-  for (const auto& part : util::split(std::string(text), ','))
-    if (!part.empty() && !add_indices(indices, part, static_cast<long>(max_size))) return std::nullopt;
+  for (const auto& range : *ranges)
+    for (long i = range.first; i <= range.last; i += range.step) indices.insert(static_cast<unsigned>(i));
   spec.indices.assign(indices.begin(), indices.end());
   return spec;
 }

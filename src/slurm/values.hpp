@@ -47,6 +47,8 @@ struct ArraySpec {
 };
 /// Errors where an index is not below `max_size` (the site's MaxArraySize).
 std::optional<ArraySpec> parse_array(std::string_view text, unsigned max_size);
+/// Whether parse_array reads it, without making a list of what may be millions.
+bool is_array(std::string_view text, unsigned max_size);
 
 /// Sockets, cores and threads of "S[:C[:T]]" (--extra-node-info), the least of each; nothing for "*" or where
 /// it is left out.

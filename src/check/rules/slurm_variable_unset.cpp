@@ -34,12 +34,7 @@ constexpr std::array<Row, 7> k_rows = {
 
 /// The text up to an `exit` that stands alone at the start of a line, behind which notes may stand.
 std::string_view before_exit(std::string_view text) {
-  for (const std::string_view line : {R"(
-exit
-)",
-                                      R"(
-exit 0
-)"})
+  for (const std::string_view line : {"\nexit\n", "\nexit 0\n"})
     if (const auto at = text.find(line); at != std::string_view::npos) text = text.substr(0, at + 1);
   return text;
 }
@@ -143,14 +138,16 @@ bool is_told_elsewhere(const Subject& subject, std::string_view option) {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  const auto body =
-      before_exit(subject.text).substr(std::min(subject.header.end, before_exit(subject.text).size()));
   // Without directives the options come from elsewhere; a script that submits others speaks of their
   // variables.
   if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) ||
-      body.find("#SBATCH") != std::string_view::npos || body.find("SLURM_") == std::string_view::npos)
+      subject.text.find("SLURM_") == std::string_view::npos)
     return hits;
-  const auto uses = find_uses(before_exit(subject.text), subject.header.end);
+  const auto text = before_exit(subject.text);
+  const auto body = text.substr(std::min(subject.header.end, text.size()));
+  if (body.find("#SBATCH") != std::string_view::npos || body.find("SLURM_") == std::string_view::npos)
+    return hits;
+  const auto uses = find_uses(text, subject.header.end);
   for (const auto& row : k_rows) {
     const auto is_it = [&](const Use& use) { return use.name == row.variable; };
     const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& one) {
