@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An amount of memory that sbatch cannot read.
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
 
 #include "check/rule.hpp"
 #include "check/value_fix.hpp"
@@ -28,7 +28,7 @@ std::optional<std::string> respell(std::string_view value) {
     return std::nullopt;
   const double amount = std::strtod(number.c_str(), nullptr) * 1024;
   if (amount > 1e15) return std::nullopt;
-  return std::to_string(std::llround(amount)) + k_units[larger - 1];
+  return fmt::format("{:.0f}{}", amount, k_units[larger - 1]);
 }
 
 std::vector<Edit> fix(const Subject& subject, diag::Place place) {
