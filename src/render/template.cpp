@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <kainjow/mustache.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "util/embedded.hpp"
@@ -53,9 +54,28 @@ std::string_view find_template(const std::string& name) {
   throw std::logic_error("there is no template " + name + ".mustache");
 }
 
+/// A template of texts and {{{names}}} alone, which most are: reading them is most of what the library does
+/// for a script. Nothing where there is more in one, or a name that is not there.
+std::optional<std::string> fill_in(std::string_view text, const TemplateData& data) {
+  std::string out;
+  for (;;) {
+    const auto open = text.find("{{");
+    out += text.substr(0, open);
+    if (open == std::string_view::npos) return out;
+    const auto close = text.find("}}}", open);
+    if (text.substr(open, 3) != "{{{" || close == std::string_view::npos) return std::nullopt;
+    const auto found = data.find(std::string(text.substr(open + 3, close - open - 3)));
+    const auto* value = found == data.end() ? nullptr : std::get_if<std::string>(&found->second);
+    if (!value) return std::nullopt;
+    out += *value;
+    text.remove_prefix(close + 3);
+  }
+}
+
 } // namespace
 
 std::string render_template(const std::string& name, const TemplateData& data) {
+  if (auto filled = fill_in(find_template(name), data)) return std::move(*filled);
   kainjow::mustache::mustache text(join_section_tags(find_template(name)));
   if (!text.is_valid()) throw std::logic_error("template " + name + ".mustache: " + text.error_message());
   text.set_custom_escape([](const std::string& value) { return value; });
