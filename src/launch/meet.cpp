@@ -39,6 +39,18 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
   return asked ? std::chrono::seconds(asked->value) : k_meet_timeout;
 }
 
+/// Of so many ranks on the only node none can be missing unseen, and their meeting would take longer than
+/// starting them: 4 s for 256 and more.
+constexpr unsigned k_most_on_one_node = 64;
+
+/// The same for all ranks of a world.
+bool is_to_meet(const World& world, const LaunchRequest& request) {
+  const auto& asked = request.asked;
+  const bool wished = asked.meet_timeout || asked.store || model::is_on(asked.coordinator);
+  return world.layout.world_size > 1 && meet_timeout(request).count() > 0 &&
+         (wished || world.layout.node_count() > 1 || world.layout.world_size <= k_most_on_one_node);
+}
+
 bool is_given(const LaunchRequest& request, const util::EnvSnapshot& env) {
   return request.master_port || !env.get_or("MASTER_PORT", "").empty();
 }
@@ -291,41 +303,20 @@ private:
 
 } // namespace
 
-std::string meeting_job(const slurm::StepIdentity& identity) {
-  return std::to_string(identity.job) + "." + std::to_string(identity.restart) + "." +
-         std::to_string(::getuid());
-}
-
-std::vector<std::uint16_t> meeting_ports(const World& world, bool given) {
-  std::vector<std::uint16_t> ports;
-  if (given) ports.push_back(static_cast<std::uint16_t>(world.port));
-  // Far apart, so that neighbouring jobs, which begin one after the other, do not follow each other.
-  constexpr unsigned k_stride = 1237;
-  const unsigned first = world.in_job ? step_port(world.identity) : world.port;
-  for (unsigned i = 0; i < k_ports_tried; ++i) {
-    const auto offset =
-        (first + plan::k_port_count - plan::k_first_port % plan::k_port_count + i * k_stride) %
-        plan::k_port_count;
-    const auto port = static_cast<std::uint16_t>(i == 0 ? first : plan::k_first_port + offset);
-    if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
-  }
-  return ports;
-}
-
 util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
   const auto timeout = meet_timeout(request);
   if (setup.world.layout.world_size < 2) return util::Done{};
   if (timeout.count() == 0 && model::is_on(request.asked.coordinator))
     return Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
                  "leave one of them out"};
-  if (timeout.count() == 0) return util::Done{};
+  if (!is_to_meet(setup.world, request)) return util::Done{};
   return Meeter(setup, request, here, timeout).meet();
 }
 
 void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& here,
                   const std::string& why) {
   const auto timeout = meet_timeout(request);
-  if (world.layout.world_size < 2 || timeout.count() == 0) return;
+  if (!is_to_meet(world, request)) return;
   RankSetup setup;
   setup.world = world;
   setup.env = here.env;
@@ -335,8 +326,7 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
 void serve_started_ranks(NodeSetup& node, const LaunchRequest& request, const Surroundings& here) {
   const World& world = node.world;
   node.env.unset(k_store_variable); // somebody else's
-  if (world.layout.world_size < 2 || world.layout.node_rank != 0 || meet_timeout(request).count() == 0)
-    return;
+  if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return;
   auto ports = meeting_ports(world, is_given(request, here.env));
   if (world.layout.node_count() == 1) ports.push_back(0);
   const auto port = start_store_child(order_of(world, here, ports));
