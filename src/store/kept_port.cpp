@@ -2,7 +2,6 @@
 #include "store/kept_port.hpp"
 
 #include <cerrno>
-#include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,43 +14,36 @@ namespace {
 
 constexpr int k_patience_ms = 1000; ///< for packets within this machine
 
-bool readable(int fd) {
-  pollfd wait{fd, POLLIN, 0};
-  return ::poll(&wait, 1, k_patience_ms) == 1;
-}
-
-/// Connects to a socket that listens here and ends the connection from its side: the port's end of it stays.
-bool leave_connection(const std::string& address, std::uint16_t port, const std::vector<int>& listening) {
-  const auto to = parse_address(address, port);
-  if (!to) return false;
-  const int near = ::socket(to->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (near < 0) return false;
-  const bool begun =
-      ::connect(near, reinterpret_cast<const sockaddr*>(&to->bytes), to->length) == 0 || errno == EINPROGRESS;
-  int far = -1;
-  for (const int fd : listening)
-    if (begun && far < 0 && readable(fd)) far = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
-  bool left = false;
-  if (far >= 0) {
-    ::close(far); // who ends first waits
-    char none;
-    left = readable(near) && ::recv(near, &none, 1, 0) == 0;
+/// Connects a socket to itself and ends that connection: what is left of it keeps the port. Nobody listens
+/// meanwhile, so that no rank that asks here already is taken in and let down.
+bool leave_connection(const std::string& address, std::uint16_t port) {
+  const auto own = parse_address(address, port);
+  if (!own) return false;
+  const auto* name = reinterpret_cast<const sockaddr*>(&own->bytes);
+  const int fd = open_bound(*own, true);
+  if (fd < 0) return false;
+  bool connected = ::connect(fd, name, own->length) == 0;
+  if (!connected && errno == EINPROGRESS) {
+    pollfd wait{fd, POLLOUT, 0};
+    int error = 0;
+    socklen_t length = sizeof error;
+    connected = ::poll(&wait, 1, k_patience_ms) == 1 &&
+                ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
   }
-  ::close(near);
-  return left;
+  ::close(fd); // both ends: the kernel keeps the pair for a minute
+  return connected;
 }
 
 } // namespace
 
 util::Status keep_port(std::uint16_t port, const std::vector<std::string>& addresses) {
-  TRY(auto listening, listen_at({}, port));
+  TRY(const int whole, bind_everywhere(port)); // refused where anybody listens at any address
   bool kept = false;
-  for (const auto& address : addresses)
-    kept = leave_connection(address, listening.port, listening.sockets) || kept;
-  for (const int fd : listening.sockets) ::close(fd);
+  for (const auto& address : addresses) kept = leave_connection(address, port) || kept;
+  ::close(whole);
   if (kept) return util::Done{};
   return util::Error{"port " + std::to_string(port) +
-                     " cannot be kept: nobody at this node's addresses answers"};
+                     " cannot be kept: no address of this node reaches the node itself"};
 }
 
 } // namespace hpcml::store

@@ -21,23 +21,6 @@ std::uint16_t port_of(int fd) {
   return ntohs(reinterpret_cast<sockaddr_in6*>(&bytes)->sin6_port);
 }
 
-/// Without `only_six`, "::" serves IPv4, too.
-int open_socket(const SocketAddress& address, bool only_six) {
-  const int fd = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  const int yes = 1, six = only_six ? 1 : 0;
-  // A restart inside the minute that old connections linger for must get its port again.
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (address.bytes.ss_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &six, sizeof six);
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.bytes), address.length) == 0 &&
-      ::listen(fd, std::numeric_limits<int>::max()) == 0) // the kernel takes what it allows
-    return fd;
-  const int error = errno;
-  ::close(fd);
-  errno = error;
-  return -1;
-}
-
 util::Error refused(const std::string& address, std::uint16_t port) {
   const int error = errno;
   util::Error said{"the store cannot listen at " + (address.empty() ? "any address" : address) + ", port " +
@@ -47,6 +30,8 @@ util::Error refused(const std::string& address, std::uint16_t port) {
   if (error == EADDRNOTAVAIL) said.hint = "the address belongs to no interface of this node";
   return said;
 }
+
+constexpr const char* k_any_address[] = {"::", "0.0.0.0"}; ///< a node without IPv6 has only the second
 
 } // namespace
 
@@ -67,7 +52,39 @@ std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_
   return address;
 }
 
+int open_bound(const SocketAddress& address, bool only_six) {
+  const int fd = ::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  const int yes = 1, six = only_six ? 1 : 0;
+  // A restart inside the minute that old connections linger for must get its port again.
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (address.bytes.ss_family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &six, sizeof six);
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.bytes), address.length) == 0) return fd;
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return -1;
+}
+
+util::Result<int> bind_everywhere(std::uint16_t port) {
+  for (const char* any : k_any_address) {
+    if (const int fd = open_bound(*parse_address(any, port), false); fd >= 0) return fd;
+    if (errno == EADDRINUSE) break;
+  }
+  return refused({}, port);
+}
+
 namespace {
+
+int listen_on(const SocketAddress& address, bool only_six) {
+  const int fd = open_bound(address, only_six);
+  if (fd < 0 || ::listen(fd, std::numeric_limits<int>::max()) == 0)
+    return fd; // the kernel takes what it allows
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  return -1;
+}
 
 util::Result<Listening> listen_once(const std::vector<std::string>& addresses, std::uint16_t port) {
   Listening result;
@@ -79,8 +96,8 @@ util::Result<Listening> listen_once(const std::vector<std::string>& addresses, s
     return error;
   };
   if (addresses.empty()) {
-    for (const char* any : {"::", "0.0.0.0"}) { // a node without IPv6 has only the second
-      if (const int fd = open_socket(*parse_address(any, port), false); fd >= 0) {
+    for (const char* any : k_any_address) {
+      if (const int fd = listen_on(*parse_address(any, port), false); fd >= 0) {
         result.sockets.push_back(fd);
         result.port = port_of(fd);
         return result;
@@ -92,7 +109,7 @@ util::Result<Listening> listen_once(const std::vector<std::string>& addresses, s
   for (const std::string& text : addresses) {
     const auto address = parse_address(text, result.port);
     if (!address) return fail(util::Error{"'" + text + "' is no address: the store listens at numeric ones"});
-    const int fd = open_socket(*address, true);
+    const int fd = listen_on(*address, true);
     if (fd < 0) return fail(refused(text, result.port));
     result.sockets.push_back(fd);
     result.port = port_of(fd);

@@ -21,6 +21,14 @@ struct SocketAddress {
 /// Of a numeric IPv4 or IPv6 address; nothing where it is none. Pure.
 std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port);
 
+/// A socket that is bound to `address` with SO_REUSEADDR, not blocking, closed in programs that are executed;
+/// -1 and errno where that cannot be. Without `only_six`, "::" is IPv4's, too.
+int open_bound(const SocketAddress& address, bool only_six);
+
+/// A socket bound to `port` at all of this node's addresses, which listens at none. An error where somebody
+/// listens at one of them.
+util::Result<int> bind_everywhere(std::uint16_t port);
+
 /// Listening sockets, all with one port.
 struct Listening {
   std::vector<int> sockets;

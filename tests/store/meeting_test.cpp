@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <fcntl.h>
 #include <memory>
 #include <mutex>
@@ -308,4 +309,28 @@ TEST_CASE("in 1,000 rounds nobody is given a kept port, and a program that reuse
     WARN("not tried: this machine allows no network of one's own");
   else
     CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("a port is kept without a listener that others, who ask there already, could be taken by") {
+  std::atomic<int> taken{0};
+  std::atomic<bool> over{false};
+  constexpr std::uint16_t k_first = 29000, k_ports = 200;
+  std::atomic<std::uint16_t> asked{k_first};
+  std::thread others([&] {
+    while (!over) {
+      const auto to = store::parse_address("127.0.0.1", asked);
+      const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      if (::connect(fd, reinterpret_cast<const sockaddr*>(&to->bytes), to->length) == 0) ++taken;
+      ::close(fd);
+    }
+  });
+  int kept = 0;
+  for (std::uint16_t i = 0; i < k_ports; ++i) {
+    asked = static_cast<std::uint16_t>(k_first + i);
+    kept += store::keep_port(asked) ? 1 : 0;
+  }
+  over = true;
+  others.join();
+  CHECK(taken == 0);
+  CHECK(kept > k_ports / 2); // somebody may have some of them
 }
