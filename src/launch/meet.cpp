@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr unsigned k_ports_tried = 8;
+/// Of the ports where rank 0 may serve its own store: the first, or the next where its program needs that.
+constexpr std::size_t k_likely_ports = 2;
 /// jax.distributed.initialize takes it before what it finds out itself from Slurm's variables, a port that
 /// follows from the job alone: two steps of a job would meet there.
 constexpr const char* k_coordinator = "JAX_COORDINATOR_ADDRESS";
@@ -39,16 +40,9 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
   return asked ? std::chrono::seconds(asked->value) : k_meet_timeout;
 }
 
-/// Of so many ranks on the only node none can be missing unseen, and their meeting would take longer than
-/// starting them: 4 s for 256 and more.
-constexpr unsigned k_most_on_one_node = 64;
-
 /// The same for all ranks of a world.
 bool is_to_meet(const World& world, const LaunchRequest& request) {
-  const auto& asked = request.asked;
-  const bool wished = asked.meet_timeout || asked.store || model::is_on(asked.coordinator);
-  return world.layout.world_size > 1 && meet_timeout(request).count() > 0 &&
-         (wished || world.layout.node_count() > 1 || world.layout.world_size <= k_most_on_one_node);
+  return world.layout.world_size > 1 && meet_timeout(request).count() > 0;
 }
 
 bool is_given(const LaunchRequest& request, const util::EnvSnapshot& env) {
@@ -79,7 +73,7 @@ public:
   void give_up(const std::string& why) {
     auto who = announcement();
     who.failed = why;
-    auto where = places();
+    auto where = places().all;
     if (who.rank == 0 && !x_served) { // nobody serves yet, and the others will ask here
       const auto own = serve(x_ports);
       if (!own) return;
@@ -158,7 +152,8 @@ private:
     if (addresses_of(address).empty() && !node.empty()) address = node;
     auto port = side_port(x_ports.front());
     const auto own = local_addresses();
-    for (unsigned i = 0; i < k_ports_tried && !store::keep_port(static_cast<std::uint16_t>(port), own); ++i)
+    for (std::size_t i = 0; i < x_ports.size() && !store::keep_port(static_cast<std::uint16_t>(port), own);
+         ++i)
       port = side_port(port + 1);
     decision.set.emplace_back(k_coordinator, store::place_text(address, port));
   }
@@ -185,7 +180,8 @@ private:
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
-      auto found = seek(who, served_places(), k_addresses_tried, Clock::now() + k_patience_with_script, true);
+      const auto served = served_places();
+      auto found = seek(who, served, served.size(), Clock::now() + k_patience_with_script, true);
       if (found) return wait_for_all(*found);
       // A step after the job's first is no surprise; a store that does not answer is.
       if (found.error().what.find("serves another ") == std::string::npos)
@@ -231,13 +227,13 @@ private:
 
   util::Status follow() {
     const auto everywhere = places();
-    const auto found = seek(announcement(), everywhere, x_served ? k_addresses_tried : 2, x_deadline);
+    const auto found = seek(announcement(), everywhere.all, everywhere.likely, x_deadline);
     if (found && !found->welcome.failed.empty()) return cannot_begin(found->welcome.failed);
     if (found) {
       tell_program(*found);
       return util::Done{};
     }
-    if (everywhere.empty())
+    if (everywhere.all.empty())
       return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
                    "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};
     return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
@@ -246,16 +242,22 @@ private:
   }
 
   /// Where rank 0's launcher may have a store, the likeliest first.
-  std::vector<StorePlace> places() const {
-    auto places = served_places();
+  struct Places {
+    std::vector<StorePlace> all;
+    std::size_t likely = 0; ///< so many of them are asked at once
+  };
+
+  Places places() const {
+    Places places{served_places()};
     auto names = addresses_of(x_setup.world.address);
     if (names.empty()) { // srun was run on rank 0's node, as a rule
       const auto node = x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", "");
       if (!node.empty()) names.push_back(node);
     }
     if (names.size() > k_addresses_tried) names.resize(k_addresses_tried);
+    places.likely = x_served ? places.all.size() : k_likely_ports * names.size();
     for (const auto port : x_ports)
-      for (const auto& name : names) places.push_back({name, port});
+      for (const auto& name : names) places.all.push_back({name, port});
     return places;
   }
 
