@@ -239,7 +239,10 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   return scene;
 }
 
-bool Watch::waits_long(std::chrono::seconds patience, Time now) const {
+bool Watch::lasts_long(std::chrono::seconds patience, Time now) const {
+  // The ranks of a clash may wait for each other elsewhere than in the store.
+  for (const auto& clash : x_clashes)
+    if (now - clash.since >= patience) return true;
   const auto since = [&](ClientId client) {
     return client < x_traces.size() && x_traces[client].used && !x_traces[client].awaits.empty() &&
            now - x_traces[client].waits_since >= patience;
@@ -254,7 +257,7 @@ bool Watch::waits_long(std::chrono::seconds patience, Time now) const {
 
 std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::seconds patience, Time now) {
   std::vector<std::string> lines;
-  if (x_said.empty() && !waits_long(patience, now)) return lines;
+  if (x_said.empty() && !lasts_long(patience, now)) return lines;
   std::map<std::string, Said> still;
   for (const auto& stall : find_stalls(scene(roster, now))) {
     if (stall.waited < patience) continue;

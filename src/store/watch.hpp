@@ -70,7 +70,7 @@ private:
   Standing standing_of(ClientId client, Time now) const;
   Scene scene(const Roster& roster, Time now) const;
   void add_members(const Roster& roster, Scene& scene) const;
-  bool waits_long(std::chrono::seconds patience, Time now) const;
+  bool lasts_long(std::chrono::seconds patience, Time now) const;
 
   const Table* x_table = nullptr;
   std::vector<Trace> x_traces; ///< by client

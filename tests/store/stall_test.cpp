@@ -179,6 +179,22 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(500)).empty());
 }
 
+TEST_CASE("two that take themselves for one member are said also while nobody waits in the store") {
+  Served served;
+  const std::string key = "/default_pg/0//1//cpu//0/2";
+  served.hear(7, Op::ping, "", 100);
+  served.hear(8, Op::ping, "", 101);
+  served.hear(7, Op::set, key);
+  served.hear(8, Op::set, key, 0, 1);
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(20)).empty());
+  const auto lines = served.watch.overdue(served.roster, seconds(20), k_now + seconds(21));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] ==
+        "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1 as its member 2: "
+        "they make their groups in another order, or of other ranks");
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(22)).empty());
+}
+
 TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has not counted") {
   Served served;
   const std::string key = "//worker/attempt_0/default_pg/store_based_barrier_key:1";
