@@ -197,7 +197,9 @@ Scene Watch::scene(const Roster& roster, Time now) const {
     };
     const auto name = [&](std::size_t i) { return lasts(i) ? name_of(clients[i], roster) : names[i]; };
     if (!lasts(0) && !lasts(1)) continue;
-    scene.clashes.push_back({key, name(0), name(1), since});
+    const auto number = [&](std::size_t i) { return lasts(i) ? rank_of(clients[i], roster) : std::nullopt; };
+    const std::size_t low = number(1) && number(1) < number(0) ? 1 : 0; // whoever came first
+    scene.clashes.push_back({key, name(low), name(1 - low), since});
   }
   scene.is_there = [this](const std::string& key) { return x_table && x_table->find(key) != nullptr; };
   std::map<unsigned, std::size_t> at; // a rank's place in the scene

@@ -195,6 +195,29 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(22)).empty());
 }
 
+TEST_CASE("of two that take themselves for one member the lower rank is named first, whoever came first") {
+  Served served;
+  const std::string hosts[] = {"nid1", "nid1", "nid2", "nid2"};
+  for (unsigned number = 0; number < 4; ++number) {
+    Announcement who{"12.0", "0", number, 4, number % 2, hosts[number], 1000 + number};
+    if (number == 0) {
+      who.nodes = {"nid1", "nid2"};
+      who.tasks_per_node = {2, 2};
+    }
+    (void)served.roster.announce(who, "10.0.0." + std::to_string(number), k_now);
+  }
+  for (const unsigned number : {3, 2}) {
+    served.hear(number, Op::ping, "", 1000 + number);
+    (void)served.roster.program_came(number, "10.0.0." + std::to_string(number), 1000 + number, k_now);
+    served.hear(number, Op::set, "/default_pg/0//cpu//0/2");
+  }
+  const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].text ==
+        "rank 2 of 4 (nid2, local rank 0) and rank 3 of 4 (nid2, local rank 1) have both entered the "
+        "default group as its member 2: RANK is the same for both");
+}
+
 TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has not counted") {
   Served served;
   const std::string key = "//worker/attempt_0/default_pg/store_based_barrier_key:1";
