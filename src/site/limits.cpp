@@ -2,6 +2,7 @@
 #include "site/limits.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "util/text.hpp"
 
@@ -42,8 +43,8 @@ std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsig
   if (!counts.empty() && !util::contains(counts, gpus_per_node)) faults.push_back(GpuCountFault::not_listed);
   if (rule.whole_nodes_if_several && nodes > 1 && per_node > 0 && gpus_per_node != per_node)
     faults.push_back(GpuCountFault::part_of_nodes);
-  const unsigned all = nodes * gpus_per_node;
-  const bool listed = nodes == 1 && util::contains(counts, all);
+  const bool listed = nodes == 1 && util::contains(counts, gpus_per_node);
+  const auto all = std::uint64_t{nodes} * gpus_per_node;
   if (all % rule.multiple_of != 0 && !listed) faults.push_back(GpuCountFault::not_multiple);
   return faults;
 }

@@ -180,3 +180,25 @@ TEST_CASE("GPUs that nodes share unevenly are counted as asked for, not as so ma
     return verdict.rule == SiteRule::gpus_over && verdict.have == 5 && verdict.limit == 4;
   }));
 }
+
+TEST_CASE("GPUs of very many nodes are held against a multiple as they are, not as 32 bits of them") {
+  auto at = four_gpus();
+  at.gpu_request.multiple_of = 3;
+  struct Case {
+    unsigned nodes;
+    std::optional<std::uint64_t> refused; ///< the number of GPUs that is no multiple
+  };
+  for (const auto& [nodes, refused] :
+       {Case{1, 4}, Case{3, {}}, Case{1U << 30, 1ULL << 32}, Case{(1U << 30) + 2, {}}}) {
+    CAPTURE(nodes);
+    auto demand = demand_for({"wide"});
+    demand.nodes = nodes;
+    demand.gpus_per_node = 4;
+    demand.gpus_on_node = 4;
+    demand.gpus_in_all = 4ULL * nodes;
+    std::optional<std::uint64_t> found;
+    for (const auto& verdict : judged(at, demand))
+      if (verdict.rule == SiteRule::gpus_multiple) found = verdict.have;
+    CHECK(found == refused);
+  }
+}
