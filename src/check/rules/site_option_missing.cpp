@@ -36,8 +36,7 @@ bool is_shown(const Subject& subject, const std::string& name) {
 bool writes_job(const Subject& subject) {
   return subject.header.directives.empty() &&
          std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::Place text) {
-           return subject.text.substr(text.offset, text.length).find(R"(
-#SBATCH)") != std::string_view::npos ||
+           return subject.text.substr(text.offset, text.length).find("\n#SBATCH") != std::string_view::npos ||
                   subject.text.substr(text.offset, 7) == "#SBATCH";
          });
 }
