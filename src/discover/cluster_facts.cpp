@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "discover/cluster_facts.hpp"
 
-#include <algorithm>
-
 #include "model/container_engine.hpp"
 #include "util/text.hpp"
 
@@ -113,7 +111,7 @@ std::vector<std::string> read_modules(std::string_view text) {
     if (name.empty() || name.front() == '/' || name.front() == '-' || name.back() == ':' ||
         name.back() == '/')
       continue;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    util::add_once(names, name);
   }
   return names;
 }

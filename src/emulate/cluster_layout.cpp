@@ -31,7 +31,7 @@ util::Result<const model::Partition*> choose_partition(const model::Site& site, 
 std::vector<std::string> interface_names(const model::Site& site, const model::NodeType& type) {
   std::vector<std::string> names = type.interfaces;
   const auto add = [&](const std::string& name) {
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty()) util::add_once(names, name);
   };
   if (names.empty())
     for (const auto& name : site.network.interfaces) add(name);

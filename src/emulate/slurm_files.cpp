@@ -45,7 +45,7 @@ std::string features_of(const model::NodeType& type) {
       word += c;
       continue;
     }
-    if (!word.empty() && std::find(names.begin(), names.end(), word) == names.end()) names.push_back(word);
+    if (!word.empty()) util::add_once(names, word);
     word.clear();
   }
   return util::join(names, ",");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/software.hpp"
+#include "site/words.hpp"
 #include "slurm/option_word.hpp"
 #include "util/one_line.hpp"
 #include "util/text.hpp"
@@ -104,7 +105,7 @@ void translate_command(Remarks& said, std::vector<std::string>& command,
 const model::ContainerRule* find_image_rule(const Launched& given, Remarks& said) {
   const model::Site& site = given.site;
   if (const auto* rule = first_that_applies(given.request.images, given.facts())) return rule;
-  const auto names = engine_names(site);
+  const auto names = site::engine_names(site);
   const auto& engine = given.job.container_engine;
   if (names.empty())
     said.error("request/container", site.name + " has no container engine in its profile",
@@ -123,7 +124,7 @@ const model::ContainerRule* find_image_rule(const Launched& given, Remarks& said
 
 /// Where there is a choice, what was chosen and how the others are.
 void note_choice(const Launched& given, const model::ContainerRule& rule, Remarks& said) {
-  const auto names = engine_names(given.site);
+  const auto names = site::engine_names(given.site);
   if (names.size() < 2 || given.job.container_engine) return;
   std::vector<std::string> others;
   for (const auto& name : names)

@@ -4,22 +4,12 @@
 #include <algorithm>
 
 #include "model/pattern.hpp"
-#include "util/text.hpp"
 
 namespace hpcml::plan {
 
 bool is_squashed(std::string_view path) { return path.ends_with(".sqsh") || path.ends_with(".squashfs"); }
 
 bool fits_edf(std::string_view path) { return path.find_first_of("\"\\$") == std::string_view::npos; }
-
-std::vector<std::string> engine_names(const model::Site& site) {
-  std::vector<std::string> names;
-  for (const auto& rule : site.containers)
-    if (const auto name = model::word_of(rule.engine);
-        std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
-  return names;
-}
 
 ContainerRules container_rules(const model::Site& site, const model::JobSpec& job) {
   ContainerRules formed, others;

@@ -18,8 +18,6 @@ using ContainerRules = std::vector<const model::ContainerRule*>;
 bool is_squashed(std::string_view path);
 /// Whether a file of that name can stand in an EDF.
 bool fits_edf(std::string_view path);
-/// The site's engines, each once, in the profile's order.
-std::vector<std::string> engine_names(const model::Site& site);
 /// The rules for the request's image, whatever else their conditions are: those of the engine that it names,
 /// and of these the ones for images of this form; where no form fits, those without one.
 ContainerRules container_rules(const model::Site& site, const model::JobSpec& job);

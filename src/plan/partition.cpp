@@ -43,11 +43,7 @@ SliceShare share_of(const model::JobSpec& job, const site::Landing& place) {
 void refuse_type(const Placed& given, Remarks& said) {
   const auto& kinds = given.placement.place.kinds;
   const auto types = site::gpu_type_names(kinds);
-  std::vector<std::string> models;
-  for (const auto* node : kinds)
-    if (types.empty() && node->gpu && !node->gpu->model.empty() &&
-        std::find(models.begin(), models.end(), node->gpu->model) == models.end())
-      models.push_back(node->gpu->model);
+  const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
   const auto near = util::nearest(given.job.gpu_type->value, types);
   said.error("request/gpu-type", "no node here has GPUs of type '" + given.job.gpu_type->value + "'",
              (near ? "did you mean " + *near + "? " : std::string()) +

@@ -17,8 +17,7 @@ using model::Policy;
 
 /// An option for srun, where the site gives it to the step.
 void add_to_step(Directives& directives, const std::string& option) {
-  auto& args = directives.step_args;
-  if (std::find(args.begin(), args.end(), option) == args.end()) args.push_back(option);
+  util::add_once(directives.step_args, option);
 }
 
 /// True if the job keeps something on the nodes' own disks.

@@ -11,7 +11,7 @@ namespace hpcml::site {
 namespace {
 
 bool is_called(const std::string& name, const std::vector<std::string>& aliases, const std::string& wanted) {
-  return name == wanted || std::find(aliases.begin(), aliases.end(), wanted) != aliases.end();
+  return name == wanted || util::contains(aliases, wanted);
 }
 
 /// "h200" of "nvidia_h200", "NVIDIA H200" or "h200-141gb": what people call a GPU; empty where a name has no
@@ -62,25 +62,28 @@ std::vector<std::string> other_gpu_types(const std::vector<const model::NodeType
                                          const std::string& chosen) {
   std::vector<std::string> names;
   for (const auto* node : nodes)
-    if (node->gpu && !node->gpu->slurm_type.empty() && node->gpu->slurm_type != chosen &&
-        std::find(names.begin(), names.end(), node->gpu->slurm_type) == names.end())
-      names.push_back(node->gpu->slurm_type);
+    if (node->gpu && !node->gpu->slurm_type.empty() && node->gpu->slurm_type != chosen)
+      util::add_once(names, node->gpu->slurm_type);
   return names;
+}
+
+std::vector<std::string> gpu_models(const std::vector<const model::NodeType*>& nodes) {
+  std::vector<std::string> models;
+  for (const auto* node : nodes)
+    if (node->gpu && !node->gpu->model.empty()) util::add_once(models, node->gpu->model);
+  return models;
 }
 
 std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*>& nodes) {
   std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
   for (const auto* node : nodes) {
     if (!node->gpu) continue;
     if (node->gpu->slurm_type.empty()) return {};
-    add(node->gpu->slurm_type);
-    for (const auto& alias : node->gpu->aliases) add(alias);
+    util::add_once(names, node->gpu->slurm_type);
+    for (const auto& alias : node->gpu->aliases) util::add_once(names, alias);
     for (const auto& slice : node->gpu->slices) {
-      add(slice.name);
-      for (const auto& alias : slice.aliases) add(alias);
+      util::add_once(names, slice.name);
+      for (const auto& alias : slice.aliases) util::add_once(names, alias);
     }
   }
   return names;

@@ -26,6 +26,9 @@ std::string gpu_name(const model::NodeType& node);
 std::vector<std::string> other_gpu_types(const std::vector<const model::NodeType*>& nodes,
                                          const std::string& chosen);
 
+/// What the GPUs of the nodes are, each once: "NVIDIA A100 80GB".
+std::vector<std::string> gpu_models(const std::vector<const model::NodeType*>& nodes);
+
 /// Whether a GPU whose name in Slurm is not known can be of the type, by what people call it.
 bool may_be_type(const model::GpuShape& gpu, const std::string& type);
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "site/words.hpp"
 
+#include "util/text.hpp"
+
 namespace hpcml::site {
+
+std::vector<std::string> engine_names(const model::Site& site) {
+  std::vector<std::string> names;
+  for (const auto& rule : site.containers) util::add_once(names, model::word_of(rule.engine));
+  return names;
+}
 
 util::Error describe_retirement(const model::Site& site) {
   return {(site.name.empty() ? site.id : site.name) + " is retired" +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/site.hpp"
 #include "util/result.hpp"
@@ -13,6 +14,9 @@ namespace hpcml::site {
 inline std::string cited(const model::Origin& origin) {
   return origin.source.empty() ? "" : " [" + origin.source + "]";
 }
+
+/// Its container engines, each once, in the profile's order.
+std::vector<std::string> engine_names(const model::Site& site);
 
 /// Why a retired site takes no jobs, and which one does.
 util::Error describe_retirement(const model::Site& site);

@@ -52,9 +52,7 @@ std::vector<std::string> qos_command() {
 
 std::vector<std::string> Accounts::names() const {
   std::vector<std::string> list;
-  for (const auto& association : associations)
-    if (std::find(list.begin(), list.end(), association.account) == list.end())
-      list.push_back(association.account);
+  for (const auto& association : associations) util::add_once(list, association.account);
   // slurmdbd's own account of the person "root": nobody charges jobs to it who has another.
   if (list.size() > 1) std::erase(list, "root");
   return list;

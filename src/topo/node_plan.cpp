@@ -23,8 +23,7 @@ util::Result<std::vector<bool>> named_gpus(const Node& node, const std::string& 
   for (std::size_t i = 0; i < node.gpus.size(); ++i) {
     const Gpu& gpu = node.gpus[i];
     named[i] = pci_matches(gpu.place.pci, wanted) || (!gpu.uuid.empty() && gpu.uuid == wanted);
-    if (named[i] && std::find(addresses.begin(), addresses.end(), gpu.place.pci) == addresses.end())
-      addresses.push_back(gpu.place.pci);
+    if (named[i]) util::add_once(addresses, gpu.place.pci);
   }
   if (addresses.empty())
     return util::Error{"the node has no GPU at " + wanted, "hpcml affinity lists the GPUs of a node"};

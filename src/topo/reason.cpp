@@ -2,7 +2,7 @@
 // Sentences of the affinity planner.
 #include "topo/reason.hpp"
 
-#include <algorithm>
+#include "util/text.hpp"
 
 namespace hpcml::topo {
 namespace {
@@ -24,10 +24,7 @@ std::string cores_text(const model::IdSet& first_threads) {
 
 std::string homes_text(const std::vector<const Claim*>& mine, const std::vector<Pool>& pools) {
   std::vector<std::string> names;
-  for (const Claim* claim : mine)
-    if (const auto& name = pools[claim->home].name;
-        std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
+  for (const Claim* claim : mine) util::add_once(names, pools[claim->home].name);
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];

@@ -30,7 +30,7 @@ std::vector<std::string> make_host_names(const std::string& host, std::string_vi
                                          std::string_view resolv_conf) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!name.empty()) add_once(names, name);
   };
   add(host);
   if (host.empty() || host.find('.') != std::string::npos) return names;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
+#include "site/words.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -19,11 +20,7 @@ bool has_engine(const model::Site& site, const model::EngineRow& engine) {
 Hits find(const Subject& subject) {
   Hits hits;
   if (!subject.site || subject.site->containers.empty()) return hits;
-  std::vector<std::string> names;
-  for (const auto& rule : subject.site->containers)
-    if (const auto name = model::word_of(rule.engine);
-        std::find(names.begin(), names.end(), name) == names.end())
-      names.push_back(name);
+  const auto names = site::engine_names(*subject.site);
   for (const auto& launch : subject.launches) {
     const auto found = std::find_if(launch.chain.begin(), launch.chain.end(), [](const Link& one) {
       const auto* engine = model::find_engine_program(one.program);

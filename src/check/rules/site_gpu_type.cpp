@@ -13,11 +13,7 @@ namespace site_gpu_type {
 std::string known_types(const SitePart& part) {
   const auto types = site::gpu_type_names(part.fit.nodes);
   if (!types.empty()) return "types: " + util::join(types, ", ");
-  std::vector<std::string> models;
-  for (const auto* node : part.fit.nodes)
-    if (node->gpu && !node->gpu->model.empty() &&
-        std::find(models.begin(), models.end(), node->gpu->model) == models.end())
-      models.push_back(node->gpu->model);
+  const auto models = site::gpu_models(part.fit.nodes);
   return models.empty() ? "" : "its GPUs are " + util::join(models, ", ");
 }
 
