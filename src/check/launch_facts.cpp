@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
 #include "util/text.hpp"
@@ -11,13 +10,12 @@
 namespace hpcml::check {
 
 std::vector<std::string_view> names_in(std::string_view text) {
-  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::vector<std::string_view> names;
   // Those of interest have a '_': where each stands is found faster than every word.
   for (auto at = text.find('_'); at != std::string_view::npos; at = text.find('_', at)) {
     auto begin = at;
-    while (begin > 0 && is_part(text[begin - 1])) --begin;
-    while (at < text.size() && is_part(text[at])) ++at;
+    while (begin > 0 && util::is_name_char(text[begin - 1])) --begin;
+    while (at < text.size() && util::is_name_char(text[at])) ++at;
     names.push_back(text.substr(begin, at - begin));
   }
   std::sort(names.begin(), names.end());
@@ -89,8 +87,7 @@ bool is_utility(const Launch& launch) {
 bool reads(std::string_view text, std::string_view name) {
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const auto end = at + name.size();
-    const bool whole =
-        end == text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '_');
+    const bool whole = end == text.size() || !util::is_name_char(text[end]);
     const bool read =
         at > 0 && (text[at - 1] == '$' || (at > 1 && text[at - 1] == '{' && text[at - 2] == '$'));
     if (whole && read) return true;

@@ -132,8 +132,7 @@ std::string file_uri(std::string_view path) {
   const auto normal = std::filesystem::path(path).lexically_normal().string();
   std::string uri = normal.starts_with("/") ? "file://" : "";
   for (const char c : normal) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    const bool plain = util::is_name_char(c) || std::string_view("-.~/").find(c) != std::string_view::npos;
     if (plain)
       uri += c;
     else

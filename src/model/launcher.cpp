@@ -24,9 +24,7 @@ const LauncherRow* launcher_called(std::string_view name) {
   return row == k_launchers.end() ? nullptr : row;
 }
 
-bool is_part_of_name(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
+bool is_part_of_name(char c) { return util::is_name_char(c) || c == '.'; }
 
 } // namespace
 

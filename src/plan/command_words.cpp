@@ -2,8 +2,6 @@
 // Reading the user's command.
 #include "plan/command_words.hpp"
 
-#include <cctype>
-
 #include "chain/unknown_words.hpp"
 #include "util/text.hpp"
 
@@ -54,7 +52,7 @@ std::string job_name_of(const std::vector<std::string>& command) {
   if (dot != std::string::npos && dot > 0 && (name.ends_with(".py") || name.ends_with(".sh")))
     name.resize(dot);
   for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_' && c != '-') c = '_';
+    if (!util::is_name_char(c) && c != '.' && c != '-') c = '_';
   while (!name.empty() && (name.front() == '-' || name.front() == '.')) name.erase(0, 1);
   return name.empty() ? "job" : name;
 }

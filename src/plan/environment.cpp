@@ -3,7 +3,6 @@
 #include "plan/environment.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "hpcml/rank_env.hpp"
 #include "plan/command_words.hpp"
@@ -155,8 +154,7 @@ namespace {
 /// "${SCRATCH:-$HOME/.cache}": where Hugging Face's libraries look by themselves, should the variable be
 /// missing.
 std::string with_fallback(const std::string& scratch) {
-  const auto end = std::find_if_not(scratch.begin() + 1, scratch.end(),
-                                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const auto end = std::find_if_not(scratch.begin() + 1, scratch.end(), util::is_name_char);
   const std::string name(scratch.begin() + 1, end), rest(end, scratch.end());
   return scratch.front() != '$' || name.empty() || name == "HOME" ? scratch
                                                                   : "${" + name + ":-$HOME/.cache}" + rest;

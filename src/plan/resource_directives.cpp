@@ -2,7 +2,6 @@
 #include "plan/resource_directives.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "site/gpu_names.hpp"
 
@@ -60,7 +59,7 @@ void add_gpu_directive(const LaidOut& given, Told<Directives>& told) {
     type.clear();
   }
   if (!std::all_of(type.begin(), type.end(),
-                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; }))
+                   [](char c) { return util::is_name_char(c) || c == '-' || c == '.'; }))
     told.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)

@@ -65,9 +65,7 @@ private:
     const bool dollar = take('$');
     const bool brace = dollar && take('{');
     const auto begin = x_at;
-    while (x_at < x_text.size() &&
-           (std::isalnum(static_cast<unsigned char>(x_text[x_at])) || x_text[x_at] == '_'))
-      ++x_at;
+    while (x_at < x_text.size() && util::is_name_char(x_text[x_at])) ++x_at;
     const auto word = x_text.substr(begin, x_at - begin);
     if (brace && !take('}')) return std::nullopt;
     if (word.empty() || word.size() > 64) return std::nullopt;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "util/text.hpp"
+
 namespace hpcml::render {
 
 namespace {
@@ -37,9 +39,8 @@ util::Result<std::string> escape_directive_value(std::string_view value) {
 
 util::Status check_directive_name(std::string_view name) {
   const bool longer = name.size() > 2 && name.starts_with("--");
-  const bool letters = longer && std::all_of(name.begin() + 2, name.end(), [](unsigned char c) {
-                         return std::isalnum(c) != 0 || c == '-' || c == '_';
-                       });
+  const bool letters = longer && std::all_of(name.begin() + 2, name.end(),
+                                             [](char c) { return util::is_name_char(c) || c == '-'; });
   const bool brief =
       name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
   if (letters || brief) return util::Done{};

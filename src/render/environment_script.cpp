@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "render/environment_script.hpp"
 
-#include <cctype>
 #include <fmt/format.h>
 #include <vector>
 
@@ -102,8 +101,7 @@ std::vector<std::string> variables_of(const std::string& text) {
   for (std::size_t i = text.find('$'); i != std::string::npos; i = text.find('$', i + 1)) {
     auto end = text.find_first_not_of('{', i + 1);
     const auto begin = end;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
-      ++end;
+    while (end < text.size() && util::is_name_char(text[end])) ++end;
     if (end > begin) names.push_back(text.substr(begin, end - begin));
   }
   return names;

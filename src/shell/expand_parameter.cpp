@@ -279,9 +279,7 @@ private:
     const bool braces = x_at < x_text.size() && x_text[x_at] == '{';
     if (braces) ++x_at;
     const auto from = x_at;
-    while (x_at < x_text.size() &&
-           (std::isalnum(static_cast<unsigned char>(x_text[x_at])) || x_text[x_at] == '_'))
-      ++x_at;
+    while (x_at < x_text.size() && is_name_char(x_text[x_at])) ++x_at;
     const auto word = std::string(x_text.substr(from, x_at - from));
     if (braces && (x_at >= x_text.size() || x_text[x_at++] != '}')) return std::nullopt;
     if (word.empty()) return std::nullopt;

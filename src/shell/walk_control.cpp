@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "shell/walker.hpp"
-
 #include <algorithm>
-#include <cctype>
+
+#include "shell/names.hpp"
+#include "shell/walker.hpp"
 
 namespace hpcml::shell {
 
@@ -271,8 +271,8 @@ void Walker::walk_arithmetic(const std::string& text, Place place) {
   if (!sets) return;
   for (std::size_t i = 0; i < text.size();) {
     const auto from = i;
-    while (i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_')) ++i;
-    if (i > from && !std::isdigit(static_cast<unsigned char>(text[from])))
+    while (i < text.size() && is_name_char(text[i])) ++i;
+    if (i > from && !is_digit(text[from]))
       x_state.forget(text.substr(from, i - from), place);
     else if (i == from)
       ++i;

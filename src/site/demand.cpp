@@ -118,9 +118,7 @@ std::uint64_t Demand::memory_of_node() const {
 }
 
 std::vector<std::string> feature_names(const std::string& expression) {
-  const auto is_part = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == ':' || c == '-';
-  };
+  const auto is_part = [](char c) { return util::is_name_char(c) || c == '.' || c == ':' || c == '-'; };
   std::vector<std::string> names;
   for (std::size_t at = 0; at < expression.size();) {
     const auto begin =

@@ -29,8 +29,7 @@ std::optional<unsigned> count_of(const std::string& tres, std::string_view name)
 
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name.front() != '-' && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.' || c == '@';
+    return util::is_name_char(c) || c == '-' || c == '.' || c == '@';
   });
 }
 

@@ -12,10 +12,8 @@ namespace {
 bool is_key(std::string_view word) {
   if (word.empty()) return false;
   if (const char c = word.front(); !((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'))) return false;
-  return std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '/' || c == ':';
-  });
+  return std::all_of(word.begin(), word.end(),
+                     [](char c) { return util::is_name_char(c) || c == '/' || c == ':'; });
 }
 
 /// Adds the pairs of one line: a value goes on until a blank that the next "Key=" follows.

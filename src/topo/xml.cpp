@@ -13,10 +13,7 @@ namespace {
 constexpr std::size_t k_max_depth = 256;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-         c == '.' || c == ':';
-}
+bool is_name(char c) { return util::is_name_char(c) || c == '-' || c == '.' || c == ':'; }
 
 class XmlReader {
 public:

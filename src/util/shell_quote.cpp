@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "util/shell_quote.hpp"
 
+#include <algorithm>
+
+#include "util/text.hpp"
+
 namespace hpcml::util {
 
 std::string shell_quote(std::string_view word) {
@@ -18,9 +22,7 @@ std::string shell_quote(std::string_view word) {
 }
 
 bool is_variable_name(std::string_view name) {
-  constexpr std::string_view k_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-  return !name.empty() && name.find_first_not_of(k_letters) == std::string_view::npos &&
-         (name.front() < '0' || name.front() > '9');
+  return !name.empty() && is_name_start(name.front()) && std::all_of(name.begin(), name.end(), is_name_char);
 }
 
 std::string shell_line(const std::vector<std::string>& words) {

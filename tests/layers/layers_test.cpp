@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -71,10 +70,9 @@ std::vector<std::pair<char, std::string>> includes_of(const fs::path& file) {
 /// Whether the text calls the function. An expression searched for in all of it would take a minute in all
 /// files.
 bool calls(const std::string& text, const std::string& name) {
-  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const auto behind = text.find_first_not_of(" \t\n", at + name.size());
-    if ((at == 0 || !is_part(text[at - 1])) && behind != std::string::npos && text[behind] == '(')
+    if ((at == 0 || !util::is_name_char(text[at - 1])) && behind != std::string::npos && text[behind] == '(')
       return true;
   }
   return false;

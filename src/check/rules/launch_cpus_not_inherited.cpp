@@ -2,7 +2,6 @@
 // --cpus-per-task of the job that srun does not take over.
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <set>
 
 #include "check/job_shape.hpp"
@@ -31,7 +30,7 @@ bool may_say_cpus(const Subject& subject, const Launch& launch, const Link& step
       if (piece.known) continue;
       std::string name;
       for (const char c : piece.text)
-        if ((std::isalnum(static_cast<unsigned char>(c)) != 0) || c == '_')
+        if (util::is_name_char(c))
           name += c;
         else if (!name.empty())
           break;

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Masks that a script builds and no step takes.
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <vector>
 
 #include "check/launch_facts.hpp"
+#include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_mask_unused {
-
-bool is_name(std::string_view name) {
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-}
 
 /// "mask_cpu:…", "map_cpu:…", or a list of masks: "0xfe,0xfe00".
 bool is_masks(std::string_view value) {
@@ -42,7 +36,8 @@ std::vector<Assigned> masks_assigned(std::string_view text) {
     const auto equals = line.find('=');
     if (begin != std::string_view::npos && equals != std::string_view::npos && equals > begin) {
       const auto name = line.substr(begin, equals - begin);
-      if (is_name(name) && is_masks(line.substr(equals + 1))) list.push_back({name, at + begin});
+      if (util::is_variable_name(name) && is_masks(line.substr(equals + 1)))
+        list.push_back({name, at + begin});
     }
     at = end + 1;
   }
@@ -52,14 +47,13 @@ std::vector<Assigned> masks_assigned(std::string_view text) {
 /// The names that stand anywhere but where they are assigned: read, exported, unset, given to a command.
 std::set<std::string_view> names_used(std::string_view text) {
   std::set<std::string_view> used;
-  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     const auto line = text.substr(at, std::min(text.substr(at, end - at).find('#'), end - at));
     const auto first = line.find_first_not_of(" \t");
     for (std::size_t i = 0; i < line.size();) {
       auto last = i;
-      while (last < line.size() && is_part(line[last])) ++last;
+      while (last < line.size() && util::is_name_char(line[last])) ++last;
       const bool assigned = i == first && last < line.size() && (line[last] == '=' || line[last] == '+');
       if (last > i && !assigned) used.insert(line.substr(i, last - i));
       i = std::max(last, i + 1);

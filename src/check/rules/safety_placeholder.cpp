@@ -68,8 +68,8 @@ std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
   const auto close = rest.find('>');
   if (close == std::string_view::npos || close < 3) return std::nullopt;
   const auto name = rest.substr(1, close - 1);
-  const bool words = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == ' ' || c == '.';
+  const bool words = std::all_of(name.begin(), name.end(), [](char c) {
+    return util::is_name_char(c) || c == '-' || c == ' ' || c == '.';
   });
   if (!words || std::isalpha(static_cast<unsigned char>(name.front())) == 0 || name.back() == ' ')
     return std::nullopt;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Shell variables in directives, which nobody expands.
-#include <cctype>
-
 #include "check/rule.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_variable_in_directive {
 
 bool has_variable(const std::string& text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
-    if (text[i] == '$' && (text[i + 1] == '{' || text[i + 1] == '(' || text[i + 1] == '_' ||
-                           std::isalpha(static_cast<unsigned char>(text[i + 1])) != 0))
+    if (text[i] == '$' && (text[i + 1] == '{' || text[i + 1] == '(' || util::is_name_start(text[i + 1])))
       return true;
   return false;
 }
