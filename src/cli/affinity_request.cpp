@@ -50,8 +50,8 @@ util::Status check_amounts(const topo::AffinityRequest& request, const topo::Nod
   std::size_t threads = 0;
   for (const auto& core : node.cpus.core_threads) threads = std::max(threads, core.size());
   if (threads > 0 && request.threads_per_core > threads)
-    return util::Error{"the node's cores have " + std::to_string(threads) + " hardware thread" +
-                       (threads == 1 ? "" : "s") + ", not " + std::to_string(request.threads_per_core)};
+    return util::Error{"the node's cores have " + util::counted(threads, "hardware thread") + ", not " +
+                       std::to_string(request.threads_per_core)};
   return util::Done{};
 }
 

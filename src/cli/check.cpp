@@ -110,14 +110,11 @@ private:
 
   /// "hpcml: 3 errors, 2 warnings in 2 of 14 files; --fix mends 1".
   void summarise() const {
-    const auto files = fmt::format("{} file{}", x_files, x_files == 1 ? "" : "s");
+    const auto files = util::counted(x_files, "file"), mended = util::counted(x_fixes, "finding");
     std::string text;
-    if (x_options.fix)
-      text = fmt::format("mended {} finding{} in {} of {}; ", x_fixes, x_fixes == 1 ? "" : "s", x_fixed_files,
-                         files);
+    if (x_options.fix) text = fmt::format("mended {} in {} of {}; ", mended, x_fixed_files, files);
     if (x_options.diff)
-      text = fmt::format("--fix would mend {} finding{} in {} of {}", x_fixes, x_fixes == 1 ? "" : "s",
-                         x_fixed_files, files);
+      text = fmt::format("--fix would mend {} in {} of {}", mended, x_fixed_files, files);
     else if (x_files_with == 0)
       text += "no findings in " + files;
     else

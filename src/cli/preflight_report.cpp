@@ -34,9 +34,8 @@ std::string render_table(const json& summary) {
                     figure(rank.at("send_recv_gbps"))});
   }
   const auto ranks = rows.size() - 1;
-  return util::render_columns(rows, {0, 4, 5}) + "ok: " + std::to_string(ranks) +
-         (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(hosts.size()) +
-         (hosts.size() == 1 ? " host" : " hosts") + " met, every sum and every message is right (" +
+  return util::render_columns(rows, {0, 4, 5}) + "ok: " + util::counted(ranks, "rank") + " on " +
+         util::counted(hosts.size(), "host") + " met, every sum and every message is right (" +
          summary.at("backend").get<std::string>() + ", " + figure(summary.at("seconds")) + " s)\n";
 }
 

@@ -178,8 +178,8 @@ int run_validate(const Context& context, const std::vector<std::string>& files) 
     if (const auto parsed = spec::parse_json(load.source, file, "site"); load.site && parsed.root)
       print_diagnostics(find_slips(*parsed.root), load.source, context.colour);
     if (load.site)
-      print(fmt::format("{}: ok, site {}, {} source{}\n", file, load.site->id, load.site->sources.size(),
-                        load.site->sources.size() == 1 ? "" : "s"));
+      print(fmt::format("{}: ok, site {}, {}\n", file, load.site->id,
+                        util::counted(load.site->sources.size(), "source")));
     else
       exit_code = k_invalid_file;
   }

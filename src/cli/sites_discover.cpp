@@ -93,10 +93,9 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
 
 void narrate(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
              const discover::Profile& profile) {
-  print_note(fmt::format("cluster {}: Slurm {}, {} partition{}, {} node{} of {} kind{}", facts.config.cluster,
-                         facts.config.version, facts.partitions.size(),
-                         facts.partitions.size() == 1 ? "" : "s", facts.nodes.size(),
-                         facts.nodes.size() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s"));
+  print_note(fmt::format("cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster, facts.config.version,
+                         util::counted(facts.partitions.size(), "partition"),
+                         util::counted(facts.nodes.size(), "node"), util::counted(kinds.size(), "kind")));
   for (const auto& missing : facts.not_asked) print_note("not asked: " + missing.sentence());
   for (const auto& sentence : profile.left_out) print_note("left out: " + sentence);
 }
@@ -228,9 +227,9 @@ int run_diff(const DiffOptions& options, const Context& context) {
     std::fputs(diag::render_json(findings).c_str(), stdout);
   } else {
     for (const auto& finding : findings) std::fputs(diag::render_text(finding, {}, false).c_str(), stdout);
-    std::fputs(fmt::format("{} and cluster {}: {} error{}, {} warning{}, {} note{}\n", site->id,
-                           facts->config.cluster, errors, errors == 1 ? "" : "s", warnings,
-                           warnings == 1 ? "" : "s", notes, notes == 1 ? "" : "s")
+    std::fputs(fmt::format("{} and cluster {}: {}, {}, {}\n", site->id, facts->config.cluster,
+                           util::counted(errors, "error"), util::counted(warnings, "warning"),
+                           util::counted(notes, "note"))
                    .c_str(),
                stdout);
   }

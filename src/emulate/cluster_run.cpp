@@ -121,8 +121,8 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   if (run.layout.is_whole_site())
     return run.site->short_name() +
            ": all its nodes, none of which runs: ask with sbatch --test-only; ready in " + seconds;
-  std::string text = run.site->short_name() + ": " + std::to_string(count) +
-                     (count == 1 ? " node" : " nodes") + " of " + run.layout.partition->name;
+  std::string text =
+      run.site->short_name() + ": " + util::counted(count, "node") + " of " + run.layout.partition->name;
   const auto kinds = group_by_kind(run.layout);
   std::vector<std::string> each;
   for (const auto& kind : kinds)

@@ -137,8 +137,7 @@ private:
     if (number && x_agent.row->says_of(option) == Says::ranks)
       number = *number % nodes == 0 ? std::optional(*number / nodes) : std::nullopt;
     if (!number || *number == 0 || *number > 1000000)
-      return error(word_of(*x_ranks) + " is no number of ranks for " + std::to_string(nodes) +
-                       (nodes == 1 ? " node" : " nodes"),
+      return error(word_of(*x_ranks) + " is no number of ranks for " + util::counted(nodes, "node"),
                    "say --tasks-per-node N instead");
     const auto ranks = static_cast<unsigned>(*number);
     auto& tasks = x_job.job.tasks_per_node;

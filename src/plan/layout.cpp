@@ -22,7 +22,7 @@ Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
     Told<unsigned> whole{gpus};
     if (counts_all_but_gpus(job))
       whole.remarks.tell("request/gpus-per-node",
-                         "whole nodes with " + std::to_string(have) + (have == 1 ? " GPU" : " GPUs") +
+                         "whole nodes with " + util::counted(have, "GPU") +
                              " each: the request counts cores and memory, and the profile has no partition "
                              "for jobs without GPUs",
                          "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
@@ -37,8 +37,8 @@ Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
   }
   Told<unsigned> told{gpus};
   told.remarks.tell("request/gpus-per-node",
-                    (gpus == have ? "all " : "") + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
-                        " of each node" + (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
+                    (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
+                        (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
                         ": the request does not count them",
                     "--gpus-per-node N for another number" +
                         std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
@@ -67,8 +67,7 @@ struct RankCount {
 /// none.
 void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, Remarks& said) {
   const auto& backend = job.backend;
-  const auto what =
-      std::to_string(ranks) + " ranks share " + std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
+  const auto what = std::to_string(ranks) + " ranks share " + util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
     return said.note(what + "; NCCL refuses two ranks on one GPU", job.tasks_per_node->origin);
   const auto hint = "say --tasks-per-node " + std::to_string(gpus) +

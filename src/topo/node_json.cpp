@@ -124,8 +124,8 @@ private:
     make_cores(cpus, smt, stride(smt, cores, cpus));
     if (cores > 0 && shape.core_threads.size() != cores)
       x_node.notes.push_back("cores: " + std::to_string(cores) + ", but the lists of CPUs have " +
-                             std::to_string(shape.core_threads.size()) + " with " + std::to_string(smt) +
-                             " hardware thread" + (smt == 1 ? "" : "s") + " each, which are used");
+                             std::to_string(shape.core_threads.size()) + " with " +
+                             util::counted(smt, "hardware thread") + " each, which are used");
   }
 
   /// Distance of a core's hardware threads; 0: they are neighbours.

@@ -25,10 +25,6 @@ std::string gpus_text(const std::vector<unsigned>& gpus) {
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-std::string counted(std::size_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 Json rank_json(const Node& node, const model::PlannedRankBinding& rank) {
   Json entry;
   entry["rank"] = rank.local_rank;
@@ -65,12 +61,12 @@ std::string omp_places(const Node& node, const IdSet& cpus) {
 }
 
 std::string render_node_line(const Node& node) {
-  std::string line = (node.name.empty() ? "node" : node.name) + ": " +
-                     counted(node.cpus.core_threads.size(), "core", "cores");
+  std::string line =
+      (node.name.empty() ? "node" : node.name) + ": " + util::counted(node.cpus.core_threads.size(), "core");
   if (node.cpus.threads_per_core > 1)
     line += " with " + std::to_string(node.cpus.threads_per_core) + " threads";
-  line += ", " + counted(node.cpus.numa.size(), "NUMA node", "NUMA nodes") + ", " +
-          counted(node.gpus.size(), "GPU", "GPUs") + ", " + counted(node.nics.size(), "NIC", "NICs");
+  line += ", " + util::counted(node.cpus.numa.size(), "NUMA node") + ", " +
+          util::counted(node.gpus.size(), "GPU") + ", " + util::counted(node.nics.size(), "NIC");
   if (!node.cpus.reserved.empty()) line += "; CPUs " + node.cpus.reserved.to_list() + " are reserved";
   if (!node.allowed.empty() && !(node.allowed == node.cpus.all()))
     line += "; CPUs " + node.allowed.to_list() + " may be used";

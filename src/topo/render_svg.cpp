@@ -294,7 +294,7 @@ private:
     for (const auto& rank : x_plan.ranks)
       if (x_seen.empty())
         add_rank(rank.local_rank, rank.cpus,
-                 ", " + std::to_string(rank.cores) + (rank.cores == 1 ? " core" : " cores") +
+                 ", " + util::counted(rank.cores, "core") +
                      (rank.memory.empty() ? "" : ", memory of NUMA " + rank.memory.to_list()));
     for (const PlacedRank& rank : x_seen) add_rank(rank.rank, rank.cpus, "");
     add("free", "", "core without a rank; the number is the core's first CPU");

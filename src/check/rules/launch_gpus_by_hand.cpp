@@ -70,9 +70,8 @@ Hits find(const Subject& subject) {
                 std::to_string(*gpus) + " on each node: where others' GPUs are out of sight they are 0" +
                 (*gpus > 1 ? " to " + std::to_string(*gpus - 1) : "");
     else if (differs)
-      message = name + " names " + std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
-                ", but the job has " + std::to_string(*gpus) + " on each node" +
-                (count < *gpus ? ": the others stay idle" : "");
+      message = name + " names " + util::counted(count, "GPU") + ", but the job has " +
+                std::to_string(*gpus) + " on each node" + (count < *gpus ? ": the others stay idle" : "");
     else if (has_whole_nodes(subject, count))
       continue; // there are no others' GPUs
     else if (amd && name == "CUDA_VISIBLE_DEVICES")

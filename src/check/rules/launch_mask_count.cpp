@@ -3,6 +3,7 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_mask_count {
@@ -15,7 +16,7 @@ Hits find(const Subject& subject) {
     if (!tasks || *tasks <= count) continue;
     add_hit(hits,
             {masks.option->place,
-             std::to_string(count) + (count == 1 ? " mask for " : " masks for ") + std::to_string(*tasks) +
+             util::counted(count, "mask") + " for " + std::to_string(*tasks) +
                  " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",
              "give one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});
   }

@@ -2,6 +2,7 @@
 // A number of nodes that does not agree with the job's.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_node_count {
@@ -23,8 +24,8 @@ Hits find(const Subject& subject) {
                    ? replace_end(subject, given->place, given->value->text(), "$SLURM_NNODES")
                    : std::vector<Edit>();
     add_hit(hits, {given->place,
-                   "the program expects " + std::to_string(*count) + (*count == 1 ? " node" : " nodes") +
-                       ", but this runs on " + std::to_string(*shape.nodes),
+                   "the program expects " + util::counted(*count, "node") + ", but this runs on " +
+                       std::to_string(*shape.nodes),
                    "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});
   }
   return hits;

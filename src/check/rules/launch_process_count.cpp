@@ -2,6 +2,7 @@
 // A number of processes per node that does not agree with the node's GPUs.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_process_count {
@@ -41,7 +42,7 @@ Hits find(const Subject& subject) {
                    : std::vector<Edit>();
     add_hit(hits, {option->place,
                    std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
-                       std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") + " of a node" +
+                       util::counted(gpus, "GPU") + " of a node" +
                        (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),
                    more ? "ask for as many GPUs as there are processes, or start one process per GPU "
                           "($SLURM_GPUS_ON_NODE)"

@@ -55,11 +55,11 @@ Hits find(const Subject& subject) {
     if (ranks <= *shape.gpus_per_node) continue;
     if (hits.empty() && !trains_on_gpus(subject.text)) return {}; // reads all of the text
     const auto gpus = *shape.gpus_per_node;
-    add_hit(hits, {step ? step->place : launch.find("hpcml")->place,
-                   std::to_string(ranks) + " ranks on each node, which has " + std::to_string(gpus) +
-                       (gpus == 1 ? " GPU" : " GPUs") + " for them: NCCL takes one rank per GPU",
-                   "ask for as many GPUs as ranks, or start " + std::to_string(gpus) +
-                       (gpus == 1 ? " task" : " tasks") + " on each node"});
+    add_hit(hits,
+            {step ? step->place : launch.find("hpcml")->place,
+             std::to_string(ranks) + " ranks on each node, which has " + util::counted(gpus, "GPU") +
+                 " for them: NCCL takes one rank per GPU",
+             "ask for as many GPUs as ranks, or start " + util::counted(gpus, "task") + " on each node"});
   }
   return hits;
 }

@@ -37,8 +37,7 @@ Hits find(const Subject& subject) {
     if (limit == request.times.end() || !limit->second.minutes || request.place("time").length == 0) continue;
     const auto minutes = *limit->second.minutes;
     hits.push_back({request.place("time"),
-                    text + " is MINUTES:SECONDS: the limit is " + std::to_string(minutes) +
-                        (minutes == 1 ? " minute" : " minutes"),
+                    text + " is MINUTES:SECONDS: the limit is " + util::counted(minutes, "minute"),
                     "write " + text + ":00 for hours and minutes, or the minutes alone"});
     break;
   }

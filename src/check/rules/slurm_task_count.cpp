@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A number of tasks that leaves nodes or places for tasks empty.
 #include "check/rule.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_task_count {
@@ -15,9 +16,8 @@ Hits find(const Subject& subject) {
     const auto per_node = request.count("ntasks-per-node");
     if (tasks < nodes)
       hits.push_back({request.place("ntasks"),
-                      std::to_string(tasks) + (tasks == 1 ? " task" : " tasks") + " for " +
-                          std::to_string(nodes) + " nodes: Slurm cuts the job to " + std::to_string(tasks) +
-                          (tasks == 1 ? " node" : " nodes"),
+                      util::counted(tasks, "task") + " for " + std::to_string(nodes) +
+                          " nodes: Slurm cuts the job to " + util::counted(tasks, "node"),
                       "--ntasks counts the whole job: use --ntasks-per-node"});
     else if (per_node > 0 && tasks < nodes * per_node)
       hits.push_back({request.place("ntasks"),
