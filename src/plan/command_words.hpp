@@ -7,8 +7,6 @@
 
 namespace hpcml::plan {
 
-/// True if the program is Python: "python", "/usr/bin/python3.11".
-bool is_interpreter(const std::string& program);
 /// True if Python runs the program: "python3 train.py", "train.py".
 bool is_python(const std::vector<std::string>& command);
 /// The program's name without folder and ending, fit for file names: "python -u src/train.py" gives "train".

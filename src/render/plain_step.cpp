@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "chain/unknown_words.hpp"
 #include "model/gpu_vendor.hpp"
 #include "model/launcher_row.hpp"
 #include "model/mpi_ranks.hpp"
-#include "plan/command_words.hpp"
 #include "render/sections.hpp"
 #include "render/template.hpp"
 #include "util/shell_quote.hpp"
@@ -26,7 +26,7 @@ struct AgentProgram {
 AgentProgram agent_program(const std::vector<std::string>& command) {
   if (command.empty()) return {true, false, {}};
   if (command[0].ends_with(".py")) return {false, false, command};
-  if (!plan::is_interpreter(command[0])) return {true, false, command};
+  if (!chain::is_python(command[0])) return {true, false, command};
   std::size_t next = 1;
   // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command
   // as it is.
