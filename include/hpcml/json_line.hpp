@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -60,8 +59,6 @@ private:
       return std::to_string(value);
     } else if constexpr (std::is_floating_point_v<T>) {
       return number_of(value);
-    } else if constexpr (std::is_same_v<T, std::nullptr_t>) {
-      return "null";
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       return json_string(value);
     } else {

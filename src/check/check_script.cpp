@@ -259,12 +259,6 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   return findings;
 }
 
-diag::Diagnostics diagnostics_of(const Findings& findings) {
-  diag::Diagnostics list;
-  for (const auto& finding : findings) list.push_back(finding.what);
-  return list;
-}
-
 FixedText fix_script(std::string_view text, const Target& target) {
   FixedText result{std::string(text)};
   // A fix can bring to light what it hid; each round leaves less, and none goes on for ever.

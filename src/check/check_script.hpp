@@ -26,8 +26,6 @@ inline constexpr std::size_t k_largest_script = std::size_t{4} << 20U;
 
 /// What sbatch refuses, and what the rules find, in the order of the lines.
 Findings check_script(const std::string& file, std::string_view text, const Target& target = {});
-/// Without their fixes.
-diag::Diagnostics diagnostics_of(const Findings& findings);
 
 /// The script with everything fixed that can be fixed safely; the same text where there is nothing.
 FixedText fix_script(std::string_view text, const Target& target = {});

@@ -91,12 +91,6 @@ bool may_name_launcher(std::string_view text) {
   });
 }
 
-bool names_launcher_variable(std::string_view text) {
-  return std::any_of(k_launchers.begin(), k_launchers.end(), [&](const LauncherRow& row) {
-    return !row.words.variables.empty() && text.find(row.words.variables) != std::string_view::npos;
-  });
-}
-
 bool starts_launcher(std::string_view text) {
   return std::any_of(k_launchers.begin(), k_launchers.end(), [&](const LauncherRow& row) {
     for (const auto& module : util::split(std::string(row.modules), ' '))

@@ -53,8 +53,6 @@ std::vector<std::string_view> python_launchers();
 std::string_view launcher_of_module(std::string_view module);
 /// Whether the text may hold a launcher's name or module.
 bool may_name_launcher(std::string_view text);
-/// Whether the text may set a variable that a launcher reads as an option of its own.
-bool names_launcher_variable(std::string_view text);
 /// Whether the text has the words that start a launcher: "srun ", "accelerate launch".
 bool starts_launcher(std::string_view text);
 /// True for the name of a program that starts tasks: srun, ibrun, mpirun, …, or one of these with a prefix.

@@ -29,11 +29,6 @@ std::uint64_t JobOptions::gpus_per_node() const {
   return by_gres > 0 ? by_gres : gpus("gpus-per-node");
 }
 
-bool JobOptions::has_task_count() const {
-  return has("ntasks") || (nodes && nodes->min == nodes->max) || (nodes && count("ntasks-per-node") > 0) ||
-         has("nodelist") || has("extra-node-info");
-}
-
 Place JobOptions::place(std::string_view option) const {
   const auto found = given.find(option);
   return found == given.end() ? Place{} : found->second.place;

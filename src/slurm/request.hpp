@@ -45,8 +45,6 @@ struct JobOptions {
   std::uint64_t gpus(std::string_view option) const;
   /// GPUs per node by --gres or --gpus-per-node; where both ask, --gres counts.
   std::uint64_t gpus_per_node() const;
-  /// Whether sbatch itself can tell the number of tasks.
-  bool has_task_count() const;
   /// Where the option stands.
   Place place(std::string_view option) const;
 };

@@ -22,30 +22,10 @@ util::Result<std::vector<model::IdSet>> parse_cpu_bind(std::string_view text, un
 /// "mask_cpu:0xfe,0xfe00" for srun; every mask with its 0x, without which "*COUNT" would be misread.
 std::string render_cpu_bind(const std::vector<model::IdSet>& masks);
 
-/// A line of srun --cpu-bind=verbose.
-struct BoundTask {
-  std::string node;
-  unsigned task = 0;  ///< global task number
-  unsigned local = 0; ///< number on its node
-  model::IdSet cpus;
-};
-
-/// "cpu-bind=MASK - nid001, task  1  1 [147695]: mask 0xff set"; also cpu-bind-cores= and the like.
-util::Result<BoundTask> parse_verbose_line(std::string_view line);
-
 /// The physical GPU behind index `local` of CUDA_VISIBLE_DEVICES and its like; nothing where the list is
 /// unset, empty, too short, or names a device by UUID that `uuids` (by physical index) does not have. Devices
 /// behind an entry that names none are not visible, as CUDA has it.
 std::optional<unsigned> resolve_visible(const std::optional<std::string>& list, unsigned local,
                                         const std::vector<std::string>& uuids = {});
-
-/// The column "NUMA Affinity" of nvidia-smi topo -m on nodes whose GPUs are NUMA nodes.
-struct NumaAffinity {
-  std::optional<unsigned> cpu; ///< node of the CPUs
-  model::IdSet gpu_memory;     ///< nodes that are memory of GPUs
-};
-
-/// "0,2-17": the first entry is the CPUs' node, the rest is memory of GPUs.
-util::Result<NumaAffinity> parse_numa_affinity(std::string_view text);
 
 } // namespace hpcml::topo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Judges for texts of other programs.
 #include "agree_judge.hpp"
+#include "agree_texts.hpp"
 #include "topo/mask_text.hpp"
 
 namespace hpcml::agree {
@@ -24,7 +25,7 @@ void compare_masks(const Case& item, const std::vector<IdSet>& masks) {
 }
 
 void judge_line(const Case& item) {
-  const auto bound = topo::parse_verbose_line(text_of(item.request(), {"parse_line"}));
+  const auto bound = parse_verbose_line(text_of(item.request(), {"parse_line"}));
   if (!bound) return item.differ(bound.error().what);
   const Json& entry = item.expected().is_array() ? item.expected().at(0) : item.expected();
   if (bound->task != number_of(entry, {"task"})) item.differ("task " + std::to_string(bound->task) + " read");
@@ -50,7 +51,7 @@ void judge_visible(const Case& item) {
 }
 
 void judge_numa_affinity(const Case& item, const std::string& text) {
-  const auto affinity = topo::parse_numa_affinity(text);
+  const auto affinity = parse_numa_affinity(text);
   if (!affinity) return item.differ(affinity.error().what);
   if (!affinity->cpu || *affinity->cpu != number_of(item.expected(), {"cpu_numa"}))
     item.differ("another CPU node read");

@@ -34,22 +34,6 @@ TEST_CASE("srun's explicit bindings are read as srun reads them") {
   }
 }
 
-TEST_CASE("Lines of srun --cpu-bind=verbose are read in the spelling of old and new versions") {
-  for (const char* line : {"cpu-bind=MASK - nid001, task  9  1 [147695]: mask 0xff set",
-                           "cpu_bind=MASK - nid001, task  9  1 [147695]: mask 0xff set",
-                           "cpu-bind-cores=UNK  - nid001, task  9  1 [147695]: mask 0xff set FAILED",
-                           "slurmstepd: cpu-bind=NULL - nid001, task  9  1 [147695]: mask 0xff"}) {
-    INFO(line);
-    const auto bound = topo::parse_verbose_line(line);
-    REQUIRE(bound);
-    CHECK(bound->node == "nid001");
-    CHECK(bound->task == 9);
-    CHECK(bound->local == 1);
-    CHECK(bound->cpus.to_list() == "0-7");
-  }
-  CHECK_FALSE(topo::parse_verbose_line("mem-bind=LOC - nid001, task  9  1 [147695]: mask 0x1 set"));
-}
-
 TEST_CASE("A list of visible devices is read as the runtimes read it: it ends at the first invalid entry") {
   const std::vector<std::string> uuids = {"GPU-aa11", "GPU-aa22", "GPU-bb33"};
   struct Entry {
@@ -73,13 +57,4 @@ TEST_CASE("A list of visible devices is read as the runtimes read it: it ends at
     INFO(entry.list << " " << entry.local);
     CHECK(topo::resolve_visible(std::string(entry.list), entry.local, uuids) == entry.device);
   }
-}
-
-TEST_CASE("nvidia-smi's NUMA affinity names the CPUs' node first, then memory of GPUs") {
-  const auto affinity = topo::parse_numa_affinity("0,2-17");
-  REQUIRE(affinity);
-  CHECK(affinity->cpu == 0u);
-  CHECK(affinity->gpu_memory.to_list() == "2-17");
-  CHECK_FALSE(topo::parse_numa_affinity("N/A")->cpu);
-  CHECK_FALSE(topo::parse_numa_affinity("x"));
 }
