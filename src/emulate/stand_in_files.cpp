@@ -219,7 +219,7 @@ void put(Files& files, const StandInOptions& options, const std::string& path, c
 void put_python(Files& files, const StandInOptions& options, const std::string& folder) {
   if (options.python.empty()) return;
   const std::string python = util::shell_quote(options.python);
-  const std::string beside = util::shell_quote(options.python.substr(0, options.python.rfind('/')));
+  const std::string beside = util::shell_quote(util::folder_name(options.python));
   for (const auto* name : {"python", "python3"})
     files[folder + "/" + name] = {"#!/bin/sh\nexec " + python + " \"$@\"\n", 0755};
   auto names = model::python_launchers();

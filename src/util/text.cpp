@@ -57,6 +57,12 @@ std::string counted(unsigned long long count, std::string_view noun) {
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
+std::string folder_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
+}
+
 std::optional<unsigned long long> parse_unsigned(std::string_view text) {
   unsigned long long value = 0;
   const auto* end = text.data() + text.size();

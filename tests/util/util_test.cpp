@@ -171,10 +171,16 @@ TEST_CASE("a shell's variables have letters, digits and _ in their names, and no
   }
 }
 
-TEST_CASE("a name is what stands behind the last slash of its path") {
+TEST_CASE("the last slash of a path parts its folder from its name") {
   CHECK(base_name("/usr/bin/python3") == "python3");
   CHECK(base_name("python3") == "python3");
   CHECK(base_name("bin/").empty());
+  CHECK(folder_name("/usr/bin/python3") == "/usr/bin");
+  CHECK(folder_name("bin/python3") == "bin");
+  CHECK(folder_name("/python3") == "/");
+  CHECK(folder_name("/") == "/");
+  CHECK(folder_name("python3") == ".");
+  CHECK(folder_name("") == ".");
 }
 
 TEST_CASE("a count has its noun in the right number, and a list each text once") {
