@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <kainjow/mustache.hpp>
-#include <optional>
 #include <stdexcept>
 
 #include "util/embedded.hpp"
@@ -54,9 +53,10 @@ std::string_view find_template(const std::string& name) {
   throw std::logic_error("there is no template " + name + ".mustache");
 }
 
-/// A template of texts and {{{names}}} alone, which most are: reading them is most of what the library does
-/// for a script. Nothing where there is more in one, or a name that is not there.
-std::optional<std::string> fill_in(std::string_view text, const TemplateData& data) {
+} // namespace
+
+std::optional<std::string> render_names(const std::string& name, const TemplateData& data) {
+  auto text = find_template(name);
   std::string out;
   for (;;) {
     const auto open = text.find("{{");
@@ -72,10 +72,7 @@ std::optional<std::string> fill_in(std::string_view text, const TemplateData& da
   }
 }
 
-} // namespace
-
-std::string render_template(const std::string& name, const TemplateData& data) {
-  if (auto filled = fill_in(find_template(name), data)) return std::move(*filled);
+std::string render_by_library(const std::string& name, const TemplateData& data) {
   kainjow::mustache::mustache text(join_section_tags(find_template(name)));
   if (!text.is_valid()) throw std::logic_error("template " + name + ".mustache: " + text.error_message());
   text.set_custom_escape([](const std::string& value) { return value; });
@@ -92,6 +89,11 @@ std::string render_template(const std::string& name, const TemplateData& data) {
   if (!context.missing().empty())
     throw std::logic_error("template " + name + ".mustache: nothing is called '" + context.missing() + "'");
   return out;
+}
+
+std::string render_template(const std::string& name, const TemplateData& data) {
+  if (auto filled = render_names(name, data)) return std::move(*filled);
+  return render_by_library(name, data);
 }
 
 std::string render_block(const std::string& name, const TemplateData& data) {
