@@ -62,17 +62,28 @@ TEST_CASE("What versions read otherwise is judged by the site's, and is taken wh
 }
 
 TEST_CASE("A request's values are refused as sbatch refuses them, however they are given") {
-  auto job = lumi_job();
-  job.array = text("5-1");
-  error_of(job, "lumi", "usage/array");
-  job = lumi_job();
-  job.signal = text("USR1@70000");
-  error_of(job, "lumi", "usage/signal");
-  for (const auto* raw : {"--mem-per-cpu=4GiB", "--deadline=soon", "--switches=x", "--gpu-freq=fast"}) {
-    CAPTURE(raw);
-    job = lumi_job();
-    job.sbatch = {text(raw)};
-    error_of(job, "lumi", "usage/sbatch");
+  struct Pair {
+    const char* code;
+    const char* refused;
+    const char* taken;
+    void (*give)(model::JobSpec&, const char* value);
+  };
+  const auto raw = [](model::JobSpec& job, const char* value) { job.sbatch = {text(value)}; };
+  const Pair pairs[] = {
+      {"usage/array", "5-1", "1-5", [](auto& job, const char* value) { job.array = text(value); }},
+      {"usage/signal", "USR1@70000", "USR1@60",
+       [](auto& job, const char* value) { job.signal = text(value); }},
+      {"usage/sbatch", "--mem-per-cpu=4GiB", "--mem-per-cpu=4G", raw},
+      {"usage/sbatch", "--deadline=soon", "--deadline=now+1hour", raw},
+      {"usage/sbatch", "--switches=x", "--switches=1", raw},
+      {"usage/sbatch", "--gpu-freq=fast", "--gpu-freq=high", raw}};
+  for (const auto& [code, refused, taken, give] : pairs) {
+    CAPTURE(refused, taken);
+    auto job = lumi_job();
+    give(job, refused);
+    CHECK_THAT(error_of(job, "lumi", code).message, Catch::Contains(refused));
+    give(job, taken);
+    CHECK(errors_of(job, "lumi").empty());
   }
 }
 
