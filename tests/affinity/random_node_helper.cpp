@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "random_node_helper.hpp"
 
+#include "random_numbers.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -11,11 +13,6 @@ namespace {
 using model::CpuDomain;
 using model::IdSet;
 using Json = nlohmann::json;
-
-unsigned pick(std::mt19937& random, unsigned low, unsigned high) {
-  return low + static_cast<unsigned>(random() % (high - low + 1));
-}
-bool chance(std::mt19937& random, unsigned percent) { return random() % 100 < percent; }
 
 void by_first_cpu(std::vector<CpuDomain>& domains) {
   std::sort(domains.begin(), domains.end(),

@@ -18,12 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../store/message_bytes.hpp"
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string u64(std::uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
-std::string text(const std::string& value) { return u64(value.size()) + value; }
+using messages::text;
+using messages::u64;
 
 struct Meeting {
   const char* address;

@@ -17,12 +17,13 @@
 #include <unistd.h>
 #include <vector>
 
+#include "../store/message_bytes.hpp"
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string u64(std::uint64_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
-std::string text(const std::string& value) { return u64(value.size()) + value; }
+using messages::text;
+using messages::u64;
 
 int connect_to(int port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);

@@ -6,6 +6,7 @@
 #include "cli/desk_helper.hpp"
 #include "cli/init_text.hpp"
 #include "plan/planner.hpp"
+#include "shipped_site.hpp"
 #include "spec/job_file.hpp"
 #include "spec/job_keys.hpp"
 #include "spec/site_store.hpp"
@@ -44,15 +45,14 @@ TEST_CASE("the job file of every site is one that hpcml reads, and fits the site
 }
 
 TEST_CASE("init lists the QoS of a site, and the time fits the one that jobs get") {
-  const auto site = spec::load_site("perlmutter", {}).site;
-  REQUIRE(site);
-  const auto text = cli::render_job_file(*site, {});
+  const auto site = test::shipped_site("perlmutter");
+  const auto text = cli::render_job_file(site, {});
   for (const char* part : {"//   debug (default): at most 8 nodes, at most 00:30:00\n",
                            "  // \"qos\": \"regular\",\n", "  \"time\": \"00:30:00\",\n"})
     CHECK(holds(text, part));
   model::JobSpec job;
   job.qos = model::Sourced<std::string>{"regular", {}};
-  CHECK(holds(cli::render_job_file(*site, job), "  \"time\": \"01:00:00\",\n"));
+  CHECK(holds(cli::render_job_file(site, job), "  \"time\": \"01:00:00\",\n"));
 }
 
 namespace {

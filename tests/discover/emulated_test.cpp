@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "shipped_site.hpp"
 #include "spec/site_store.hpp"
 #include "temp_folder.hpp"
 #include "util/file.hpp"
@@ -37,12 +38,6 @@ public:
 private:
   test::TempFolder x_folder;
 };
-
-model::Site shipped(const std::string& id) {
-  const auto load = spec::load_site(id, {});
-  REQUIRE(load.site);
-  return *load.site;
-}
 
 std::string time(const model::Known<model::Walltime>& value) {
   return value ? value->value.to_slurm() : "none";
@@ -85,7 +80,7 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
         one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
-    const auto wanted = shipped(one.site);
+    const auto wanted = test::shipped_site(one.site);
     const auto found = desk.load("found.json");
     REQUIRE(found.partitions.size() == wanted.partitions.size());
     for (const auto& partition : wanted.partitions) {
@@ -167,7 +162,7 @@ TEST_CASE("a node that is asked in a job tells its NUMA nodes and caches, too", 
                                            " sites discover -o found.json");
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  const auto wanted = shipped("lumi");
+  const auto wanted = test::shipped_site("lumi");
   const auto found = desk.load("found.json");
   const auto& cpu = found.node_types.front().cpu;
   const auto& same = wanted.node_types.front().cpu;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_helper.hpp"
+#include "sorted_lines.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -14,6 +15,7 @@ using namespace hpcml;
 using Catch::Contains;
 using Catch::EndsWith;
 using test::Cluster;
+using test::sorted_lines;
 namespace fs = std::filesystem;
 
 namespace {
@@ -24,12 +26,6 @@ const char* const k_lumi_job =
 // As LUMI's documentation gives it, GPU by GPU.
 const char* const k_lumi_masks =
     "0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000";
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  auto lines = util::split(std::string(util::trim(text)), '\n');
-  std::sort(lines.begin(), lines.end());
-  return lines;
-}
 
 } // namespace
 

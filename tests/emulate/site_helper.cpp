@@ -4,15 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "spec/site_store.hpp"
-
 namespace hpcml::test {
-
-model::Site shipped_site(const std::string& id) {
-  auto load = spec::load_site(id, {});
-  REQUIRE(load.site);
-  return *load.site;
-}
 
 model::Site small_site() {
   model::Site site;

@@ -7,12 +7,11 @@
 
 #include "emulate/cluster_layout.hpp"
 #include "model/site.hpp"
+#include "shipped_site.hpp"
 #include "temp_folder.hpp"
 
 namespace hpcml::test {
 
-/// The shipped profile; the test fails when it cannot be loaded.
-model::Site shipped_site(const std::string& id);
 /// A small made-up site: one type of node with 4 GPUs, partitions "main" (exclusive), "dev" and "other"
 /// (other nodes).
 model::Site small_site();

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "launch/process_helper.hpp"
+#include "sorted_lines.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
 using Catch::Contains;
+using test::sorted_lines;
 
 namespace {
 
@@ -23,13 +25,6 @@ util::ProcessOutput run_ranks(unsigned ranks, const std::string& script,
   words.insert(words.end(), flags.begin(), flags.end());
   words.insert(words.end(), {"--", "sh", "-c", script});
   return run_hpcml(words, bare_environment());
-}
-
-std::vector<std::string> sorted_lines(const std::string& text) {
-  auto lines = util::split(text, '\n');
-  lines.pop_back();
-  std::sort(lines.begin(), lines.end());
-  return lines;
 }
 
 } // namespace

@@ -12,25 +12,6 @@ using plan::Placed;
 
 namespace {
 
-/// A site that no profile has: what a step is told stands here, and nowhere else.
-model::Site small_site() {
-  model::Site site;
-  site.id = site.name = "small";
-  model::NodeType node;
-  node.id = "quad";
-  node.cpu.cores = 32;
-  node.gpu.emplace();
-  node.gpu->per_node = 4;
-  node.cpus_per_gpu = 8;
-  site.node_types.push_back(node);
-  model::Partition partition;
-  partition.name = "gpu";
-  partition.node_types = {"quad"};
-  partition.is_default = true;
-  site.partitions.push_back(partition);
-  return site;
-}
-
 plan::Request request_of(const model::Site& site) { return {site, job_of({"./train"}), {}}; }
 
 plan::Placement first_place(const model::Site& site) {
@@ -55,11 +36,6 @@ std::vector<std::string> words_of(const std::vector<model::PlannedDirective>& he
   std::vector<std::string> words;
   for (const auto& one : header) words.push_back(one.word());
   return words;
-}
-
-bool says(const plan::Remarks& said, const std::string& code) {
-  return std::any_of(said.findings.begin(), said.findings.end(),
-                     [&](const auto& finding) { return finding.code == code; });
 }
 
 template <class T>

@@ -30,6 +30,26 @@ const model::Site& site(const std::string& id) {
   return s_loaded.emplace(id, std::move(*load.site)).first->second;
 }
 
+model::Site small_site() {
+  model::Site site;
+  site.id = site.name = "small";
+  model::NodeType node;
+  node.id = "quad";
+  node.cpu.cores = 32;
+  node.gpu.emplace();
+  node.gpu->per_node = 4;
+  node.gpu->vendor = model::GpuVendor::nvidia;
+  node.gpu->cuda_max = "12.4";
+  node.cpus_per_gpu = 8;
+  site.node_types.push_back(node);
+  model::Partition partition;
+  partition.name = "gpu";
+  partition.node_types = {"quad"};
+  partition.is_default = true;
+  site.partitions.push_back(partition);
+  return site;
+}
+
 model::JobSpec job_of(std::vector<std::string> command) {
   model::JobSpec job;
   job.command = std::move(command);
@@ -88,6 +108,11 @@ const model::PlannedEnv* variable(const model::Plan& plan, const std::string& na
   const auto found =
       std::find_if(plan.env.begin(), plan.env.end(), [&](const auto& v) { return v.name == name; });
   return found == plan.env.end() ? nullptr : &*found;
+}
+
+bool says(const plan::Remarks& said, const std::string& code) {
+  return std::any_of(said.findings.begin(), said.findings.end(),
+                     [&](const auto& finding) { return finding.code == code; });
 }
 
 bool has_note(const model::Plan& plan, const std::string& part) {

@@ -8,25 +8,27 @@
 #include <string>
 #include <vector>
 
+#include "flag_values.hpp"
 #include "model/job_spec.hpp"
 #include "model/site.hpp"
 #include "plan/planner.hpp"
+#include "plan/remarks.hpp"
 
 namespace hpcml::test {
 
-template <class T> model::Sourced<T> flag(T value, const std::string& name = "--flag") {
-  return {std::move(value), {model::OriginKind::flag, name, {}, {}, {}}};
-}
 inline model::Sourced<model::Launcher> launcher(const std::string& name) {
   return flag(model::Launcher::parse(name).value(), "--launcher");
 }
-inline model::Sourced<std::string> text(const std::string& value) { return flag<std::string>(value); }
 
 model::Walltime time_of(const std::string& text);
 model::MemSize mem_of(const std::string& text);
 
 /// A profile of the product, by id.
 const model::Site& site(const std::string& id);
+
+/// A site that no profile has, for steps that are tested alone: one partition of nodes with four GPUs of
+/// NVIDIA.
+model::Site small_site();
 
 /// A request that LUMI accepts.
 model::JobSpec lumi_job();
@@ -45,6 +47,8 @@ std::vector<std::string> directive_lines(const model::Plan& plan);
 /// The value of a directive; nothing if it is not there. A flag has "".
 std::optional<std::string> directive(const model::Plan& plan, const std::string& name);
 const model::PlannedEnv* variable(const model::Plan& plan, const std::string& name);
+/// Whether a finding of the step has this code.
+bool says(const plan::Remarks& said, const std::string& code);
 bool has_note(const model::Plan& plan, const std::string& part);
 
 } // namespace hpcml::test

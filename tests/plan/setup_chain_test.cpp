@@ -16,19 +16,6 @@ using plan::SetupRequest;
 
 namespace {
 
-/// A site that no profile has.
-model::Site small_site() {
-  model::Site site;
-  site.id = site.name = "small";
-  model::NodeType node;
-  node.id = "quad";
-  node.gpu.emplace();
-  node.gpu->vendor = model::GpuVendor::nvidia;
-  node.gpu->cuda_max = "12.4";
-  site.node_types.push_back(node);
-  return site;
-}
-
 /// A request and the values of its first steps, together.
 struct Given {
   model::Site site = small_site();
@@ -41,11 +28,6 @@ struct Given {
   SetupOnNodes on_nodes() const { return {request(), nodes}; }
   SetupByWay by_way() const { return {on_nodes(), way}; }
 };
-
-bool says(const plan::Remarks& said, const std::string& code) {
-  return std::any_of(said.findings.begin(), said.findings.end(),
-                     [&](const auto& finding) { return finding.code == code; });
-}
 
 } // namespace
 

@@ -9,19 +9,13 @@
 #include "plan/planner.hpp"
 #include "port/port_script.hpp"
 #include "render/script.hpp"
-#include "spec/site_store.hpp"
+#include "shipped_site.hpp"
 
 namespace hpcml::test {
 
-inline model::Site site(const std::string& id) {
-  auto load = spec::load_site(id, {});
-  REQUIRE(load.site);
-  return *load.site;
-}
-
 inline port::Ported ported(const std::string& text, const std::string& id = "narval",
                            const port::Chosen& chosen = {}) {
-  return port::port_script("old.sh", text, site(id), chosen);
+  return port::port_script("old.sh", text, shipped_site(id), chosen);
 }
 
 /// Whether a finding of that code holds the words.
@@ -44,7 +38,7 @@ inline model::Plan planned(const std::string& text, const std::string& id) {
   }
   result.job.account = model::Sourced<std::string>{id == "narval" ? "def-me" : "project_1", {}};
   if (!result.job.time) result.job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("10"), {}};
-  const auto target = site(id);
+  const auto target = shipped_site(id);
   const auto plan = plan::make_plan(result.job, target);
   for (const auto& finding : plan.diagnostics) UNSCOPED_INFO(finding.message);
   REQUIRE(plan.plan);

@@ -3,29 +3,25 @@
 // images of modules.
 #include <catch2/catch.hpp>
 
+#include "flag_values.hpp"
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
-#include "spec/site_store.hpp"
+#include "shipped_site.hpp"
 #include "util/file.hpp"
 
 using namespace hpcml;
+using test::text;
 
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-model::Sourced<std::string> text(const std::string& value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
-
 std::string script_for(const std::string& site, model::JobSpec job) {
-  const auto load = spec::load_site(site, {});
-  REQUIRE(load.site);
   job.account = text(site == "lumi" ? "project_1" : "a1");
   if (site == "lumi") job.partition = text("small-g");
   job.time = model::Sourced<model::Walltime>{*model::Walltime::parse("10"), {}};
-  const auto result = plan::make_plan(job, *load.site);
+  const auto result = plan::make_plan(job, test::shipped_site(site));
   for (const auto& finding : result.diagnostics) UNSCOPED_INFO(finding.message);
   REQUIRE(result.plan);
   const auto script = render::render_script(*result.plan);

@@ -3,10 +3,11 @@
 // next run works.
 #include <catch2/catch.hpp>
 
+#include "flag_values.hpp"
 #include "plan/setup_plan.hpp"
 #include "render/environment_script.hpp"
 #include "render/render_helper.hpp"
-#include "spec/site_store.hpp"
+#include "shipped_site.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -15,10 +16,6 @@ using namespace hpcml::test;
 using plan::SetupKind;
 
 namespace {
-
-model::Sourced<std::string> text(const std::string& value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
 
 /// The script for an environment of that kind and place, for this machine.
 std::string script_of(const std::string& site_id, const plan::SetupSpec& spec, const std::string& place) {
@@ -29,9 +26,7 @@ std::string script_of(const std::string& site_id, const plan::SetupSpec& spec, c
     job.container = text(place);
   else
     job.venv = text(place);
-  auto load = spec::load_site(site_id, {});
-  REQUIRE(load.site.has_value());
-  auto result = plan::plan_setup(spec, job, *load.site);
+  auto result = plan::plan_setup(spec, job, shipped_site(site_id));
   for (const auto& finding : result.diagnostics) INFO(finding.message);
   REQUIRE(result.plan);
   result.plan->node_arch = model::CpuArch::unknown;

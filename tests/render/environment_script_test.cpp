@@ -6,9 +6,11 @@
 
 #include <set>
 
+#include "flag_values.hpp"
 #include "plan/setup_plan.hpp"
 #include "render/environment_script.hpp"
 #include "render/render_helper.hpp"
+#include "shipped_site.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 
@@ -16,10 +18,6 @@ using namespace hpcml;
 using namespace hpcml::test;
 
 namespace {
-
-model::Sourced<std::string> text(const std::string& value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
 
 /// A request whose place is `place`, for an environment of that kind.
 model::JobSpec at(const std::string& place, plan::SetupKind kind = plan::SetupKind::venv) {
@@ -31,12 +29,6 @@ model::JobSpec at(const std::string& place, plan::SetupKind kind = plan::SetupKi
   else
     job.venv = text(place);
   return job;
-}
-
-model::Site site(const std::string& id) {
-  auto load = spec::load_site(id, {});
-  REQUIRE(load.site.has_value());
-  return *load.site;
 }
 
 /// A wheel of a package called torch that knows its version, as pip installs it.
@@ -95,7 +87,8 @@ TEST_CASE("an environment on top of an image is made inside it and packed, and h
     auto job = at((folder / "my env.sqsh").string());
     job.container = text(image);
     job.account = text("a1");
-    const auto result = plan::plan_setup({plan::SetupKind::venv, "optuna it", "", "", ""}, job, site(id));
+    const auto result =
+        plan::plan_setup({plan::SetupKind::venv, "optuna it", "", "", ""}, job, shipped_site(id));
     REQUIRE(result.plan);
     auto made = *result.plan;
     made.node_arch = model::CpuArch::unknown; // of this machine
@@ -156,7 +149,7 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
   make_torch_wheel(folder.path());
   const auto place = (folder / "my env").string();
   const auto result =
-      plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at(place), site("generic"));
+      plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""}, at(place), shipped_site("generic"));
   REQUIRE(result.plan.has_value());
   const auto script = render::render_environment_script(*result.plan);
   const std::map<std::string, std::string> offline{{"PIP_NO_INDEX", "1"},
@@ -176,7 +169,7 @@ TEST_CASE("a real venv is made with the real pip, and a second run leaves it alo
 TEST_CASE("half an environment does not stay") {
   TempFolder folder;
   const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
-                                       at((folder / "env").string()), site("generic"));
+                                       at((folder / "env").string()), shipped_site("generic"));
   const auto failed = run_script(render::render_environment_script(*result.plan), folder,
                                  {{"PIP_NO_INDEX", "1"}, {"PIP_FIND_LINKS", folder.path().string()}});
   CHECK(failed.exit_code != 0);
@@ -185,7 +178,7 @@ TEST_CASE("half an environment does not stay") {
 
 TEST_CASE("the environment of a cluster without internet on its nodes is not made in a job") {
   TempFolder folder;
-  model::Site offline = site("generic");
+  model::Site offline = shipped_site("generic");
   offline.network.internet_on_compute = false;
   const auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "12.6", ""},
                                        at((folder / "env").string()), offline);
@@ -197,7 +190,7 @@ TEST_CASE("the environment of a cluster without internet on its nodes is not mad
 
 TEST_CASE("an environment for other CPUs than these is not made here") {
   TempFolder folder;
-  auto other = site("generic");
+  auto other = shipped_site("generic");
   model::NodeType node;
   node.id = "far";
   node.cpu_arch = model::CpuArch::ppc64le;
@@ -220,7 +213,7 @@ TEST_CASE("no name of an environment, image or package runs as code") {
         put_program(folder, name, "exit 0\n");
       const bool image = kind == plan::SetupKind::container;
       auto result = plan::plan_setup({kind, "", "", image ? "" : "12.6", ""}, at(hostile, kind),
-                                     site(image ? "lumi" : "generic"));
+                                     shipped_site(image ? "lumi" : "generic"));
       if (!result.plan) continue;
       result.plan->packages = {hostile};
       check_harmless(*result.plan, hostile, folder);
@@ -244,7 +237,7 @@ TEST_CASE("no name of an environment on top of an image runs as code") {
       auto job = at((folder / "x").string() + hostile + ".sqsh");
       job.container = text(image);
       job.account = text(hostile);
-      auto result = plan::plan_setup({plan::SetupKind::venv, "it", "", "", ""}, job, site(id));
+      auto result = plan::plan_setup({plan::SetupKind::venv, "it", "", "", ""}, job, shipped_site(id));
       if (!result.plan) continue;
       result.plan->node_arch = model::CpuArch::unknown;
       result.plan->packages = {hostile};

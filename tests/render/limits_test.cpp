@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <set>
 
+#include "flag_values.hpp"
 #include "plan/planner.hpp"
 #include "render/coverage_helper.hpp"
 #include "render/render_helper.hpp"
@@ -18,12 +19,6 @@ namespace {
 
 using std::chrono::minutes;
 
-model::Sourced<std::string> text(const std::string& value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
-model::Sourced<unsigned> number(unsigned value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
 model::Known<model::Walltime> time_of(std::chrono::seconds seconds) {
   return model::Sourced<model::Walltime>{model::Walltime::of(seconds), {}};
 }

@@ -5,6 +5,7 @@
 #include <regex>
 #include <stdexcept>
 
+#include "flag_values.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -17,10 +18,7 @@ namespace {
 model::Origin site_fact(const std::string& by) {
   return {model::OriginKind::site, by, "a page", "2026-01-02", {}};
 }
-model::Origin flag(const std::string& by) { return {model::OriginKind::flag, by, {}, {}, {}}; }
-
-model::Sourced<std::string> text(const std::string& value) { return {value, flag("--x")}; }
-model::Sourced<unsigned> number(unsigned value) { return {value, flag("--x")}; }
+model::Origin given_by(const std::string& flag) { return {model::OriginKind::flag, flag, {}, {}, {}}; }
 
 bool fits(const std::string& value, const model::FlagRule& rule) {
   return rule.pattern.empty() || std::regex_match(value, std::regex(rule.pattern));
@@ -47,13 +45,13 @@ model::Plan make_whole_node_plan() {
   plan.partition = "standard-g";
   plan.command = {"train_ddp"};
   plan.request_line = "hpcml gen --site lumi -- train_ddp";
-  plan.directives = {{"--job-name", "train_ddp", flag("--job-name")},
-                     {"--account", "project_1", flag("--account")},
+  plan.directives = {{"--job-name", "train_ddp", given_by("--job-name")},
+                     {"--account", "project_1", given_by("--account")},
                      {"--partition", "standard-g", site_fact("partitions[0]")},
-                     {"--nodes", "2", flag("--nodes")},
+                     {"--nodes", "2", given_by("--nodes")},
                      {"--ntasks-per-node", "8", {}},
                      {"--gpus-per-node", "8", {}},
-                     {"--time", "00:10:00", flag("--time")},
+                     {"--time", "00:10:00", given_by("--time")},
                      {"--output", "%x-%j.out", {}},
                      {"--exclusive", std::nullopt, {}}};
   plan.layout.nodes = 2;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "flag_values.hpp"
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
@@ -11,13 +12,6 @@
 namespace hpcml::test {
 
 namespace {
-
-model::Sourced<std::string> text(const std::string& value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
-model::Sourced<unsigned> number(unsigned value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
 
 struct Workload {
   const char* name;

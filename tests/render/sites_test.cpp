@@ -5,21 +5,17 @@
 #include <set>
 
 #include "check/check_script.hpp"
+#include "flag_values.hpp"
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
 #include "spec/site_store.hpp"
 
 using namespace hpcml;
+using test::number;
+using test::text;
 
 namespace {
-
-model::Sourced<std::string> text(const std::string& value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
-model::Sourced<unsigned> number(unsigned value) {
-  return {value, {model::OriginKind::flag, "--x", {}, {}, {}}};
-}
 
 struct Variant {
   const char* name;

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <set>
 
+#include "shipped_site.hpp"
 #include "site/script_helper.hpp"
 #include "site/verdict.hpp"
 
 using namespace hpcml;
 using site::SiteRule;
+using test::said;
 using test::script_demand;
 using test::shipped_site;
 
 namespace {
-
-template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
 
 std::set<SiteRule> rules_against(const model::Site& at, const site::Demand& demand) {
   std::set<SiteRule> rules;

@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <set>
 
+#include "site/script_helper.hpp"
 #include "site/verdict.hpp"
 
 using namespace hpcml;
 using site::Certainty;
 using site::SiteRule;
+using test::said;
 
 namespace {
 
-template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
 model::Walltime minutes(int count) { return model::Walltime::of(std::chrono::minutes(count)); }
 
 /// Two partitions with nodes of four GPUs, 32 cores of which 2 are the system's, and 100000 MiB.

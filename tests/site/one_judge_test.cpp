@@ -7,8 +7,10 @@
 #include <random>
 
 #include "check/check_script.hpp"
+#include "flag_values.hpp"
 #include "plain_script.hpp"
 #include "plan/planner.hpp"
+#include "shipped_site.hpp"
 #include "site/demand.hpp"
 #include "site/placement.hpp"
 #include "spec/site_store.hpp"
@@ -16,14 +18,11 @@
 
 using namespace hpcml;
 using test::any_of;
+using test::flag;
 using test::k_rules;
 using test::script_of;
 
 namespace {
-
-template <class T> model::Sourced<T> said(T value) {
-  return {std::move(value), {model::OriginKind::flag, "--flag", {}, {}, {}}};
-}
 
 class Dice {
 public:
@@ -50,38 +49,38 @@ model::JobSpec draw(Dice& dice, const model::Site& at) {
   std::vector<std::string> names;
   for (const auto& partition : at.partitions)
     if (partition.nameable) names.push_back(partition.name);
-  if (!names.empty()) job.partition = said(dice.once_in(20) ? "nowhere" : dice.one_of(names));
+  if (!names.empty()) job.partition = flag(dice.once_in(20) ? "nowhere" : dice.one_of(names));
   const auto* partition = job.partition ? at.find_partition(job.partition->value) : nullptr;
   const auto* node = partition && !partition->node_types.empty() ? at.find_node_type(partition->node_types[0])
                      : at.node_types.empty()                     ? nullptr
                                                                  : &at.node_types.front();
   const unsigned there = node && node->gpu ? node->gpu->per_node : 0;
-  job.nodes = said(dice.one_of<unsigned>({1, 1, 1, 2, 2, 3, 8, 40, 300, 20000}));
+  job.nodes = flag(dice.one_of<unsigned>({1, 1, 1, 2, 2, 3, 8, 40, 300, 20000}));
   const bool by_node = at.gpu_request.style == model::GpuStyle::none;
   job.gpus_per_node =
-      said(by_node ? there : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, there, there, there}));
+      flag(by_node ? there : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, there, there, there}));
   // Where the profile has no partition for jobs without GPUs, a script may go to one that it leaves out.
   const bool cpu_jobs = job.partition || std::any_of(at.partitions.begin(), at.partitions.end(),
                                                      [](const auto& one) { return one.cpu_only; });
-  if (job.gpus_per_node->value == 0 && !cpu_jobs) job.gpus_per_node = said(std::max(1u, there));
-  job.tasks_per_node = said(std::max(1u, dice.one_of<unsigned>({1, job.gpus_per_node->value})));
-  job.cpus_per_task = said(dice.one_of<unsigned>({1, 1, 4, 8, 12, 16, 32, 300}));
+  if (job.gpus_per_node->value == 0 && !cpu_jobs) job.gpus_per_node = flag(std::max(1u, there));
+  job.tasks_per_node = flag(std::max(1u, dice.one_of<unsigned>({1, job.gpus_per_node->value})));
+  job.cpus_per_task = flag(dice.one_of<unsigned>({1, 1, 4, 8, 12, 16, 32, 300}));
   if (dice.once_in(2))
     job.mem =
-        said(model::MemSize::of_mib(dice.one_of<unsigned long long>({4096, 60000, 120000, 500000, 9000000})));
-  job.time = said(
+        flag(model::MemSize::of_mib(dice.one_of<unsigned long long>({4096, 60000, 120000, 500000, 9000000})));
+  job.time = flag(
       model::Walltime::of(std::chrono::minutes(dice.one_of<int>({1, 10, 60, 60, 600, 3000, 9000, 50000}))));
-  if (!at.qos.empty() && dice.once_in(4)) job.qos = said(dice.one_of(at.qos).name);
-  if (dice.once_in(10)) job.qos = said<std::string>("normal");
-  if (dice.once_in(10)) job.array = said<std::string>(dice.one_of<std::string>({"0-3", "0-40", "1-6000"}));
+  if (!at.qos.empty() && dice.once_in(4)) job.qos = flag(dice.one_of(at.qos).name);
+  if (dice.once_in(10)) job.qos = flag<std::string>("normal");
+  if (dice.once_in(10)) job.array = flag<std::string>(dice.one_of<std::string>({"0-3", "0-40", "1-6000"}));
   if (node && node->gpu && job.gpus_per_node->value > 0 && !node->gpu->slurm_type.empty() && dice.once_in(3))
-    job.gpu_type = said(dice.once_in(8) && all_have_names(at) ? "z900" : node->gpu->slurm_type);
+    job.gpu_type = flag(dice.once_in(8) && all_have_names(at) ? "z900" : node->gpu->slurm_type);
   if (dice.once_in(4)) {
     std::vector<std::string> raw = {"--exclusive", "--reservation=ours", "--time-min=1", "--clusters=other"};
     if (!job.mem && job.gpus_per_node->value > 0 && !by_node)
       raw.insert(raw.end(), {"--mem-per-gpu=30G", "--mem-per-gpu=900G"});
     if (!job.mem) raw.push_back("--mem-per-cpu=20G");
-    job.sbatch = {said(dice.one_of(raw))};
+    job.sbatch = {flag(dice.one_of(raw))};
   }
   return job;
 }
@@ -113,9 +112,7 @@ TEST_CASE("plan and check refuse the same requests by the same rules") {
   int asked = 0, refused = 0;
   std::set<std::string> met;
   for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {});
-    REQUIRE(load.site);
-    const auto& at = *load.site;
+    const auto at = test::shipped_site(id);
     if (at.state == model::SiteState::retired || at.scheduler == model::Scheduler::none) continue;
     Dice dice(20261123);
     for (int i = 0; i < k_of_each; ++i, ++asked) {

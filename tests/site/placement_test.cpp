@@ -2,14 +2,14 @@
 // Where a job lands: the one decision that requests, scripts and submitted jobs share.
 #include <catch2/catch.hpp>
 
+#include "shipped_site.hpp"
 #include "site/placement.hpp"
 #include "site/script_helper.hpp"
 
 using namespace hpcml;
+using test::said;
 
 namespace {
-
-template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
 
 std::string names(const std::vector<const model::Partition*>& partitions) {
   std::string text;

@@ -5,15 +5,8 @@
 
 #include "slurm/script_header.hpp"
 #include "slurm/settings.hpp"
-#include "spec/site_store.hpp"
 
 namespace hpcml::test {
-
-model::Site shipped_site(const std::string& id) {
-  auto load = spec::load_site(id, {});
-  REQUIRE(load.site);
-  return std::move(*load.site);
-}
 
 site::Demand script_demand(const std::string& options) {
   const auto text = "#!/bin/bash\n#SBATCH " + options + "\n";

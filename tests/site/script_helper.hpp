@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Scripts as demands, and the sites that hpcml comes with.
+// Values of sites and requests, and scripts as demands.
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "model/site.hpp"
 #include "site/demand.hpp"
 
 namespace hpcml::test {
 
-model::Site shipped_site(const std::string& id);
+/// A value without an origin.
+template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
+
 /// What a script with these options asks for; the newest Slurm takes them.
 site::Demand script_demand(const std::string& options);
 

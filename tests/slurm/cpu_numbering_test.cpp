@@ -2,8 +2,8 @@
 // Slurm's own numbers of CPUs.
 #include <catch2/catch.hpp>
 
+#include "shipped_site.hpp"
 #include "slurm/cpu_numbering.hpp"
-#include "spec/site_store.hpp"
 
 using namespace hpcml;
 
@@ -38,9 +38,7 @@ TEST_CASE("CPUs are told in Slurm's own numbers, and those are understood") {
 }
 
 TEST_CASE("LUMI's reserved cores are the first of every L3 in Slurm's numbers, too") {
-  const auto load = spec::load_site("lumi", {});
-  REQUIRE(load.site);
-  const auto& cpu = load.site->node_types.front().cpu;
+  const auto cpu = test::shipped_site("lumi").node_types.front().cpu;
   CHECK(slurm::to_slurm_cpus(cpu.reserved, cpu).to_list() ==
         "0-1,16-17,32-33,48-49,64-65,80-81,96-97,112-113");
 }

@@ -8,8 +8,6 @@
 namespace hpcml::slurm {
 namespace {
 
-long ceiling(long a, long b) { return (a + b - 1) / b; }
-
 class Fit {
 public:
   Fit(const GpuJob& job, const ClusterFacts& cluster, long nodes, Version version)

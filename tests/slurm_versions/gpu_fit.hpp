@@ -7,6 +7,8 @@
 
 namespace hpcml::slurm {
 
+inline long ceiling(long a, long b) { return (a + b - 1) / b; }
+
 /// What the controller knows of a job when it looks for nodes. Zero: not asked for.
 struct GpuJob {
   long tasks = 0;

@@ -8,8 +8,6 @@ namespace {
 
 constexpr long k_any = std::numeric_limits<long>::max();
 
-long ceiling(long a, long b) { return (a + b - 1) / b; }
-
 } // namespace
 
 /// CPUs of a core that the job uses.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spec/json_tree.hpp"
+#include "spec/load_text.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
 #include "spec/temp_dir.hpp"
@@ -29,12 +30,6 @@ std::vector<fs::path> corpus() {
   return files;
 }
 
-std::string rendered(const spec::SiteLoad& load) {
-  std::string text;
-  for (const auto& diagnostic : load.diagnostics) text += diag::render_text(diagnostic, load.source, false);
-  return text;
-}
-
 } // namespace
 
 TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec]") {
@@ -43,7 +38,7 @@ TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec
   for (const auto& file : files) {
     DYNAMIC_SECTION(file.filename().string()) {
       const auto load = spec::load_site_file(file.string(), {k_folder.string()});
-      const auto text = rendered(load);
+      const auto text = testing::all_text(load);
       INFO(text);
       CHECK_FALSE(load.site.has_value());
       CHECK(diag::has_errors(load.diagnostics));
@@ -58,7 +53,7 @@ TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec
 }
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
-  const auto text = rendered(spec::load_site_file((k_folder / "bad_pattern.json").string(), {}));
+  const auto text = testing::all_text(spec::load_site_file((k_folder / "bad_pattern.json").string(), {}));
   CHECK_THAT(text,
              Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") +
                              std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));

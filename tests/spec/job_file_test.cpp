@@ -2,20 +2,12 @@
 #include <catch2/catch.hpp>
 
 #include "spec/job_file.hpp"
-#include "temp_dir.hpp"
+#include "spec/load_text.hpp"
+#include "spec/temp_dir.hpp"
 
 using namespace hpcml;
+using testing::all_text;
 using testing::TempDir;
-
-namespace {
-
-std::string all_text(const spec::JobLoad& load) {
-  std::string text;
-  for (const auto& diagnostic : load.diagnostics) text += diag::render_text(diagnostic, load.source, false);
-  return text;
-}
-
-} // namespace
 
 TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
   const TempDir folder;

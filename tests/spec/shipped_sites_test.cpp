@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "shipped_site.hpp"
 #include "spec/json_tree.hpp"
 #include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
@@ -14,19 +15,12 @@
 #include "util/file.hpp"
 
 using namespace hpcml;
+using test::shipped_site;
 namespace fs = std::filesystem;
 
 namespace {
 
 const std::vector<std::string> k_nowhere;
-
-model::Site shipped(const std::string& id) {
-  auto load = spec::load_site(id, k_nowhere);
-  for (const auto& diagnostic : load.diagnostics)
-    UNSCOPED_INFO(diag::render_text(diagnostic, load.source, false));
-  REQUIRE(load.site.has_value());
-  return *load.site;
-}
 
 const model::EnvRule& env_rule(const model::Site& site, const std::string& name) {
   const auto found =
@@ -59,7 +53,7 @@ TEST_CASE("Every fact about a real cluster has a dated source", "[spec]") {
   for (const auto& id : spec::list_sites(k_nowhere)) {
     if (id == "local" || id == "generic") continue; // they state no facts about a cluster
     std::set<std::string> known;
-    for (const auto& source : shipped(id).sources) known.insert(source.id);
+    for (const auto& source : shipped_site(id).sources) known.insert(source.id);
     const auto facts = spec::load_facts(id, k_nowhere);
     REQUIRE_FALSE(facts.facts.empty());
     for (const auto& fact : facts.facts) {
@@ -89,7 +83,7 @@ TEST_CASE("The shipped sites are the profiles of the folder, without the layers"
 }
 
 TEST_CASE("LUMI's node is the documented one", "[spec]") {
-  const auto site = shipped("lumi");
+  const auto site = shipped_site("lumi");
   const auto* node = site.find_node_type("lumi-g");
   REQUIRE(node);
   CHECK(node->cpu.cores == 64);
@@ -118,7 +112,7 @@ TEST_CASE("LUMI's node is the documented one", "[spec]") {
 
 TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier one is kept beside it",
           "[spec]") {
-  const auto site = shipped("lumi");
+  const auto site = shipped_site("lumi");
   const auto& level = env_rule(site, "NCCL_NET_GDR_LEVEL");
   CHECK(level.value == "PHB");
   REQUIRE(level.origin.superseded.size() == 1);
@@ -137,7 +131,7 @@ TEST_CASE("Where LUMI's pages disagree the later value is taken and the earlier 
 }
 
 TEST_CASE("Origins name the profile's path, the source and the day", "[spec]") {
-  const auto site = shipped("lumi");
+  const auto site = shipped_site("lumi");
   const auto& origin = site.partitions[0].max_time->origin;
   CHECK(origin.kind == model::OriginKind::site);
   CHECK(origin.by == "partitions[0].max_time");
@@ -145,13 +139,13 @@ TEST_CASE("Origins name the profile's path, the source and the day", "[spec]") {
   CHECK(origin.checked.size() == 10);
   CHECK(site.flags.at("account").origin.by == "flags.account");
   // The layer's own source stays with what the layer says.
-  const auto narval = shipped("narval");
+  const auto narval = shipped_site("narval");
   CHECK_THAT(narval.flags.at("partition").origin.source, Catch::StartsWith("running-jobs: "));
   CHECK_THAT(narval.node_types[0].origin.source, Catch::StartsWith("narval: "));
 }
 
 TEST_CASE("Narval asks for no partition, wants the GPU's type and builds its environment offline", "[spec]") {
-  const auto site = shipped("narval");
+  const auto site = shipped_site("narval");
   CHECK(site.flags.at("partition").policy == model::Policy::discouraged);
   CHECK_FALSE(site.partitions.at(0).nameable);
   CHECK(site.gpu_request.type == model::Policy::required);
@@ -163,7 +157,7 @@ TEST_CASE("Narval asks for no partition, wants the GPU's type and builds its env
 }
 
 TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[spec]") {
-  const auto site = shipped("vista");
+  const auto site = shipped_site("vista");
   for (const auto* option : {"mem", "gres", "gpus-per-task", "nodelist"}) {
     INFO(option);
     CHECK(site.flags.at(option).policy == model::Policy::forbidden);
@@ -177,7 +171,7 @@ TEST_CASE("Vista refuses memory and GPU options and starts ranks with ibrun", "[
 }
 
 TEST_CASE("Zurada wants memory on GPU partitions and whole nodes on the others", "[spec]") {
-  const auto site = shipped("zurada");
+  const auto site = shipped_site("zurada");
   CHECK(site.gpu_visibility.mode == model::GpusSeen::all);
   CHECK(site.network.master.interface == "bond0");
   CHECK(site.slurm_version->value == "24.11.5");
@@ -193,7 +187,7 @@ TEST_CASE("Zurada wants memory on GPU partitions and whole nodes on the others",
 TEST_CASE("Retired clusters name their successors", "[spec]") {
   for (const auto& [id, successor, day] : std::vector<std::array<std::string, 3>>{
            {"cedar", "fir", "2025-09-12"}, {"graham", "nibi", "2025-09-01"}}) {
-    const auto site = shipped(id);
+    const auto site = shipped_site(id);
     CHECK(site.state == model::SiteState::retired);
     CHECK(site.successor == successor);
     CHECK(site.retired_on == day);
@@ -202,7 +196,7 @@ TEST_CASE("Retired clusters name their successors", "[spec]") {
 
 TEST_CASE("Plain Slurm and this machine claim nothing", "[spec]") {
   for (const auto* id : {"generic", "local"}) {
-    const auto site = shipped(id);
+    const auto site = shipped_site(id);
     CHECK(site.partitions.empty());
     CHECK(site.node_types.empty());
     CHECK_FALSE(site.slurm_version.has_value());

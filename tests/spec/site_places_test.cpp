@@ -3,22 +3,18 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "spec/load_text.hpp"
 #include "spec/site_store.hpp"
-#include "temp_dir.hpp"
+#include "spec/temp_dir.hpp"
 
 using namespace hpcml;
+using testing::all_text;
 using testing::TempDir;
 
 namespace {
 
 std::string named(const std::string& id, const std::string& name) {
   return R"({"id": ")" + id + R"(", "name": ")" + name + "\"}";
-}
-
-std::string all_text(const spec::SiteLoad& load) {
-  std::string text;
-  for (const auto& diagnostic : load.diagnostics) text += diag::render_text(diagnostic, load.source, false);
-  return text;
 }
 
 } // namespace

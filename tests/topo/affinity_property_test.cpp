@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <random>
 
+#include "random_numbers.hpp"
 #include "topo/affinity.hpp"
 
 using namespace hpcml;
 using model::CpuShape;
 using model::GpuPlace;
 using model::IdSet;
+using test::chance;
+using test::pick;
 
 namespace {
 
@@ -19,11 +22,6 @@ struct Case {
   std::vector<GpuPlace> gpus;
   topo::AffinityRequest request;
 };
-
-unsigned pick(std::mt19937& random, unsigned low, unsigned high) {
-  return low + static_cast<unsigned>(random() % (high - low + 1));
-}
-bool chance(std::mt19937& random, unsigned percent) { return random() % 100 < percent; }
 
 /// A node with holes, interleaved or blocked numbering, one or two threads, some levels unknown.
 Case random_case(std::mt19937& random) {
