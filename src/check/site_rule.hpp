@@ -31,6 +31,16 @@ struct SitePart {
 /// The components; none without a site.
 std::vector<SitePart> parts_of(const Subject& subject);
 
+/// A script that LUMI takes, which every rule must leave alone there: the good example of many.
+inline constexpr Example k_lumi_job(R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p small-g
+#SBATCH --gpus-per-node=1
+srun true
+)",
+                                    "lumi");
+
 /// error: the job is refused or never starts; warning: it most likely is; note: it could be better.
 diag::Severity severity_of(const hpcml::site::Verdict& verdict);
 

@@ -52,6 +52,4 @@ std::size_t Desk::files() const {
       std::distance(fs::directory_iterator(x_folder.path()), fs::directory_iterator()));
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 } // namespace hpcml::test

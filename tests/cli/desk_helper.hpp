@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "holds.hpp"
 #include "temp_folder.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/process.hpp"
@@ -34,8 +35,5 @@ private:
   TempFolder x_folder;
   util::EnvSnapshot x_env;
 };
-
-/// True if `text` holds `part`.
-bool holds(const std::string& text, const std::string& part);
 
 } // namespace hpcml::test

@@ -2,6 +2,7 @@
 // Launchers behind `--`: one per node with the job's own meeting place, or refused with the line to type.
 #include <catch2/catch.hpp>
 
+#include "holds.hpp"
 #include "plan_helper.hpp"
 #include "render/script.hpp"
 
@@ -22,8 +23,6 @@ std::string step_of(const model::JobSpec& job) {
   const auto script = render::render_script(planned(job, "zurada"));
   return script.substr(script.rfind("srun"));
 }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 } // namespace
 

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Requests that cannot be met: each says what, where from and what to do; all at once.
+#include "holds.hpp"
 #include "plan_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;
-
-namespace {
-
-bool holds(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
-}
-
-} // namespace
 
 TEST_CASE("Nine GPUs per LUMI node are refused with the number that is there and a way out") {
   auto job = lumi_job();

@@ -2,10 +2,12 @@
 // Python environments: what a site can build, and where an environment is activated.
 #include <catch2/catch.hpp>
 
+#include "holds.hpp"
 #include "plan/plan_helper.hpp"
 #include "plan/requirements.hpp"
 
 using namespace hpcml;
+using test::holds;
 using test::text;
 
 namespace {
@@ -25,10 +27,6 @@ model::JobSpec lumi_container(const std::string& bind = {}) {
   job.container = text("/images/torch.sif");
   if (!bind.empty()) job.binds = {text(bind)};
   return job;
-}
-
-bool holds(const std::string& whole, const std::string& part) {
-  return whole.find(part) != std::string::npos;
 }
 
 } // namespace

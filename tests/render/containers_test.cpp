@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "flag_values.hpp"
+#include "holds.hpp"
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
@@ -11,11 +12,10 @@
 #include "util/file.hpp"
 
 using namespace hpcml;
+using test::holds;
 using test::text;
 
 namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::string script_for(const std::string& site, model::JobSpec job) {
   job.account = text(site == "lumi" ? "project_1" : "a1");

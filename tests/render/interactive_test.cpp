@@ -2,18 +2,18 @@
 // The line for an interactive job: the same resources, nothing dropped without a word.
 #include <catch2/catch.hpp>
 
+#include "holds.hpp"
 #include "render/interactive.hpp"
 #include "render/script.hpp"
 #include "render_helper.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
+using test::holds;
 
 namespace {
 
 model::Origin typed() { return {model::OriginKind::flag, "--flag", {}, {}, {}}; }
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 std::vector<std::string> names(const std::vector<model::PlannedDirective>& directives) {
   std::vector<std::string> names;

@@ -2,6 +2,7 @@
 // The scripts themselves: what stands in them, what explains them, what cannot be written.
 #include <catch2/catch.hpp>
 
+#include "holds.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
 #include "render/template.hpp"
@@ -9,12 +10,7 @@
 #include "util/text.hpp"
 
 using namespace hpcml;
-
-namespace {
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-} // namespace
+using test::holds;
 
 TEST_CASE("a whole-node script has the documented masks, no CPU count, and unsets what would bring one") {
   const auto script = render::render_script(test::make_whole_node_plan());

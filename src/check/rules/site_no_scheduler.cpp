@@ -43,14 +43,7 @@ python train.py
 srun true
 )",
             "generic"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
+           k_lumi_job,
            {R"(#!/bin/bash
 #SBATCH --time=10
 srun true

@@ -87,14 +87,7 @@ srun true
 ibrun true
 )",
             "vista"}},
-          {{R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"},
+          {k_lumi_job,
            {R"(#!/bin/bash
 #SBATCH -p gh
 #SBATCH -N1

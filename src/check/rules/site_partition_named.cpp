@@ -77,14 +77,7 @@ srun true
 srun true
 )",
             "trillium"},
-           {R"(#!/bin/bash
-#SBATCH --account=project_462000001
-#SBATCH --time=10
-#SBATCH -p small-g
-#SBATCH --gpus-per-node=1
-srun true
-)",
-            "lumi"}},
+           k_lumi_job},
           find,
           nullptr,
           k_likely_refusal};
