@@ -10,8 +10,6 @@
 
 namespace hpcml::launch {
 
-using util::Result;
-
 namespace {
 
 /// Threads, loaders and devices of one rank.
@@ -172,13 +170,6 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   for (const auto* name : {"SLURM_CPU_BIND", "SLURM_MEM_BIND"}) builder.remove(name);
   mark_as_own(setup.changes, setup.env);
   return setup;
-}
-
-Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world, const NodeView& node,
-                                  const util::EnvSnapshot& env) {
-  TRY(auto common, plan_node_setup(request, BecomesRank{world}, node, env));
-  return make_rank_setup(request, std::make_shared<const NodeSetup>(std::move(common)),
-                         world.layout.local_rank);
 }
 
 } // namespace hpcml::launch

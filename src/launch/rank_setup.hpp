@@ -28,10 +28,6 @@ struct RankSetup {
 RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
                           unsigned local_rank);
 
-/// The same for the one rank of a process that becomes it. The error is about its GPUs.
-util::Result<RankSetup> plan_rank_setup(const LaunchRequest& request, const World& world,
-                                        const NodeView& node, const util::EnvSnapshot& env);
-
 /// `text` with $NAME, ${NAME} and ${NAME:-word} replaced; nothing if it needs a shell (a command, another
 /// operator). Pure.
 std::optional<std::string> expand_variables(const std::string& text, const util::EnvSnapshot& env);

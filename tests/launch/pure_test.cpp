@@ -12,8 +12,8 @@
 #include "launch/gpus.hpp"
 #include "launch/interfaces.hpp"
 #include "launch/output_lines.hpp"
+#include "launch/planned_rank.hpp"
 #include "launch/preflight_check.hpp"
-#include "launch/rank_setup.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/world.hpp"
 #include "spec/site_store.hpp"
@@ -124,7 +124,7 @@ TEST_CASE("the node's GPUs tell the vendor, whatever the profile says") {
   world.layout.local_world_size = world.layout.world_size = 2;
   world.layout.nodes = {"n1"};
   world.layout.tasks_per_node = {2};
-  const auto setup = launch::plan_rank_setup(request, world, node, {});
+  const auto setup = testing::planned_rank(request, world, node, {});
   REQUIRE(setup);
   CHECK(setup->env.get_or("CUDA_VISIBLE_DEVICES", "") == "1");
   CHECK(setup->env.get_or("CUDA_DEVICE_ORDER", "") == "PCI_BUS_ID");
@@ -164,7 +164,7 @@ TEST_CASE(
     launch::LaunchRequest request;
     request.command = {"true"};
     request.gpus_per_task = demanded;
-    return launch::plan_rank_setup(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
+    return testing::planned_rank(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
   };
   const std::string said = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime "
                            "leaves it out, and what stands behind it";
@@ -328,13 +328,13 @@ TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole 
   world.layout.nodes = {"n1"};
   world.layout.tasks_per_node = {1};
   node.mask = type->cpu.all() - type->cpu.reserved;
-  const auto whole = launch::plan_rank_setup(request, world, node, {});
+  const auto whole = testing::planned_rank(request, world, node, {});
   REQUIRE(whole);
   CHECK(whole->node->binding.mode == BindMode::apply);
   CHECK(whole->node->binding.owns_node);
   CHECK(whole->plan.binding.cpus.to_list() == "49-55");
   node.mask.remove(127);
-  const auto part = launch::plan_rank_setup(request, world, node, {});
+  const auto part = testing::planned_rank(request, world, node, {});
   REQUIRE(part);
   CHECK(part->node->binding.mode == BindMode::none);
   CHECK_FALSE(part->node->binding.owns_node);
@@ -368,12 +368,12 @@ TEST_CASE("every rank gets the site's interfaces that its node has, in one order
     world.layout.local_world_size = world.layout.world_size = 8;
     world.layout.nodes = {"n1"};
     world.layout.tasks_per_node = {8};
-    const auto setup = launch::plan_rank_setup(request, world, node, {});
+    const auto setup = testing::planned_rank(request, world, node, {});
     REQUIRE(setup);
     CHECK(setup->env.get_or("GLOO_SOCKET_IFNAME", "") == row.gloo);
     CHECK(setup->env.get_or("NCCL_SOCKET_IFNAME", "") ==
           (row.present.size() == 2 ? "hsn0,hsn1" : "hsn0,hsn1,hsn2,hsn3"));
-    const auto kept = launch::plan_rank_setup(request, world, node, env_of({{"GLOO_SOCKET_IFNAME", "eth0"}}));
+    const auto kept = testing::planned_rank(request, world, node, env_of({{"GLOO_SOCKET_IFNAME", "eth0"}}));
     REQUIRE(kept);
     CHECK(kept->env.get_or("GLOO_SOCKET_IFNAME", "") == "eth0");
   }

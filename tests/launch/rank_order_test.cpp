@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "launch/rank_setup.hpp"
+#include "launch/planned_rank.hpp"
 
 using namespace hpcml;
 using model::GpuOrder;
@@ -36,7 +36,7 @@ util::Result<launch::RankSetup> setup_of(unsigned local_rank, GpuOrder order, mo
   world.layout.local_world_size = world.layout.world_size = ranks;
   world.layout.nodes = {"n1"};
   world.layout.tasks_per_node = {ranks};
-  return launch::plan_rank_setup(request, world, node, env);
+  return testing::planned_rank(request, world, node, env);
 }
 
 std::string visible(const launch::RankSetup& setup) {
