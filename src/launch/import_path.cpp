@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::size_t k_most_of_a_text = 64 << 10;
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 std::string absolute(const std::string& path, const std::string& folder) {
   return path.starts_with("/") ? path : folder + (path.empty() ? "" : "/" + path);
 }
@@ -49,7 +43,7 @@ struct Installation {
 /// Of the Python at `program`, which is no virtual environment's.
 Installation find_installation(const std::string& program, const FileView& files) {
   const auto real = follow_links(program, files);
-  Installation found{folder_of(folder_of(real)), versioned_name(util::base_name(real))};
+  Installation found{util::folder_name(util::folder_name(real)), versioned_name(util::base_name(real))};
   if (found.prefix == "/") found.prefix.clear();
   if (!found.name.empty()) return found;
   std::vector<std::string> versions;
@@ -126,8 +120,8 @@ struct Virtual {
 };
 
 std::optional<Virtual> find_virtual(const std::string& program, const FileView& files) {
-  const auto folder = folder_of(program);
-  for (const auto& prefix : {folder_of(folder), folder})
+  const auto folder = util::folder_name(program);
+  for (const auto& prefix : {util::folder_name(folder), folder})
     if (auto text = files.read(prefix + "/pyvenv.cfg", k_most_of_a_text))
       return Virtual{prefix, std::move(*text)};
   return std::nullopt;
@@ -174,7 +168,7 @@ std::string follow_links(std::string path, const FileView& files) {
   for (int depth = 0; depth < 16; ++depth) {
     const auto target = files.link(path);
     if (!target) break;
-    path = absolute(*target, folder_of(path));
+    path = absolute(*target, util::folder_name(path));
   }
   return path;
 }
@@ -210,7 +204,7 @@ PythonLine read_python_line(const std::vector<std::string>& words, const util::E
   }
   if (!line.no_variables && !env.get_or("PYTHONSAFEPATH", "").empty()) safe = true;
   if (safe) return line;
-  line.own_path = script ? folder_of(follow_links(absolute(*script, cwd), files)) : cwd;
+  line.own_path = script ? util::folder_name(follow_links(absolute(*script, cwd), files)) : cwd;
   return line;
 }
 

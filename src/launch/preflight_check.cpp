@@ -16,11 +16,6 @@ using util::Error;
 
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup,
                                       const LaunchRequest& request) {
   std::vector<std::string> words = {helper,      "preflight",
@@ -40,7 +35,7 @@ std::vector<std::string> helper_words(const std::string& helper, const RankSetup
 } // namespace
 
 std::optional<std::string> find_torch_helper(const std::string& program) {
-  const std::string folder = folder_of(program), name = util::base_name(program);
+  const std::string folder = util::folder_name(program), name = util::base_name(program);
   // bin/hpcml-aarch64 has its own helper beside the other's.
   const std::string arch = name.starts_with("hpcml-") ? name.substr(5) : "";
   for (const auto& path : {folder + "/../libexec/hpcml/hpcml-torch" + arch, folder + "/hpcml-torch" + arch})
