@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "site/gpu_names.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::plan {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "site/limits.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "util/text.hpp"

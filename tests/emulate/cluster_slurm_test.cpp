@@ -2,7 +2,6 @@
 // Emulated clusters under the installed Slurm: what slurmctld, slurmd and the tasks themselves say.
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 // What scripts and requests ask for, counted alike.
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <set>
 
 #include "shipped_site.hpp"
