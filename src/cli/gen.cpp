@@ -77,6 +77,13 @@ int run_gen(const GenOptions& options, const Context& context) {
   if (!job) return exit_code;
   if (options.interactive) {
     auto findings = render::find_unsaid(render::make_interactive(job->plan));
+    if (!job->plan.components.empty())
+      findings.push_back({diag::Severity::error,
+                          "request/interactive",
+                          "an interactive job has one component, this one has " +
+                              std::to_string(job->plan.components.size() + 1),
+                          {},
+                          "leave --interactive out"});
     if (no_program && job->plan.container)
       findings.push_back({diag::Severity::warning,
                           "request/interactive",

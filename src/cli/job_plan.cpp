@@ -8,7 +8,9 @@
 
 #include "check/check_script.hpp"
 #include "cli/chosen_site.hpp"
+#include "plan/components.hpp"
 #include "render/script.hpp"
+#include "spec/job_file.hpp"
 #include "util/file.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -89,14 +91,17 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
     job.hpcml_path = model::Sourced<std::string>{
         util::own_executable().string(),
         {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
-  job.command_script = script_of(job.command);
+  auto components = spec::component_jobs(job);
+  for (auto& component : components) component.command_script = script_of(component.command);
   plan::Caller caller{request_line(context)};
   std::error_code ignored;
   for (const auto& folder : context.sites_dirs)
     caller.sites_dirs.push_back(std::filesystem::absolute(folder, ignored).string());
-  auto result = plan::make_plan(job, site, caller);
+  auto result = plan::make_plan(components, site, caller);
   if (!result.plan) return result;
   warn_of_program(*result.plan, result.diagnostics);
+  for (const auto& component : result.plan->components)
+    if (component.command != result.plan->command) warn_of_program(component, result.diagnostics);
   for (auto& finding : render::find_unwritable(*result.plan))
     result.diagnostics.push_back(std::move(finding));
   return result;

@@ -142,6 +142,30 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
   return job;
 }
 
+namespace {
+
+/// What a component says itself is not overruled unseen, nor does it overrule what was typed.
+void find_component_clashes(const model::JobSpec& over, const std::string& where, const spec::JobPart& part,
+                            diag::Diagnostics& findings) {
+  const auto report = [&](const std::string& name) {
+    findings.push_back({diag::Severity::error,
+                        "usage/" + name,
+                        where + " and a component of the job file both say \"" + name + "\"",
+                        {},
+                        "say it in one of the two places"});
+  };
+  const auto& components = part.job.components;
+  const auto any = [&](const auto& says) { return std::any_of(components.begin(), components.end(), says); };
+  for (const auto& key : spec::job_keys())
+    if (key.per_component && key.form != spec::KeyForm::list && key.to_json(over) &&
+        any([&](const model::JobSpec& own) { return key.to_json(own).has_value(); }))
+      report(key.name);
+  if (!over.command.empty() && any([](const model::JobSpec& own) { return !own.command.empty(); }))
+    report("command");
+}
+
+} // namespace
+
 MergedRequest read_request(const RequestFlags& flags, const Context& context) {
   MergedRequest request;
   std::error_code ignored;
@@ -189,6 +213,8 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
   for (auto& part : request.parts) {
     const auto own = spec::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
     part.job = spec::merge_jobs(spec::merge_jobs(own, variables.job.value_or(model::JobSpec{})), typed);
+    find_component_clashes(typed, "the command line", part, findings);
+    find_component_clashes(variables.job.value_or(model::JobSpec{}), "an HPCML_* variable", part, findings);
     resolve_paths(part.job, context.env, findings);
   }
   settle(request, findings, {}, k_usage, context.colour);

@@ -189,6 +189,11 @@ int run_where(const MergedRequest& request, const WhereOptions& options, const C
                 context.colour);
     return k_usage;
   }
+  if (!request.parts.front().job.components.empty()) {
+    print_error("--where compares places for nodes of one kind, and the job has several components",
+                "leave --where out, or ask with the keys of one component as flags", context.colour);
+    return k_usage;
+  }
   Survey survey(request, options.all_sites, context);
   if (options.all_sites) {
     const auto folders = spec::site_directories(context.sites_dirs, context.env);

@@ -205,6 +205,14 @@ struct Plan {
   std::vector<std::string> sites_dirs; ///< where launch finds the profile when it is not built in, absolute
   RankRequest ranks;                   ///< what they hear as it was asked for
   std::vector<std::pair<std::string, Origin>> notes; ///< things worth saying in --explain that have no line
+  /// Of a heterogeneous job the components behind this one. Their directives are what sbatch does not hand on
+  /// from the component before; script and set-up are this plan's.
+  std::vector<Plan> components = {};
+  unsigned tasks() const {
+    unsigned all = layout.nodes * layout.tasks_per_node;
+    for (const auto& component : components) all += component.tasks();
+    return all;
+  }
 };
 
 } // namespace hpcml::model

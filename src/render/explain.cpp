@@ -54,6 +54,15 @@ std::string explain_task_variables(const model::Plan& plan) {
   return text.empty() ? text : "\nhpcml launch sets in each task:\n" + text;
 }
 
+/// What has no line in the script.
+std::string explain_plan(const model::Plan& plan) {
+  std::string text;
+  if (plan.launcher.choice.is_hpcml()) text += explain_task_variables(plan);
+  if (!plan.notes.empty()) text += "\nNotes:\n";
+  for (const auto& [note, origin] : plan.notes) text += note + "\n" + describe({"", origin});
+  return text;
+}
+
 } // namespace
 
 std::string describe_origin(const model::Origin& origin) {
@@ -71,9 +80,10 @@ std::string render_explain(const model::Plan& plan) {
     text += render_line(line) + "\n";
     for (const auto& reason : reasons_of(line)) text += describe(reason);
   }
-  if (plan.launcher.choice.is_hpcml()) text += explain_task_variables(plan);
-  if (!plan.notes.empty()) text += "\nNotes:\n";
-  for (const auto& [note, origin] : plan.notes) text += note + "\n" + describe({"", origin});
+  text += explain_plan(plan);
+  for (std::size_t i = 0; i < plan.components.size(); ++i)
+    if (const auto own = explain_plan(plan.components[i]); !own.empty())
+      text += fmt::format("\nComponent {}:\n{}", i + 2, own);
   return text;
 }
 

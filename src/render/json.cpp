@@ -146,6 +146,13 @@ std::string render_json(const model::Plan& plan) {
   json["request"] = plan.request_line;
   json["directives"] = directives_json(plan);
   json["layout"] = layout_json(plan.layout);
+  for (const auto& component : plan.components)
+    json["components"].push_back({{"partition", component.partition},
+                                  {"node_type", component.node_type},
+                                  {"command", component.command},
+                                  {"directives", directives_json(component)},
+                                  {"layout", layout_json(component.layout)},
+                                  {"binding", binding_json(component.binding)}});
   json["launcher"] = {{"kind", plan.launcher.choice.name()},
                       {"step", plan.launcher.step},
                       {"step_args", plan.launcher.step_args},

@@ -63,6 +63,13 @@ ScriptWords program_words(const model::PortedLaunch& program, const std::vector<
 Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
 /// The program as a step: one task per rank (or one agent per node), or one process on the first node.
 Step program_step(const ScriptStep& step);
+/// Who decided what of a step.
+Reasons step_reasons(const model::Plan& plan);
+/// The step over all components of a heterogeneous job: one `srun` for all, each component with its own
+/// options and, where it has one, its own program.
+Step component_step(const ScriptStep& first);
+/// What stands before it: what the batch step knows of the first component is none of the others' business.
+ScriptLines component_lines();
 /// What stands before a step that binds with masks.
 ScriptLines mask_lines(const model::Plan& plan);
 /// What starts one task on each node.

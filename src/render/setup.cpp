@@ -22,6 +22,10 @@ ScriptLines make_directives(const model::Plan& plan) {
   ScriptLines lines;
   for (const auto& directive : plan.directives)
     lines.push_back(Directive{directive.name, directive.value, because(directive.origin)});
+  for (const auto& component : plan.components) {
+    lines.push_back(Verbatim{"#SBATCH hetjob", by_rule("the components of the job, in their order")});
+    for (auto& line : make_directives(component)) lines.push_back(std::move(line));
+  }
   return lines;
 }
 
@@ -130,8 +134,7 @@ ScriptLines make_store(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
   const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();
-  const bool meets = plan.layout.nodes * plan.layout.tasks_per_node > 1 &&
-                     (!plan.ranks.meet_timeout || plan.ranks.meet_timeout->value > 0);
+  const bool meets = plan.tasks() > 1 && (!plan.ranks.meet_timeout || plan.ranks.meet_timeout->value > 0);
   if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return {};
   const bool looked_up = !meeting.interface.empty() || meeting.ipv4 || !meeting.from_env.empty();
   const auto name = looked_up

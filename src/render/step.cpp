@@ -110,6 +110,8 @@ bool holds_program(const Step& step) {
   return false;
 }
 
+} // namespace
+
 Reasons step_reasons(const model::Plan& plan) {
   Reasons reasons{{plan.launcher.choice.name(), plan.launcher.origin}};
   if (!plan.binding.why.empty()) reasons.push_back({plan.binding.why, plan.binding.origin});
@@ -151,8 +153,6 @@ Reasons step_reasons(const model::Plan& plan) {
   }
   return reasons;
 }
-
-} // namespace
 
 ScriptWords program_words(const model::PortedLaunch& program, const std::vector<std::string>& words) {
   const auto& source = program.source;
@@ -294,6 +294,7 @@ ScriptLines mask_lines(const model::Plan& plan) {
 }
 
 Step program_step(const ScriptStep& step) {
+  if (!step.plan.components.empty() && !step.program.once) return component_step(step);
   const auto& launcher = step.plan.launcher;
   return step.program.once ? single_step(step,
                                          literals({launcher.step, "--nodes=1", "--ntasks=1",
@@ -306,7 +307,8 @@ Step program_step(const ScriptStep& step) {
 namespace {
 
 ScriptLines one_step(const ScriptStep& given) {
-  auto lines = mask_lines(given.plan);
+  const bool over_components = !given.plan.components.empty() && !given.program.once;
+  auto lines = over_components ? component_lines() : mask_lines(given.plan);
   auto step = program_step(given);
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
   // purpose.

@@ -19,19 +19,6 @@ JobLoad failed(const std::string& path, std::string message, std::string hint) {
   return load;
 }
 
-/// A plan has nodes of one kind, one launch line and one environment.
-void refuse_components(ObjectReader& root) {
-  for (const char* key : {"components", "hetjob"}) {
-    if (!root.has(key)) continue;
-    root.raw(key);
-    root.report_value(
-        key, fmt::format("\"{}\": a heterogeneous job's script cannot be written from a job file", key),
-        "write its directives yourself, with #SBATCH hetjob between the components, and start the ranks of "
-        "all by srun --het-group=0,1 hpcml launch … -- CMD (docs/launching.md, \"Heterogeneous jobs\"); "
-        "hpcml check judges each component");
-  }
-}
-
 } // namespace
 
 JobLoad load_job_file(const std::string& path) {
@@ -52,12 +39,12 @@ JobLoad load_job_file(const std::string& path) {
   auto job = read_job(root);
   load.site = root.text("site", TextRule::name);
   read_steps(job, root);
+  read_components(job, root);
   read_chain(root, load.chain, load.chain_if);
   load.jobs = read_parts(context, root);
   if (root.has("jobs") && (!job.command.empty() || load.chain))
     root.report_value("jobs", "a file with \"jobs\" has each program and chain there",
                       "move \"command\", \"steps\" and \"chain\" into the jobs");
-  refuse_components(root);
   root.raw("$schema");
   root.finish();
   load.diagnostics.insert(load.diagnostics.end(), context.diagnostics.begin(), context.diagnostics.end());
@@ -96,7 +83,17 @@ model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& ove
     merged.steps = over.steps;
     merged.body = over.body;
   }
+  if (!over.components.empty()) merged.components = over.components;
   return merged;
+}
+
+std::vector<model::JobSpec> component_jobs(const model::JobSpec& job) {
+  auto whole = job;
+  whole.components.clear();
+  if (job.components.empty()) return {whole};
+  std::vector<model::JobSpec> jobs;
+  for (const auto& own : job.components) jobs.push_back(merge_jobs(whole, own));
+  return jobs;
 }
 
 } // namespace hpcml::spec

@@ -39,5 +39,8 @@ JobLoad load_job_file(const std::string& path);
 JobLoad job_from_environment(const util::EnvSnapshot& env);
 /// Values of `over` where it has them, else those of `under`. Lists are appended: `under` first.
 model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& over);
+/// The request of each component of a heterogeneous job: the job's own under the component's. A job without
+/// components is its only one.
+std::vector<model::JobSpec> component_jobs(const model::JobSpec& job);
 
 } // namespace hpcml::spec

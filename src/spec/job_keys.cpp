@@ -119,7 +119,12 @@ std::vector<JobKey> software_keys() {
 
 std::vector<JobKey> every_key() {
   auto keys = resource_keys();
-  for (auto& key : run_keys()) keys.push_back(std::move(key));
+  for (auto& key : keys) key.per_component = true;
+  for (auto& key : run_keys()) {
+    for (const char* name : {"gpu-visibility", "rank-order", "spill", "sbatch", "srun"})
+      key.per_component = key.per_component || key.name == name;
+    keys.push_back(std::move(key));
+  }
   for (const auto& asked : model::k_rank_flags) keys.push_back(rank_key(asked, k_run));
   for (auto& key : software_keys()) keys.push_back(std::move(key));
   return keys;

@@ -45,6 +45,7 @@ struct JobKey {
   std::function<void(model::JobSpec&, const model::JobSpec&)> merge;
   /// As a job file has it; nothing where the job does not say it.
   std::function<std::optional<std::string>(const model::JobSpec&)> to_json;
+  bool per_component = false; ///< each component of a heterogeneous job may say it for itself
 
   /// "--nodes"
   std::string flag() const { return "--" + name; }

@@ -35,6 +35,7 @@ PartEntry read_part(ObjectReader& object) {
   part.name = object.text("name", TextRule::name).value_or("");
   part.job = read_job(object);
   read_steps(part.job, object);
+  read_components(part.job, object);
   if (!part.job.job_name && !part.name.empty())
     part.job.job_name = object.known("name", std::optional<std::string>(part.name));
   part.after = one_or_more(object, "after");
@@ -44,7 +45,6 @@ PartEntry read_part(ObjectReader& object) {
   read_chain(object, chain, chain_if);
   part.chain = chain.value_or(part.chain);
   part.chain_if = chain_if.value_or(part.chain_if);
-  object.finish();
   return entry;
 }
 
@@ -102,7 +102,6 @@ void read_steps(model::JobSpec& job, ObjectReader& object) {
   object.each("steps", [&](ObjectReader& step) {
     model::JobStep one{step.texts("command"), step.flag("once").value_or(false)};
     step.require("command", "it is the program that the step runs");
-    step.finish();
     job.steps.push_back(std::move(one));
   });
   if (has_command)
@@ -112,6 +111,29 @@ void read_steps(model::JobSpec& job, ObjectReader& object) {
   const auto main =
       std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
   job.command = main == job.steps.end() ? job.steps.front().command : main->command;
+}
+
+void read_components(model::JobSpec& job, ObjectReader& object) {
+  if (!object.has("components")) return;
+  object.each("components", [&](ObjectReader& component) {
+    auto& own = job.components.emplace_back();
+    for (const auto& key : job_keys()) {
+      if (key.per_component) {
+        key.from_file(own, component);
+      } else if (component.has(key.name)) {
+        component.raw(key.name);
+        component.report_value(key.name, fmt::format("\"{}\" is the whole job's", key.name),
+                               "write it beside \"components\"");
+      }
+    }
+    own.command = component.texts("command");
+    if (!own.command.empty() && !job.steps.empty())
+      component.report_value("command", "the programs of \"steps\" run on all components, in their order",
+                             "leave \"steps\" out, or this \"command\"");
+  });
+  if (job.components.size() == 1)
+    object.report_value("components", "one component is a job without components",
+                        "write its keys beside \"command\", or a second component");
 }
 
 void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optional<std::string>& chain_if) {

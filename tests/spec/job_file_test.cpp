@@ -76,18 +76,50 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   }
 }
 
-TEST_CASE("A job file of several components is refused with what writes such a job", "[spec]") {
+TEST_CASE("A component has the job's values under its own", "[spec]") {
   const TempDir folder;
-  for (const auto* key : {"components", "hetjob"}) {
-    const auto path =
-        folder.write("hpcml.json", std::string("{\"") + key + "\": [{\"nodes\": 1}, {\"nodes\": 2}]}");
-    const auto load = spec::load_job_file(path);
-    CHECK_FALSE(load.job.has_value());
-    const auto text = all_text(load);
-    CHECK_THAT(text, Catch::Contains("a heterogeneous job's script cannot be written from a job file") &&
-                         Catch::Contains("srun --het-group=0,1 hpcml launch"));
-    CHECK_THAT(text, !Catch::Contains("is not known"));
-  }
+  const auto load = spec::load_job_file(folder.write("hpcml.json", R"({
+  "time": 10, "nodes": 4, "sbatch": ["--comment=all"], "command": ["train"],
+  "components": [
+    {"partition": "a", "nodes": 1, "gpus-per-node": 0, "command": ["serve", "--port=1"]},
+    {"partition": "b", "sbatch": ["--constraint=x"]}]
+})"));
+  INFO(all_text(load));
+  REQUIRE(load.job.has_value());
+  const auto jobs = spec::component_jobs(*load.job);
+  REQUIRE(jobs.size() == 2);
+  CHECK(jobs[0].partition->value == "a");
+  CHECK(jobs[0].nodes->value == 1);
+  CHECK(jobs[0].time->value.to_slurm() == "00:10:00");
+  CHECK(jobs[0].command == std::vector<std::string>{"serve", "--port=1"});
+  CHECK(jobs[0].sbatch.size() == 1);
+  CHECK(jobs[1].nodes->value == 4);
+  CHECK_FALSE(jobs[1].gpus_per_node.has_value());
+  CHECK(jobs[1].command == std::vector<std::string>{"train"});
+  CHECK(jobs[1].sbatch.size() == 2);
+  CHECK(jobs[1].components.empty());
+}
+
+TEST_CASE("What a component may not say is placed, and said with what to do", "[spec]") {
+  const TempDir folder;
+  const auto load = spec::load_job_file(folder.write("hpcml.json", R"({
+  "steps": [{"command": ["a"]}],
+  "components": [
+    {"nodes": 1, "job-name": "x"},
+    {"node": 1, "command": ["b"]},
+    {"nodes": "two", "container": "x.sif"}]
+})"));
+  CHECK_FALSE(load.job.has_value());
+  const auto text = all_text(load);
+  for (const auto* wanted : {":4:30: error: \"job-name\" is the whole job's", "write it beside \"components\"",
+                             ":5:6: error: ", "did you mean \"nodes\"?",
+                             ":5:28: error: the programs of \"steps\" run on all components",
+                             ":6:15: error: components[2].nodes must be a whole number, not a text",
+                             ":6:35: error: \"container\" is the whole job's"})
+    CHECK_THAT(text, Catch::Contains(wanted));
+  CHECK(load.diagnostics.size() == 5); // each once
+  const auto one = spec::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
+  CHECK_THAT(all_text(one), Catch::Contains("one component is a job without components"));
 }
 
 TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]") {
