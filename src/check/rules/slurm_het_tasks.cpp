@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Steps over components that all get the first one's number of tasks.
+#include <algorithm>
+
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace slurm_het_tasks {
+
+/// With both, sbatch of 23.11 and later knows the tasks and puts them into SLURM_NTASKS of the batch step,
+/// which srun reads for every component; with --ntasks it leaves the others theirs.
+bool hands_tasks_on(const slurm::JobOptions& request) {
+  return request.has("cpus-per-task") && request.has("ntasks-per-node") && !request.has("ntasks");
+}
+
+bool names_several(const std::string& groups) { return groups.find_first_of(",-") != std::string::npos; }
+
+/// Whether the script takes the variable away in front of the place.
+bool is_unset_before(const Subject& subject, std::size_t offset) {
+  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
+    if (command.place.offset > offset || command.name() != "unset") return false;
+    const auto words = command.arguments();
+    return std::any_of(words.begin(), words.end(),
+                       [](const auto& word) { return word.text() == "SLURM_NTASKS"; });
+  });
+}
+
+Hits find(const Subject& subject) {
+  Hits hits;
+  const auto& sizes = subject.sizes;
+  if (sizes.size() < 2 || !subject.may_be("23.11-") || !hands_tasks_on(subject.requests[0])) return hits;
+  const auto tasks = [](const slurm::JobSize& size) { return size.min_nodes * size.tasks_per_node; };
+  const auto first = tasks(sizes[0]);
+  if (std::all_of(sizes.begin(), sizes.end(), [&](const auto& size) { return tasks(size) == first; }))
+    return hits;
+  for (const auto& launch : subject.launches) {
+    const auto& link = launch.chain.front();
+    const auto groups =
+        link.program == "srun" && !launch.command->parent ? link.value("het-group") : std::nullopt;
+    if (!groups || !names_several(*groups) || link.find("ntasks") ||
+        is_unset_before(subject, link.place.offset))
+      continue;
+    hits.push_back({link.find("het-group")->place,
+                    "from 23.11 every component starts " + std::to_string(first) +
+                        (first == 1 ? " task" : " tasks") + ", as the first one does",
+                    "unset SLURM_NTASKS SLURM_NPROCS before this step"});
+  }
+  return hits;
+}
+
+} // namespace slurm_het_tasks
+
+Rule rule_slurm_het_tasks() {
+  using namespace slurm_het_tasks;
+  return {
+      "slurm/het-tasks",
+      diag::Severity::warning,
+      "A step over components takes the first one's tasks",
+      "sbatch of 23.11 and later puts the first component's tasks into SLURM_NTASKS where the component says "
+      "--ntasks-per-node and --cpus-per-task, and srun --het-group=0,1 takes them for each: tried with 23.11 "
+      "to "
+      "26.05, 2 and 2 tasks instead of 2 and 8.",
+      "https://slurm.schedmd.com/heterogeneous_jobs.html",
+      {{R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
+#SBATCH hetjob
+#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
+srun --het-group=0,1 -c4 ./a
+)",
+        "", "23.11"},
+       {R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=2 -c4
+#SBATCH hetjob
+#SBATCH -N1 --ntasks-per-node=8 -c2
+#SBATCH hetjob
+#SBATCH -N4 --ntasks-per-node=2 -c4
+srun -l --het-group=0-2 ./a
+)",
+        "", "26.05"},
+       {R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=4 -c7
+#SBATCH hetjob
+#SBATCH -N1 -n1 -c7
+srun --het-group=0,1 -c7 hpcml launch -- ./a
+)",
+        "", ""}},
+      {{R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
+#SBATCH hetjob
+#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
+srun --het-group=0,1 -c4 ./a
+)",
+        "", "23.02"},
+       {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
+#SBATCH hetjob
+#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
+unset SLURM_NTASKS SLURM_NPROCS
+srun --het-group=0,1 -c4 ./a
+)",
+        "", "25.05"},
+       {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
+#SBATCH hetjob
+#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
+srun --het-group=1 -c4 ./a
+)",
+        "", "25.05"},
+       {R"(#!/bin/bash
+#SBATCH --nodes=1 --ntasks-per-node=2 --cpus-per-task=4
+#SBATCH hetjob
+#SBATCH --nodes=2 --ntasks-per-node=4 --cpus-per-task=4
+srun --het-group=0 -n2 -c4 ./a : --het-group=1 -n8 -c4 ./b
+)",
+        "", "25.05"},
+       {R"(#!/bin/bash
+#SBATCH -N1 -n2 -c4
+#SBATCH hetjob
+#SBATCH -N2 --ntasks-per-node=4 -c4
+srun --het-group=0,1 -c4 ./a
+)",
+        "", "25.05"}},
+      find};
+}
+
+} // namespace hpcml::check
