@@ -111,8 +111,8 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
 })"));
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
-  for (const auto* wanted : {":4:30: error: \"job-name\" is the whole job's", "write it beside \"components\"",
-                             ":5:6: error: ", "did you mean \"nodes\"?",
+  for (const auto* wanted : {":4:30: error: \"job-name\" is the whole job's",
+                             "write it beside \"components\"", ":5:6: error: ", "did you mean \"nodes\"?",
                              ":5:28: error: the programs of \"steps\" run on all components",
                              ":6:15: error: components[2].nodes must be a whole number, not a text",
                              ":6:35: error: \"container\" is the whole job's"})
