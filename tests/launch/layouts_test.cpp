@@ -34,7 +34,8 @@ const char* const k_show = "#!/bin/sh\necho \"at ${SLURM_PROCID:--} ${SLURM_LOCA
 
 /// The script of a job: layouts that take CPUs for themselves in turn, beside them the others in two rows.
 std::string job_script(const DrawnJob& job, unsigned number) {
-  std::string rows[3], text = "#!/bin/bash\nunset SLURM_CPU_BIND\n";
+  // A step that Slurm never lets begin is its refusal: 20.11 lets one inside another wait for ever.
+  std::string rows[3], text = "#!/bin/bash\nunset SLURM_CPU_BIND\nexport SLURM_IMMEDIATE=60\n";
   unsigned next = 0;
   for (std::size_t i = 0; i < job.layouts.size(); ++i) {
     const auto& layout = job.layouts[i];
