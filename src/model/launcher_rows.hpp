@@ -62,6 +62,12 @@ inline constexpr auto k_aprun_says = std::to_array<SayingOption>({
 });
 inline constexpr auto k_ibrun_says = std::to_array<SayingOption>({{"n", Says::ranks}});
 inline constexpr auto k_jsrun_says = std::to_array<SayingOption>({{"n", Says::ranks}});
+inline constexpr auto k_flux_says = std::to_array<SayingOption>({
+    {"n", Says::ranks},
+    {"ntasks", Says::ranks},
+    {"N", Says::nodes},
+    {"nodes", Says::nodes},
+});
 inline constexpr auto k_horovodrun_says = std::to_array<SayingOption>({
     {"np", Says::ranks},
     {"num_proc", Says::ranks},
@@ -156,6 +162,15 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
                    "--precision ",
                .subcommands = " run "},
      .says = rows::k_fabric_says},
+    {.words =
+         {.name = "flux",
+          .values =
+              " -n --ntasks -N --nodes -c --cores-per-task -g --gpus-per-task -t --time-limit -q --queue "
+              "-B --bank -o --setopt -S --setattr --env --output --error --input --job-name ",
+          .subcommands = " run submit "},
+     .starts_tasks = true,
+     .says = rows::k_flux_says,
+     .of_some_sites = true},
     {.words = {.name = "horovodrun",
                .values =
                    " -np --num-proc -p --ssh-port -i --ssh-identity-file --network-interface "

@@ -45,6 +45,8 @@ TEST_CASE("A launcher is seen wherever a command starts it") {
        "bede-mpirun step first {--bede-par} [1ppg python x.py]"},
       {{"ibrun", "python", "x.py"}, "ibrun step first [python x.py]"},
       {{"horovodrun", "-np", "4", "python", "x.py"}, "horovodrun step first {-np 4} [python x.py]"},
+      {{"flux", "run", "-n", "4", "./a"}, "flux step first {-n 4} [./a]"},
+      {{"flux", "jobs"}, ""},
       {{"accelerate", "launch", "--num_processes", "4", "x.py", "--a"},
        "accelerate agent first {--num_processes 4} [x.py --a]"},
       {{"accelerate-launch", "--num_processes", "4", "x.py", "--a"},

@@ -111,6 +111,8 @@ TEST_CASE("a launcher that each rank would start is refused with the line to typ
       {{"mpiexec", "-n", "2", "./a"}, "say --tasks-per-node 2 -- ./a"},
       {{"ibrun", "python", "x.py"}, "say -- python x.py"},
       {{"horovodrun", "-np", "2", "python", "x.py"}, "say --tasks-per-node 2 -- python x.py"},
+      {{"flux", "run", "-N", "1", "-n", "2", "-o", "pmi=off", "./a"},
+       "say --nodes 1 --tasks-per-node 2 -- ./a"},
       {{"deepspeed", "--num_gpus", "2", "x.py", "--deepspeed"},
        "say --launcher deepspeed --tasks-per-node 2 -- python x.py --deepspeed"},
       {{"composer", "-n", "2", "x.py"}, "say --tasks-per-node 2 -- python x.py"},
