@@ -75,7 +75,7 @@ std::vector<std::uint16_t> ports_of(const ServeOptions& options, const slurm::St
   launch::World world;
   world.in_job = true;
   world.identity = {identity.job, 0, identity.restart};
-  auto ports = launch::meeting_ports(world, false);
+  auto ports = launch::meeting_ports(world);
   ports.front() = 0;
   std::rotate(ports.begin(), ports.begin() + 1, ports.end());
   return ports;

@@ -34,7 +34,7 @@ void warn_of_idle_nodes(const NodeSetup& node, const Surroundings& here) {
 /// What this process is to do, and its node as planned for that.
 struct Decided {
   LaunchRole role;
-  std::shared_ptr<const NodeSetup> node;
+  std::shared_ptr<NodeSetup> node;
 };
 
 /// An error, and what launch was at.
@@ -82,9 +82,8 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
   Outcome outcome;
   {
-    auto served = std::make_shared<NodeSetup>(*node);
-    serve_started_ranks(*served, request, here);
-    Supervisor supervisor(request, here, served);
+    serve_started_ranks(node, request, here);
+    Supervisor supervisor(request, here, node);
     outcome = supervisor.run();
   }
   for (auto& cache : caches) release_cache(cache);

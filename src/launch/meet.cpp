@@ -6,10 +6,9 @@
 
 #include "launch/agreement.hpp"
 #include "launch/failure.hpp"
+#include "launch/meet_decision.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/store_child.hpp"
-#include "launch/store_words.hpp"
-#include "store/kept_port.hpp"
 #include "store/seek.hpp"
 #include "util/host_names.hpp"
 #include "util/text.hpp"
@@ -25,9 +24,6 @@ namespace {
 
 /// Of the ports where rank 0 may serve its own store: the first, or the next where its program needs that.
 constexpr std::size_t k_likely_ports = 2;
-/// jax.distributed.initialize takes it before what it finds out itself from Slurm's variables, a port that
-/// follows from the job alone: two steps of a job would meet there.
-constexpr const char* k_coordinator = "JAX_COORDINATOR_ADDRESS";
 /// Of a name with many addresses so many are asked.
 constexpr std::size_t k_addresses_tried = 3;
 /// A rank that fails tells the others if they can be told at once.
@@ -43,10 +39,6 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
 /// The same for all ranks of a world.
 bool is_to_meet(const World& world, const LaunchRequest& request) {
   return world.layout.world_size > 1 && meet_timeout(request).count() > 0;
-}
-
-bool is_given(const LaunchRequest& request, const util::EnvSnapshot& env) {
-  return request.master_port || !env.get_or("MASTER_PORT", "").empty();
 }
 
 /// The meeting's own name, and the names by which programs may call this node.
@@ -66,7 +58,7 @@ public:
   Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
          std::chrono::seconds timeout)
       : x_setup(setup), x_request(request), x_here(here), x_deadline(Clock::now() + timeout),
-        x_timeout(timeout), x_ports(meeting_ports(setup.world, is_given(request, here.env))),
+        x_timeout(timeout), x_ports(meeting_ports(setup.world)),
         x_served(store::parse_place(setup.env.get_or(k_store_variable, ""))) {}
 
   /// This rank's program will not start: the others need not wait for it.
@@ -126,57 +118,9 @@ private:
     return places;
   }
 
-  /// Where the program is to meet the others, from its torch's own files.
-  store::Decision decide() {
-    StoreWords words;
-    if (x_setup.node->agent) {
-      words.reason = "each rank is an agent, which serves a store of its own: --store own is not for it";
-      words.say = x_request.asked.store && x_request.asked.store->value == StoreChoice::own;
-    } else {
-      char folder[4096];
-      words = choose_store(
-          model::value_or(x_request.asked.store, StoreChoice::automatic),
-          find_torch(x_request.command, x_setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
-    }
-    if (words.say) narrate("hpcml launch: " + words.reason);
-    store::Decision decision{0, words.set, words.remove};
-    if (!words.own) decision.port = keep_program_port();
-    if (model::is_on(x_request.asked.coordinator)) tell_coordinator(decision);
-    return decision;
-  }
-
-  /// JAX's process 0 serves at a port of its own, on this node.
-  void tell_coordinator(store::Decision& decision) {
-    auto address = x_setup.world.address;
-    const auto node = x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", "");
-    if (addresses_of(address).empty() && !node.empty()) address = node;
-    auto port = side_port(x_ports.front());
-    const auto own = local_addresses();
-    for (std::size_t i = 0; i < x_ports.size() && !store::keep_port(static_cast<std::uint16_t>(port), own);
-         ++i)
-      port = side_port(port + 1);
-    decision.set.emplace_back(k_coordinator, store::place_text(address, port));
-  }
-
-  /// A port for rank 0's program that nobody is given before it comes.
-  std::uint16_t keep_program_port() {
-    const bool given = is_given(x_request, x_here.env);
-    const auto addresses = local_addresses();
-    for (const auto port : x_ports) {
-      const auto kept = store::keep_port(port, addresses);
-      if (kept) return port;
-      if (given) {
-        narrate("hpcml launch: rank 0's program will not be able to serve at port " + std::to_string(port) +
-                ", which was asked for: " + kept.error().what);
-        break;
-      }
-    }
-    return x_ports.front();
-  }
-
   util::Status lead() {
     auto who = announcement();
-    who.decision = decide();
+    who.decision = decide_meeting(x_setup, x_request, x_here, x_ports);
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
@@ -325,15 +269,19 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
   Meeter(setup, request, here, timeout).give_up(why);
 }
 
-void serve_started_ranks(NodeSetup& node, const LaunchRequest& request, const Surroundings& here) {
-  const World& world = node.world;
-  node.env.unset(k_store_variable); // somebody else's
+void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,
+                         const Surroundings& here) {
+  const World& world = node->world;
+  node->env.unset(k_store_variable); // somebody else's
   if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return;
-  auto ports = meeting_ports(world, is_given(request, here.env));
+  auto ports = meeting_ports(world);
+  // The port that was asked for is the program's where that serves itself.
+  if (world.port_given && !choose_words(make_rank_setup(request, node, 0), request).own)
+    ports.erase(ports.begin());
   if (world.layout.node_count() == 1) ports.push_back(0);
   const auto port = start_store_child(order_of(world, here, ports));
   if (!port) return narrate("hpcml launch: " + port.error().what);
-  node.env.set(k_store_variable, store::place_text(world.address, *port));
+  node->env.set(k_store_variable, store::place_text(world.address, *port));
 }
 
 } // namespace hpcml::launch

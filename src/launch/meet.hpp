@@ -22,7 +22,7 @@ std::string meeting_job(const slurm::StepIdentity& identity);
 
 /// The ports at which a step's store may be, the likeliest first: the one that was asked for, then those that
 /// follow from job and step. Pure.
-std::vector<std::uint16_t> meeting_ports(const World& world, bool given);
+std::vector<std::uint16_t> meeting_ports(const World& world);
 
 /// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
 /// decides, serves where nobody else does, and waits for all. Nothing is done for one rank, or where the
@@ -35,6 +35,7 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
 
 /// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
 /// another node's launcher does, and a sentence on standard error where it cannot.
-void serve_started_ranks(NodeSetup& node, const LaunchRequest& request, const Surroundings& here);
+void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,
+                         const Surroundings& here);
 
 } // namespace hpcml::launch

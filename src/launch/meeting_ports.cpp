@@ -17,9 +17,9 @@ std::string meeting_job(const slurm::StepIdentity& identity) {
          std::to_string(::getuid());
 }
 
-std::vector<std::uint16_t> meeting_ports(const World& world, bool given) {
+std::vector<std::uint16_t> meeting_ports(const World& world) {
   std::vector<std::uint16_t> ports;
-  if (given) ports.push_back(static_cast<std::uint16_t>(world.port));
+  if (world.port_given) ports.push_back(static_cast<std::uint16_t>(world.port));
   // Far apart, so that neighbouring jobs, which begin one after the other, do not follow each other.
   constexpr unsigned k_stride = 1237;
   const unsigned first = world.in_job ? step_port(world.identity) : world.port;

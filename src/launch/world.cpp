@@ -48,6 +48,7 @@ util::Status set_meeting_point(const LaunchRequest& request, const Surroundings&
   world.address = step_address(here.env, world.first_node, suffix);
   TRY(const auto port, given_port(request, here.env));
   world.port = port.value_or(step_port(world.identity));
+  world.port_given = port.has_value();
   return util::Done{};
 }
 
@@ -92,6 +93,7 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
   TRY(const auto port, given_port(request, here.env));
   if (port) {
     world.port = *port;
+    world.port_given = true;
   } else {
     TRY(world.port, free_loopback_port());
   }

@@ -16,10 +16,11 @@ namespace hpcml::launch {
 struct World {
   slurm::StepLayout layout;
   slurm::StepIdentity identity;
-  bool in_job = false;    ///< started by Slurm or the site's launcher; false: this machine alone
-  std::string first_node; ///< rank 0's, by its name in the step
-  std::string address;    ///< MASTER_ADDR
-  unsigned port = 0;      ///< MASTER_PORT
+  bool in_job = false;     ///< started by Slurm or the site's launcher; false: this machine alone
+  std::string first_node;  ///< rank 0's, by its name in the step
+  std::string address;     ///< MASTER_ADDR
+  unsigned port = 0;       ///< MASTER_PORT
+  bool port_given = false; ///< it was asked for: by a flag, or by MASTER_PORT
 };
 
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must

@@ -173,6 +173,40 @@ TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goe
   CHECK(falls_silent(port));
 }
 
+TEST_CASE(
+    "a port that was asked for is the program's where that serves, and its launcher's store is not there") {
+  for (const char* store : {"env", "own"})
+    for (const bool by_flag : {true, false}) {
+      const auto port = launch::free_loopback_port();
+      REQUIRE(port);
+      const auto text = std::to_string(*port);
+      auto env = bare_environment();
+      env.set("HPCML_MEET_TIMEOUT", "20");
+      auto words = launch_words(k_try_place + "; echo at $MASTER_PORT, $HPCML_STORE_ADDR=",
+                                {"--nproc-per-node", "2", "--store", store});
+      if (by_flag)
+        words.insert(words.begin() + 2, {"--master-port", text});
+      else
+        env.set("MASTER_PORT", text);
+      const auto start = std::chrono::steady_clock::now();
+      const auto said = run_step({env}, words).front();
+      const bool own = std::string(store) == "own";
+      CAPTURE(store, by_flag, said.out, said.err);
+      for (const char* rank : {"0", "1"}) {
+        CHECK_THAT(said.out, Contains("[" + std::string(rank) + (own ? "] served" : "] free")));
+        CHECK_THAT(said.out, Contains("[" + std::string(rank) + "] at " + text + ","));
+      }
+      CHECK_THAT(said.err, !Contains("will not be able"));
+      const auto place = said.out.find(", "), end = said.out.find('=');
+      REQUIRE(end != std::string::npos);
+      const auto at = store::parse_place(said.out.substr(place + 2, end - place - 2));
+      REQUIRE(at);
+      CHECK((std::to_string(at->second) == text) == own);
+      CHECK(falls_silent(at->second)); // the launcher's own child, gone with it
+      CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+    }
+}
+
 TEST_CASE("the ranks that a launch starts meet at its own child, which ends with it") {
   auto env = bare_environment();
   env.set("HPCML_MEET_TIMEOUT", "20");
@@ -298,12 +332,13 @@ TEST_CASE("the ports of a step begin with the one that its ranks always had, and
   world.in_job = true;
   world.identity = {77, 3, 0};
   world.port = launch::step_port(world.identity);
-  const auto ports = launch::meeting_ports(world, false);
+  const auto ports = launch::meeting_ports(world);
   CHECK(ports.size() == 8);
   CHECK(ports.front() == world.port);
   CHECK(std::set<std::uint16_t>(ports.begin(), ports.end()).size() == ports.size());
   for (const auto port : ports)
     CHECK((port >= plan::k_first_port && port < plan::k_first_port + plan::k_port_count));
   world.port = 29500;
-  CHECK(launch::meeting_ports(world, true).front() == 29500);
+  world.port_given = true;
+  CHECK(launch::meeting_ports(world).front() == 29500);
 }
