@@ -65,13 +65,14 @@ public:
   void give_up(const std::string& why) {
     auto who = announcement();
     who.failed = why;
-    auto where = places().all;
-    if (who.rank == 0 && !x_served) { // nobody serves yet, and the others will ask here
-      const auto own = serve(x_ports);
-      if (!own) return;
-      where = {*own};
+    if (who.rank != 0) {
+      const auto where = places().all;
+      (void)seek(who, where, where.size(), Clock::now() + k_patience_of_failure);
+      return;
     }
-    (void)seek(who, where, where.size(), Clock::now() + k_patience_of_failure);
+    if (x_served && seek_served(who)) return;
+    if (const auto own = serve(x_ports)) // the others will ask here
+      (void)seek(who, {*own}, 1, Clock::now() + k_patience_of_failure);
   }
 
   util::Status meet() { return x_setup.world.layout.rank == 0 ? lead() : follow(); }
@@ -124,8 +125,7 @@ private:
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
-      const auto served = served_places();
-      auto found = seek(who, served, served.size(), Clock::now() + k_patience_with_script, true);
+      auto found = seek_served(who);
       if (found) return wait_for_all(*found);
       // A step after the job's first is no surprise; a store that does not answer is.
       if (found.error().what.find("serves another ") == std::string::npos)
@@ -133,6 +133,12 @@ private:
                 " is not for it: " + found.error().what);
     }
     return lead_own(std::move(who));
+  }
+
+  /// Rank 0 asks where a store is said to be: another than it leaves there is none to hope for.
+  Result<store::Found> seek_served(const store::Announcement& who) const {
+    const auto served = served_places();
+    return seek(who, served, served.size(), Clock::now() + k_patience_with_script, true);
   }
 
   /// Leaves a store at the first of these ports that is free.

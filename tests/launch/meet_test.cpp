@@ -100,16 +100,6 @@ TEST_CASE("two jobs on one node that begin at the same port do not meet each oth
   CHECK(said[0].out != said[2].out);
 }
 
-TEST_CASE("a run that no number tells from the one before does not meet that one's store") {
-  const auto tasks = tasks_of(2, new_job());
-  const auto words = launch_words(k_say_place, {"--store", "own"});
-  const auto first = run_step(tasks, words),
-             second = run_step(tasks, words); // the first's store is still there
-  CHECK_THAT(second[0].out, StartsWith(util::read_host_name()));
-  CHECK(second[0].out == second[1].out);
-  CHECK(second[0].out != first[0].out);
-}
-
 TEST_CASE("a rank that does not come is named, and rank 0's program does not start without it") {
   auto tasks = tasks_of(3, new_job());
   tasks.pop_back();
@@ -223,28 +213,6 @@ TEST_CASE("the ranks that a launch starts meet at its own child, which ends with
   CHECK(falls_silent(static_cast<unsigned>(*port)));
 }
 
-TEST_CASE("a rank that cannot be set up ends the step at once, with its name, also where it is the first") {
-  for (const unsigned broken : {0U, 1U}) {
-    auto tasks = tasks_of(3, new_job());
-    for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1,2");
-    tasks[broken].set("CUDA_VISIBLE_DEVICES", "");
-    const auto start = std::chrono::steady_clock::now();
-    const auto said = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
-    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
-    const auto rank = std::to_string(broken);
-    for (unsigned other : {0U, 1U, 2U}) {
-      CAPTURE(broken, other, said[other].err, said[other].out);
-      if (other == broken) CHECK(said[other].code == 125);
-      if (other == broken || (broken == 1 && other == 2)) continue; // 2 may have begun before 1 failed
-      CHECK_THAT(said[other].err,
-                 Contains("the step cannot begin: rank " + rank + " of 3 (" + util::read_host_name() +
-                          ", local rank " + rank + ") could not be set up: "));
-      CHECK(said[other].out.empty());
-      CHECK(said[other].code == 125);
-    }
-  }
-}
-
 TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides the one they were told") {
   for (const char* address : {"::1", "127.0.0.2"}) {
     auto tasks = tasks_of(2, new_job());
@@ -271,46 +239,6 @@ TEST_CASE("a store is served at all addresses where the node's own name is one o
         "127.0.0.1"); // ranks of one node, by number
   CHECK_FALSE(launch::serving_addresses({"localhost"}).empty());
   CHECK(launch::serving_addresses({"192.0.2.1", host}).empty()); // another's
-}
-
-TEST_CASE("what a script serves is used by its first step, and ends with the script however that does") {
-  const auto job = new_job();
-  auto env = task(0, 1, job);
-  for (const char* of_step : {"SLURM_PROCID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST"})
-    env.unset(of_step);
-  // As in a generated script: the server belongs to the shell.
-  const Shell script("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name " +
-                         util::read_host_name() + "); echo \"$where\"; sleep 100 & wait",
-                     env);
-  const auto where = script.read_line();
-  const auto place = store::parse_place(where);
-  REQUIRE(place);
-  CHECK(place->first == util::read_host_name());
-  for (unsigned step = 0; step < 2; ++step) {
-    auto tasks = tasks_of(2, job);
-    for (auto& one : tasks) {
-      one.set("HPCML_STORE_ADDR", where);
-      one.set("SLURM_STEP_ID", std::to_string(step));
-    }
-    const auto said = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT", {"--store", "own"}));
-    CHECK(said[0].out == said[1].out);
-    CHECK((said[1].out == where + "\n") == (step == 0)); // the second has its own
-    CHECK_THAT(said[1].out, StartsWith(util::read_host_name()));
-    CHECK(answers(place->second)); // both ranks have ended
-  }
-  script.signal(SIGTERM);
-  ::usleep(300'000);
-  script.signal(SIGKILL);
-  CHECK(falls_silent(place->second));
-}
-
-TEST_CASE("a store address that is not there is named, and the ranks meet elsewhere") {
-  const auto job = new_job();
-  auto tasks = tasks_of(2, job);
-  for (auto& one : tasks) one.set("HPCML_STORE_ADDR", "127.0.0.1:9");
-  const auto said = run_step(tasks, launch_words(k_say_place, {"--store", "own"}));
-  CHECK_THAT(said[0].err, Contains("127.0.0.1:9") && Contains("refused"));
-  CHECK_THAT(said[1].out, Contains(":" + std::to_string(port_of_job(job)) + ":"));
 }
 
 TEST_CASE("a restart gets the port that was asked for while connections of the first run linger") {
