@@ -14,13 +14,12 @@ using util::Result;
 
 namespace {
 
-int fail(const std::string& phase, const util::Error& error, const Surroundings& here,
-         std::optional<unsigned> rank = std::nullopt) {
-  // Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
+/// Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
+std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Surroundings& here) {
   const auto task = util::parse_unsigned(here.env.get_or("SLURM_PROCID", ""));
   const bool is_task = slurm::in_step_task(here.env) && starter_of(here) != Starter::script;
-  if (!rank && is_task && task && *task < 10000000) rank = static_cast<unsigned>(*task);
-  return report_failure({k_cannot_set_up, phase, error, rank, here.host}, here.env);
+  if (request.processes_per_node || !is_task || !task || *task >= 10000000) return std::nullopt;
+  return static_cast<unsigned>(*task);
 }
 
 /// Without srun the other nodes of the job stay idle, and nobody would notice.
@@ -41,7 +40,8 @@ struct Decided {
 struct Undecided {
   std::string phase;
   util::Error error;
-  std::optional<World> rank = {}; ///< where it is known
+  std::optional<World> world = {}; ///< where it is known: as the first rank of this process sees it
+  bool one_rank = true;            ///< which becomes the program; false: several are started here
 };
 
 std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here) {
@@ -52,17 +52,27 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
   auto role = decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
   auto planned = plan_node_setup(request, *role, *view, here.env);
-  if (!planned) return Undecided{"gpus", planned.error(), first_world(*role)};
+  if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));
   if (!node->plan.caches.empty()) {
     const auto& layout = node->world.layout;
     auto paths = cache_paths(make_rank_setup(request, node, layout.local_rank));
-    if (!paths)
-      return Undecided{"cache", paths.error(),
-                       starts_ranks(*role) ? std::nullopt : std::optional(node->world)};
+    if (!paths) return Undecided{"cache", paths.error(), node->world, !starts_ranks(*role)};
     node->cache_paths = std::move(*paths);
   }
   return Decided{std::move(*role), std::move(node)};
+}
+
+/// Says why nothing is started here, to people and to the launchers of the other ranks.
+int give_up(const LaunchRequest& request, const Surroundings& here, const Undecided& why) {
+  const auto& world = why.world;
+  // Who starts all ranks has nobody else to tell.
+  if (world && (why.one_rank || world->layout.node_count() > 1))
+    tell_failure(*world, request, here, why.error.what);
+  const auto rank = !world         ? rank_of_task(request, here)
+                    : why.one_rank ? std::optional(world->layout.rank)
+                                   : std::nullopt;
+  return report_failure({k_cannot_set_up, why.phase, why.error, rank, here.host}, here.env);
 }
 
 int run_decided(const LaunchRequest& request, const Surroundings& here, const Decided& decided) {
@@ -72,10 +82,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
   std::vector<CacheDir> caches;
   if (!node->cache_paths.empty()) {
     auto opened = open_caches(node->plan.caches, node->cache_paths);
-    if (!opened && !starts) tell_failure(node->world, request, here, opened.error().what);
-    if (!opened)
-      return fail("cache", opened.error(), here,
-                  starts ? std::nullopt : std::optional(node->world.layout.rank));
+    if (!opened) return give_up(request, here, {"cache", opened.error(), node->world, !starts});
     caches = std::move(*opened);
   }
   if (!starts)
@@ -95,11 +102,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
 
 int run_launch(const LaunchRequest& request, const Surroundings& here) {
   const auto decided = decide(request, here);
-  if (const auto* failed = std::get_if<Undecided>(&decided)) {
-    if (failed->rank) tell_failure(*failed->rank, request, here, failed->error.what);
-    return fail(failed->phase, failed->error, here,
-                failed->rank ? std::optional(failed->rank->layout.rank) : std::nullopt);
-  }
+  if (const auto* failed = std::get_if<Undecided>(&decided)) return give_up(request, here, *failed);
   return run_decided(request, here, std::get<Decided>(decided));
 }
 

@@ -26,6 +26,16 @@ std::vector<util::EnvSnapshot> one_broken(std::vector<util::EnvSnapshot> tasks, 
   return tasks;
 }
 
+/// How many processes have this variable.
+std::size_t processes_with(const std::string& variable) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const auto variables = util::read_file((entry.path() / "environ").string());
+    if (variables && util::contains(util::split(*variables, '\0'), variable)) ++count;
+  }
+  return count;
+}
+
 } // namespace
 
 TEST_CASE("a rank that cannot be set up ends the step at once, with its name, also where it is the first") {
@@ -77,6 +87,58 @@ TEST_CASE(
       CHECK(said[other].code == 125);
     }
   }
+}
+
+TEST_CASE("a launcher of several ranks that cannot set them up tells those of the other nodes") {
+  const auto folder = make_folder();
+  REQUIRE(util::write_file(folder + "/cached.json",
+                           R"({"schema": 1, "id": "cached", "name": "a site with a cache",
+    "sources": {"here": {"url": "https://example.org", "checked": "2026-11-21"}},
+    "state": {"is": "production", "source": "here"},
+    "caches": [{"name": "kernels", "base": "$CACHES", "variables": {"KERNEL_CACHE": ""}, "source": "here"}]})"));
+  std::vector<std::string> words = {
+      HPCML_BINARY, "--sites-dir",      folder, "launch", "--site", "cached", "--bind",
+      "none",       "--nproc-per-node", "2",    "--",     "bash",   "-c",     "echo started; sleep 1"};
+  // No such variable, and a place where nothing can be made.
+  for (const char* caches : {"", "/proc/nowhere"})
+    for (const unsigned broken : {0U, 1U}) {
+      const auto job = new_job();
+      std::vector<util::EnvSnapshot> tasks;
+      for (unsigned node = 0; node < 2; ++node) {
+        auto env = task(node, 2, job);
+        env.set("SLURM_LOCALID", "0");
+        env.set("SLURM_NODEID", std::to_string(node));
+        env.set("SLURM_STEP_NODELIST", "127.0.0.[1-2]");
+        env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+        env.set("SLURMD_NODENAME", "127.0.0." + std::to_string(node + 1));
+        env.set("CACHES", node == broken ? caches : folder);
+        tasks.push_back(std::move(env));
+      }
+      const auto start = std::chrono::steady_clock::now();
+      const auto said = run_step(tasks, words);
+      CAPTURE(caches, broken, said[0].out, said[0].err, said[1].out, said[1].err);
+      CHECK(std::chrono::steady_clock::now() - start < seconds(15));
+      CHECK(said[broken].code == 125);
+      CHECK(said[broken].out.empty());
+      CHECK_THAT(said[broken].err, StartsWith("hpcml launch: 127.0.0." + std::to_string(broken + 1) + ": "));
+      CHECK(said[1 - broken].code == 125);
+      CHECK_THAT(said[1 - broken].err,
+                 Contains("the step cannot begin: rank " + std::to_string(broken * 2) + " of 4 (127.0.0." +
+                          std::to_string(broken + 1) + ", local rank 0) could not be set up: "));
+    }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a launch that starts all ranks itself and cannot leaves nobody behind to tell of it") {
+  auto env = bare_environment();
+  const auto mark = "alone-" + std::to_string(new_job());
+  env.set("HPCML_MEET_TIMEOUT", "20");
+  env.set("TEST_MARK", mark);
+  env.set("CUDA_VISIBLE_DEVICES", "");
+  const auto output = run_hpcml(
+      {"launch", "--bind", "none", "--nproc-per-node", "2", "--gpus-per-task", "1", "--", "true"}, env);
+  CHECK(output.exit_code == 125);
+  CHECK(processes_with("TEST_MARK=" + mark) == 0);
 }
 
 TEST_CASE("a run that no number tells from the one before does not meet that one's store") {
