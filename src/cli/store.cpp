@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "store/client.hpp"
 #include "store/meeting.hpp"
 #include "util/host_names.hpp"
+#include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -41,11 +41,10 @@ int end_signals() {
 
 /// Leaves this process to its parent alone: it is killed when that ends, however it does, and by nothing that
 /// the ranks are told to end by. False where the parent has ended already.
-bool stay_with_parent() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+bool stay_with(pid_t parent) {
   for (int signal = 1; signal < 32; ++signal)
     if (signal != SIGCHLD) ::signal(signal, SIG_IGN);
-  return ::getppid() != 1;
+  return util::end_with(parent);
 }
 
 /// Where the ranks find this node: its name, or, where that does not resolve, a number that others can reach.
@@ -82,6 +81,7 @@ std::vector<std::uint16_t> ports_of(const ServeOptions& options, const slurm::St
 }
 
 int run_serve(const ServeOptions& options, const Context& context) {
+  const pid_t parent = ::getppid(); // before anything that takes time: it may be 1, and alive
   const auto identity = slurm::read_step_identity(context.env);
   const auto name = find_name(options, context);
   store::Meeting meeting(
@@ -96,7 +96,7 @@ int run_serve(const ServeOptions& options, const Context& context) {
   }
   const auto port = (*server)->port();
   meeting.set_port(port);
-  if (options.with_parent && !stay_with_parent()) return k_ok;
+  if (options.with_parent && !stay_with(parent)) return k_ok;
   const int stop = options.with_parent ? -1 : end_signals();
   if (name.text.empty())
     std::printf("%u\n", unsigned{port});

@@ -5,13 +5,13 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch/become_rank.hpp"
+#include "util/process.hpp"
 
 namespace hpcml::launch {
 
@@ -80,8 +80,7 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
 /// In the rank: never returns.
 [[noreturn]] void run_rank(const RankStart& start, unsigned local_rank, int out, int err, pid_t launch) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launch) ::_exit(k_cannot_set_up); // it died before the kernel knew what we want
+  if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
   const int given = local_rank == 0 ? start.input : -1;
   const int input = given < 0 ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : given;
   if (input != STDIN_FILENO) ::dup2(input, STDIN_FILENO);
@@ -140,8 +139,7 @@ util::Status RankStarter::begin(const RankStart& start, unsigned count) {
   x_pid = ::fork();
   if (x_pid == 0) {
     ::close(ends[0]);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != launch) ::_exit(k_cannot_set_up);
+    if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
     for (unsigned local = 0; local < count && start_rank(start, local, launch, ends[1]);) ++local;
     ::_exit(0);
   }

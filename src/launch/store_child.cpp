@@ -7,13 +7,13 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch/failure.hpp"
+#include "util/process.hpp"
 
 namespace hpcml::launch {
 
@@ -153,8 +153,7 @@ Result<std::uint16_t> start_store_child(const StoreOrder& order) {
   TRY(auto listening, listen_on_first(order));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != launcher) ::_exit(1);
+    if (!util::end_with(launcher)) ::_exit(1);
     ignore_signals();
     keep_only(listening.sockets);
     store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });

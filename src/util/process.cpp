@@ -85,6 +85,11 @@ int exit_code_of_status(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+bool end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return ::getppid() == parent; // it may have ended before the kernel knew what we want
+}
+
 std::vector<char*> exec_pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
   for (auto& word : words) list.push_back(word.data());

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "util/env_snapshot.hpp"
@@ -30,6 +31,10 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
 /// The first executable file called `name` in the PATH of `env`; `name` itself if it holds a slash and can be
 /// executed.
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env);
+
+/// From now on this process is killed when `parent`, which has started it, ends, however it does. False where
+/// that has ended already.
+bool end_with(pid_t parent);
 
 /// The words as execve wants them, with a null pointer at the end; valid as long as `words` is neither
 /// changed nor gone.

@@ -45,6 +45,17 @@ TEST_CASE("what a script serves is used by its first step, and ends with the scr
   CHECK(falls_silent(place->second));
 }
 
+TEST_CASE("a store serves with a parent that is the first process of its namespace") {
+  // As a container's entry point is.
+  if (run_line("unshare -Upf --map-root-user true").exit_code != 0) {
+    WARN("not tried: no namespaces here");
+    return;
+  }
+  const auto said = run_line("unshare -Upf --map-root-user bash -c 'read -r where < <(exec " HPCML_BINARY
+                             " store serve --with-parent --name localhost); echo \"[$where]\"'");
+  CHECK_THAT(said.out, StartsWith("[localhost:"));
+}
+
 TEST_CASE("a store address that is not there is named, and the ranks meet elsewhere") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
