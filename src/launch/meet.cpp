@@ -7,6 +7,7 @@
 #include "launch/agreement.hpp"
 #include "launch/failure.hpp"
 #include "launch/meet_decision.hpp"
+#include "launch/meeting_ports.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/store_child.hpp"
 #include "store/seek.hpp"
@@ -41,6 +42,11 @@ bool is_to_meet(const World& world, const LaunchRequest& request) {
   return world.layout.world_size > 1 && meet_timeout(request).count() > 0;
 }
 
+std::vector<std::uint16_t> ports_of(const World& world) {
+  return meeting_ports(world.in_job ? step_port(world.identity) : world.port,
+                       world.port_given ? std::optional(world.port) : std::nullopt);
+}
+
 /// The meeting's own name, and the names by which programs may call this node.
 std::vector<std::string> names_here(const World& world, const Surroundings& here) {
   return {world.address, here.host, util::read_host_name()};
@@ -58,7 +64,7 @@ public:
   Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
          std::chrono::seconds timeout)
       : x_setup(setup), x_request(request), x_here(here), x_deadline(Clock::now() + timeout),
-        x_timeout(timeout), x_ports(meeting_ports(setup.world)),
+        x_timeout(timeout), x_ports(ports_of(setup.world)),
         x_served(store::parse_place(setup.env.get_or(k_store_variable, ""))) {}
 
   /// This rank's program will not start: the others need not wait for it.
@@ -280,7 +286,7 @@ void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchReq
   const World& world = node->world;
   node->env.unset(k_store_variable); // somebody else's
   if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return;
-  auto ports = meeting_ports(world);
+  auto ports = ports_of(world);
   // The port that was asked for is the program's where that serves itself.
   if (world.port_given && !choose_words(make_rank_setup(request, node, 0), request).own)
     ports.erase(ports.begin());

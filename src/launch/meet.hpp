@@ -3,9 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "launch/rank_setup.hpp"
 #include "util/result.hpp"
@@ -15,14 +13,6 @@ namespace hpcml::launch {
 /// "HOST:PORT" of a store that is there already.
 constexpr const char* k_store_variable = "HPCML_STORE_ADDR";
 constexpr std::chrono::seconds k_meet_timeout{300};
-
-/// What all launchers and stores of a job say of it, and those of no other job. Pure but for this user's
-/// number.
-std::string meeting_job(const slurm::StepIdentity& identity);
-
-/// The ports at which a step's store may be, the likeliest first: the one that was asked for, then those that
-/// follow from job and step. Pure.
-std::vector<std::uint16_t> meeting_ports(const World& world);
 
 /// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
 /// decides, serves where nobody else does, and waits for all. Nothing is done for one rank, or where the

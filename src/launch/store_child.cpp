@@ -26,13 +26,6 @@ namespace {
 /// says to who comes late that the step cannot begin.
 constexpr auto k_grace = std::chrono::seconds(5);
 
-Result<store::Listening> listen_on_first(const StoreOrder& order) {
-  Result<store::Listening> listening = Error{"there is no port to serve at"};
-  for (const auto port : order.ports)
-    if (listening = store::listen_at(order.addresses, port); listening) break;
-  return listening;
-}
-
 /// A process that ends: seen by its descriptor, or, on old kernels, by its number.
 class Watched {
 public:
@@ -84,15 +77,6 @@ void keep_only(std::vector<int> kept) {
     from = static_cast<unsigned>(fd) + 1;
   }
   close_between(from, ~0U);
-}
-
-/// Signals to the step or its terminal are for the ranks: they may meet once more to save what they have.
-void ignore_signals() {
-  for (int signal = 1; signal < 32; ++signal)
-    if (signal != SIGCHLD) ::signal(signal, SIG_IGN);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 [[noreturn]] void serve(store::Listening listening, store::Meeting& meeting) {
@@ -149,8 +133,16 @@ Error cannot_fork() {
 
 } // namespace
 
+void ignore_signals() {
+  for (int signal = 1; signal < 32; ++signal)
+    if (signal != SIGCHLD) ::signal(signal, SIG_IGN);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
 Result<std::uint16_t> start_store_child(const StoreOrder& order) {
-  TRY(auto listening, listen_on_first(order));
+  TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
     if (!util::end_with(launcher)) ::_exit(1);
@@ -165,7 +157,7 @@ Result<std::uint16_t> start_store_child(const StoreOrder& order) {
 }
 
 Result<std::uint16_t> leave_store(const StoreOrder& order) {
-  TRY(auto listening, listen_on_first(order));
+  TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
     ::setsid();

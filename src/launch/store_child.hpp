@@ -18,6 +18,10 @@ struct StoreOrder {
   std::vector<std::uint16_t> ports;   ///< the first that is free; 0: any
 };
 
+/// This process heeds no signal but those that nobody can ignore. What is sent to the step or its terminal is
+/// for the ranks: they may meet once more to save what they have.
+void ignore_signals();
+
 /// Serves as a child of this process, until it ends. Returns the port, once clients can come.
 util::Result<std::uint16_t> start_store_child(const StoreOrder& order);
 

@@ -129,4 +129,12 @@ util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std
   return listen_once(addresses, port);
 }
 
+util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
+                                        const std::vector<std::uint16_t>& ports) {
+  util::Result<Listening> listening = util::Error{"there is no port to serve at"};
+  for (const auto port : ports)
+    if (listening = listen_at(addresses, port); listening) break;
+  return listening;
+}
+
 } // namespace hpcml::store

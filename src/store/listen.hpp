@@ -40,4 +40,8 @@ struct Listening {
 /// the address, and a port that somebody else has.
 util::Result<Listening> listen_at(const std::vector<std::string>& addresses, std::uint16_t port);
 
+/// The same on the first of the ports that is free; the error is about the last.
+util::Result<Listening> listen_at_first(const std::vector<std::string>& addresses,
+                                        const std::vector<std::uint16_t>& ports);
+
 } // namespace hpcml::store

@@ -240,10 +240,10 @@ void raise_file_limit() {
 }
 
 util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
-                                                  std::uint16_t port, const ServerLimits& limits,
-                                                  Observer& observer) {
+                                                  const std::vector<std::uint16_t>& ports,
+                                                  const ServerLimits& limits, Observer& observer) {
   raise_file_limit();
-  TRY(auto listening, listen_at(addresses, port));
+  TRY(auto listening, listen_at_first(addresses, ports));
   return std::make_unique<Server>(std::move(listening), limits, observer);
 }
 

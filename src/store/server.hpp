@@ -82,9 +82,9 @@ private:
 /// Raises this process's limit of descriptors as far as it may: each client takes one.
 void raise_file_limit();
 
-/// Raises the limit, listens, and is ready to run.
+/// Raises the limit, listens on the first of the ports that is free, and is ready to run.
 util::Result<std::unique_ptr<Server>> make_server(const std::vector<std::string>& addresses,
-                                                  std::uint16_t port, const ServerLimits& limits,
-                                                  Observer& observer);
+                                                  const std::vector<std::uint16_t>& ports,
+                                                  const ServerLimits& limits, Observer& observer);
 
 } // namespace hpcml::store

@@ -8,8 +8,8 @@
 #include <set>
 #include <unistd.h>
 
-#include "launch/meet.hpp"
 #include "launch/meet_helper.hpp"
+#include "launch/meeting_ports.hpp"
 #include "launch/rendezvous.hpp"
 #include "store/client.hpp"
 #include "util/host_names.hpp"
@@ -256,17 +256,15 @@ TEST_CASE("a restart gets the port that was asked for while connections of the f
 }
 
 TEST_CASE("the ports of a step begin with the one that its ranks always had, and are all different") {
-  launch::World world;
-  world.in_job = true;
-  world.identity = {77, 3, 0};
-  world.port = launch::step_port(world.identity);
-  const auto ports = launch::meeting_ports(world);
-  CHECK(ports.size() == 8);
-  CHECK(ports.front() == world.port);
+  const auto first = launch::step_port({77, 3, 0});
+  const auto ports = launch::meeting_ports(first);
+  CHECK(ports.size() == launch::k_meeting_ports);
+  CHECK(ports.front() == first);
   CHECK(std::set<std::uint16_t>(ports.begin(), ports.end()).size() == ports.size());
   for (const auto port : ports)
     CHECK((port >= plan::k_first_port && port < plan::k_first_port + plan::k_port_count));
-  world.port = 29500;
-  world.port_given = true;
-  CHECK(launch::meeting_ports(world).front() == 29500);
+  auto given = launch::meeting_ports(first, 29500);
+  CHECK(given.front() == 29500);
+  given.erase(given.begin());
+  CHECK(given == ports);
 }

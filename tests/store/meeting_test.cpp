@@ -41,7 +41,7 @@ public:
           const std::lock_guard lock(x_guard);
           x_said += line + "\n";
         }) {
-    auto made = store::make_server({"127.0.0.1"}, port, {}, x_meeting);
+    auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_meeting);
     REQUIRE(made);
     x_server = std::move(*made);
     x_meeting.set_port(x_server->port());

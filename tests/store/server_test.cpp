@@ -44,7 +44,7 @@ public:
 class Running {
 public:
   explicit Running(std::uint16_t port = 0, const store::ServerLimits& limits = {}) : x_stop(::eventfd(0, 0)) {
-    auto made = store::make_server({"127.0.0.1"}, port, limits, observer);
+    auto made = store::make_server({"127.0.0.1"}, {port}, limits, observer);
     REQUIRE(made);
     x_server = std::move(*made);
     x_thread = std::thread([this] { (void)x_server->run(x_stop); });
@@ -271,7 +271,7 @@ TEST_CASE("where no descriptor is left a client is sent away, and the others are
 TEST_CASE("an address that cannot be served is named") {
   Noted observer;
   const auto why = [&](const char* address, std::uint16_t port = 0) {
-    const auto made = store::make_server({address}, port, {}, observer);
+    const auto made = store::make_server({address}, {port}, {}, observer);
     REQUIRE_FALSE(made);
     return made.error().what + " | " + made.error().hint;
   };

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "launch/script_store.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "launch/meeting_ports.hpp"
+#include "launch/rendezvous.hpp"
+#include "launch/store_child.hpp"
+#include "store/client.hpp"
+#include "util/host_names.hpp"
+#include "util/process.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// Becomes readable where the service is to end.
+int end_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  return ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/// Where the ranks find this node: its name, or, where that does not resolve, a number that others can reach.
+struct ServedName {
+  std::string text;
+  std::vector<std::string> addresses;
+};
+
+ServedName find_served_name(const ScriptStore& asked, const util::EnvSnapshot& env) {
+  ServedName found{asked.name, asked.addresses};
+  if (asked.name.empty() || !asked.addresses.empty()) return found;
+  found.addresses =
+      serving_addresses({asked.name, env.get_or("SLURMD_NODENAME", ""), util::read_host_name()});
+  if (!addresses_of(asked.name).empty()) return found;
+  for (const auto& address : local_addresses())
+    if (!address.starts_with("127.") && address != "::1") {
+      found.text = address;
+      break;
+    }
+  return found;
+}
+
+/// The ports to try: a store with a name is found by a job's ranks at one of theirs, never at the first,
+/// which is rank 0's program's where that serves.
+std::vector<std::uint16_t> ports_for_script(const ScriptStore& asked, const slurm::StepIdentity& identity) {
+  if (asked.port != 0 || asked.name.empty()) return {asked.port};
+  auto ports = meeting_ports(step_port({identity.job, 0, identity.restart}));
+  ports.erase(ports.begin());
+  ports.push_back(0);
+  return ports;
+}
+
+} // namespace
+
+util::Status serve_for_script(const ScriptStore& asked, const util::EnvSnapshot& env,
+                              const std::function<void(const std::string&)>& ready, store::Meeting::Say say) {
+  const pid_t parent = ::getppid(); // before anything that takes time: it may be 1, and alive
+  const auto identity = slurm::read_step_identity(env);
+  const auto name = find_served_name(asked, env);
+  store::Meeting meeting({meeting_job(identity), "", asked.patience}, std::move(say));
+  TRY(const auto server, store::make_server(name.addresses, ports_for_script(asked, identity), {}, meeting));
+  meeting.set_port(server->port());
+  int stop = -1;
+  if (asked.with_parent) {
+    ignore_signals();
+    if (!util::end_with(parent)) return util::Done{};
+  } else {
+    stop = end_signals();
+  }
+  ready(name.text.empty() ? std::to_string(server->port()) : store::place_text(name.text, server->port()));
+  const auto ended = server->run(stop);
+  if (stop >= 0) ::close(stop);
+  return ended;
+}
+
+} // namespace hpcml::launch
