@@ -76,7 +76,7 @@ public:
       (void)seek(who, where, where.size(), Clock::now() + k_patience_of_failure);
       return;
     }
-    if (x_served && seek_served(who)) return;
+    if (x_served && seek_served(who).found) return;
     if (const auto own = serve(x_ports)) // the others will ask here
       (void)seek(who, {*own}, 1, Clock::now() + k_patience_of_failure);
   }
@@ -95,11 +95,9 @@ private:
             ::getpid()};
   }
 
-  Result<store::Found> seek(const store::Announcement& who, std::vector<StorePlace> places,
-                            std::size_t likely, Clock::time_point deadline,
-                            bool believes_refusal = false) const {
+  store::Sought seek(const store::Announcement& who, std::vector<StorePlace> places, std::size_t likely,
+                     Clock::time_point deadline, bool believes_refusal = false) const {
     store::Seeking seeking;
-    if (places.empty()) return Error{"there is no address to ask"};
     seeking.places = std::move(places);
     seeking.likely = likely;
     seeking.believes_refusal = believes_refusal;
@@ -131,18 +129,18 @@ private:
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
-      auto found = seek_served(who);
-      if (found) return wait_for_all(*found);
+      auto sought = seek_served(who);
+      if (sought.found) return wait_for_all(*sought.found);
       // A step after the job's first is no surprise; a store that does not answer is.
-      if (found.error().what.find("serves another ") == std::string::npos)
+      if (sought.refusal != store::Refusal::step && sought.refusal != store::Refusal::run)
         narrate("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
-                " is not for it: " + found.error().what);
+                " is not for it: " + sought.said);
     }
     return lead_own(std::move(who));
   }
 
   /// Rank 0 asks where a store is said to be: another than it leaves there is none to hope for.
-  Result<store::Found> seek_served(const store::Announcement& who) const {
+  store::Sought seek_served(const store::Announcement& who) const {
     const auto served = served_places();
     return seek(who, served, served.size(), Clock::now() + k_patience_with_script, true);
   }
@@ -160,10 +158,10 @@ private:
     ports.erase(std::remove(ports.begin(), ports.end(), program), ports.end());
     const auto own = serve(std::move(ports));
     if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
-    auto found = seek(who, {*own}, 1, x_deadline);
-    if (!found) return Error{"the store that rank 0 serves does not answer: " + found.error().what};
+    auto sought = seek(who, {*own}, 1, x_deadline);
+    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.said};
     x_served.reset();
-    return wait_for_all(*found);
+    return wait_for_all(*sought.found);
   }
 
   util::Status wait_for_all(store::Found& found) {
@@ -183,7 +181,8 @@ private:
 
   util::Status follow() {
     const auto everywhere = places();
-    const auto found = seek(announcement(), everywhere.all, everywhere.likely, x_deadline);
+    const auto sought = seek(announcement(), everywhere.all, everywhere.likely, x_deadline);
+    const auto& found = sought.found;
     if (found && !found->welcome.failed.empty()) return cannot_begin(found->welcome.failed);
     if (found) {
       tell_program(*found);
@@ -193,7 +192,7 @@ private:
       return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
                    "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};
     return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
-                     std::to_string(x_timeout.count()) + " s: " + found.error().what,
+                     std::to_string(x_timeout.count()) + " s: " + sought.said,
                  "--meet-timeout SECONDS waits longer, 0 does not wait at all"};
   }
 

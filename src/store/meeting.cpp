@@ -30,33 +30,33 @@ void Meeting::say(const std::vector<std::string>& lines) const {
 }
 
 void Meeting::welcome(ClientId client, Answers& answers) const {
-  Welcome words{{}, x_failure, x_decision.value_or(Decision{})};
+  Welcome words{Refusal::none, {}, x_failure, x_decision.value_or(Decision{})};
   if (words.decision.port == 0) words.decision.port = x_port;
   answer(client, pack_welcome(words), answers);
 }
 
-void Meeting::refuse(ClientId client, const std::string& why, Answers& answers) const {
-  answer(client, pack_welcome({why, {}, {}}), answers);
-}
-
-std::string Meeting::refusal(const Announcement& who) const {
-  if (who.job != x_rules.job) return "is another job's store";
-  if (!x_rules.step.empty() && who.step != x_rules.step) return "serves another step of this job";
+std::optional<Welcome> Meeting::refusal(const Announcement& who) const {
+  const auto refuse = [](Refusal why, std::string clause) { return Welcome{why, std::move(clause), {}, {}}; };
+  if (who.job != x_rules.job) return refuse(Refusal::job, "is another job's store");
+  if (!x_rules.step.empty() && who.step != x_rules.step)
+    return refuse(Refusal::step, "serves another step of this job");
   const auto& members = x_roster.members();
   // Where no number tells two runs apart (mpirun twice in a script) the processes do.
   if (who.rank < members.size() && (members[who.rank].announced || !members[who.rank].failed.empty()) &&
       (members[who.rank].pid != who.pid || members[who.rank].host != who.host))
-    return "serves another run of this step";
+    return refuse(Refusal::run, "serves another run of this step");
   const auto size = members.size();
   if (x_roster.begun() && who.world_size != size)
-    return "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size);
-  return {};
+    return refuse(Refusal::size,
+                  "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size));
+  return std::nullopt;
 }
 
 void Meeting::announce(ClientId client, const Message& message, Answers& answers, Time now) {
   const auto who = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
-  if (!who) return refuse(client, "does not understand this hpcml", answers);
-  if (const auto why = refusal(*who); !why.empty()) return refuse(client, why, answers);
+  const auto refused =
+      who ? refusal(*who) : Welcome{Refusal::words, "does not understand this hpcml", {}, {}};
+  if (refused) return answer(client, pack_welcome(*refused), answers);
   x_rules.step = who->step;
   if (!x_roster.begun() && who->world_size > x_most_clients)
     x_say("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -58,10 +59,10 @@ private:
   };
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
   void welcome(ClientId client, Answers& answers) const;
-  void refuse(ClientId client, const std::string& why, Answers& answers) const;
   bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
   void say(const std::vector<std::string>& lines) const;
-  std::string refusal(const Announcement& who) const;
+  /// Where it is none of this meeting's: an answer that says why.
+  std::optional<Welcome> refusal(const Announcement& who) const;
 
   MeetingRules x_rules;
   Say x_say;

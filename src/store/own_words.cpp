@@ -9,7 +9,7 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::string_view k_announcement_mark = "hpcml announcement 1";
-constexpr std::string_view k_welcome_mark = "hpcml welcome 1";
+constexpr std::string_view k_welcome_mark = "hpcml welcome 2";
 
 void pack(Packed& packed, const Decision& decision) {
   packed.number(decision.port);
@@ -78,6 +78,7 @@ std::optional<Announcement> unpack_announcement(std::string_view bytes) {
 
 std::string pack_welcome(const Welcome& welcome) {
   Packed packed(k_welcome_mark);
+  packed.number(static_cast<unsigned>(welcome.refusal));
   packed.text(welcome.refused);
   packed.text(welcome.failed);
   pack(packed, welcome.decision);
@@ -87,6 +88,7 @@ std::string pack_welcome(const Welcome& welcome) {
 std::optional<Welcome> unpack_welcome(std::string_view bytes) {
   Unpacked unpacked(bytes, k_welcome_mark);
   Welcome result;
+  result.refusal = static_cast<Refusal>(unpacked.number(static_cast<unsigned>(Refusal::words)));
   result.refused = unpacked.text();
   result.failed = unpacked.text();
   result.decision = unpack_decision(unpacked);

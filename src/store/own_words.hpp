@@ -49,9 +49,20 @@ struct Announcement {
   std::vector<unsigned> tasks_per_node = {}; ///< of each of them
 };
 
+/// Why a store is not for a launcher.
+enum class Refusal {
+  none, ///< it is
+  job,  ///< another job's
+  step, ///< another step's of the job
+  run,  ///< for the same step's ranks, as they were started once before
+  size, ///< for another number of ranks
+  words ///< the launcher is of another hpcml
+};
+
 /// What a launcher is answered.
 struct Welcome {
-  std::string refused; ///< a clause: why this store is not for it; empty: it is
+  Refusal refusal = Refusal::none;
+  std::string refused; ///< the same as a clause
   std::string failed;  ///< a sentence: why the step cannot begin; empty: it can
   Decision decision;
 };

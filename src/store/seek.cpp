@@ -29,7 +29,7 @@ struct Attempt {
   Clock::time_point again, begun{};
   milliseconds pause = k_first_pause;
   std::string said = "not asked yet";
-  bool refused = false; ///< by a store that is for others
+  Refusal refusal = Refusal::none; ///< by a store that is for others
 
   bool is_taken() const { return client && (client->wanted() & POLLOUT) == 0; }
   void put_off(Clock::time_point now, milliseconds by, std::string why) {
@@ -70,11 +70,11 @@ bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_po
       attempt.put_off(now, k_after_refusal, "is another program's");
       return false;
     }
-    if (found->refused.empty()) {
+    if (found->refusal == Refusal::none) {
       welcome = *found;
       return true;
     }
-    attempt.refused = true;
+    attempt.refusal = found->refusal;
     attempt.put_off(now, k_after_refusal, found->refused);
     return false;
   }
@@ -102,7 +102,8 @@ void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, C
 
 } // namespace
 
-util::Result<Found> seek_store(const Announcement& announcement, const Seeking& seeking) {
+Sought seek_store(const Announcement& announcement, const Seeking& seeking) {
+  if (seeking.places.empty()) return {{}, "there is no address to ask"};
   const std::string words = pack_announcement(announcement);
   const auto start = Clock::now();
   auto say_at = start + seeking.patience;
@@ -115,11 +116,12 @@ util::Result<Found> seek_store(const Announcement& announcement, const Seeking& 
     Welcome welcome;
     for (auto& one : attempts)
       if (try_place(one, words, now, welcome))
-        return Found{std::move(*one.client), one.place, std::move(welcome)};
-    const bool refused =
-        std::any_of(attempts.begin(), attempts.end(), [](const Attempt& one) { return one.refused; });
-    if (now >= seeking.deadline || (refused && seeking.believes_refusal))
-      return util::Error{attempts.empty() ? "there is no place to ask" : said_by(attempts)};
+        return {Found{std::move(*one.client), one.place, std::move(welcome)}, {}};
+    Refusal refusal = Refusal::none;
+    for (const auto& one : attempts)
+      if (one.refusal != Refusal::none) refusal = one.refusal;
+    if (now >= seeking.deadline || (refusal != Refusal::none && seeking.believes_refusal))
+      return {{}, said_by(attempts), refusal};
     if (seeking.slow && now >= say_at) {
       seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
       say_at += 3 * (say_at - start);

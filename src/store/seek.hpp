@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct Found {
   Welcome welcome;
 };
 
+/// What a search has come to.
+struct Sought {
+  std::optional<Found> found;
+  std::string said;                ///< where nothing is found: what each place says
+  Refusal refusal = Refusal::none; ///< of the last store that is there and not for us
+};
+
 struct Seeking {
   /// The likeliest first: the others are asked when it has not answered at once.
   std::vector<StorePlace> places;
@@ -38,7 +46,7 @@ struct Seeking {
 };
 
 /// Announces at every place until one says that it is ours: all at once, since one that is silent must not
-/// hide another. An error lists what each of them said.
-util::Result<Found> seek_store(const Announcement& announcement, const Seeking& seeking);
+/// hide another.
+Sought seek_store(const Announcement& announcement, const Seeking& seeking);
 
 } // namespace hpcml::store

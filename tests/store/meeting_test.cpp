@@ -78,12 +78,19 @@ store::Announcement launcher(unsigned rank, unsigned world = 3) {
   return who;
 }
 
-util::Result<store::Found> seek(const store::Announcement& who, std::vector<store::StorePlace> places,
-                                milliseconds patience = seconds(10)) {
+store::Sought ask(const store::Announcement& who, std::vector<store::StorePlace> places,
+                  milliseconds patience = seconds(10)) {
   store::Seeking seeking;
   seeking.places = std::move(places);
   seeking.deadline = in(patience);
   return store::seek_store(who, seeking);
+}
+
+util::Result<store::Found> seek(const store::Announcement& who, std::vector<store::StorePlace> places,
+                                milliseconds patience = seconds(10)) {
+  auto sought = ask(who, std::move(places), patience);
+  if (sought.found) return std::move(*sought.found);
+  return util::Error{sought.said};
 }
 
 store::StorePlace at(std::uint16_t port) { return {"127.0.0.1", port}; }
@@ -151,18 +158,22 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
 TEST_CASE("another job's launcher, another step's and one of a world of another size are refused by name") {
   Met met({"12.0", ""});
   REQUIRE(seek(launcher(0), {at(met.port())}));
-  const auto refused = [&](store::Announcement who) {
-    const auto found = seek(who, {at(met.port())}, milliseconds(200));
-    REQUIRE_FALSE(found);
-    return found.error().what;
+  const auto check_refused = [&](const store::Announcement& who, store::Refusal why, const char* words) {
+    const auto sought = ask(who, {at(met.port())}, milliseconds(200));
+    REQUIRE_FALSE(sought.found);
+    CHECK(sought.refusal == why);
+    CHECK_THAT(sought.said, Contains(words));
   };
   auto other = launcher(1);
   other.job = "13.0";
-  CHECK_THAT(refused(other), Contains("is another job's store"));
+  check_refused(other, store::Refusal::job, "is another job's store");
   other = launcher(1);
   other.step = "1";
-  CHECK_THAT(refused(other), Contains("serves another step of this job"));
-  CHECK_THAT(refused(launcher(1, 5)), Contains("serves 3 ranks, not 5"));
+  check_refused(other, store::Refusal::step, "serves another step of this job");
+  check_refused(launcher(1, 5), store::Refusal::size, "serves 3 ranks, not 5");
+  other = launcher(0);
+  other.pid += 100;
+  check_refused(other, store::Refusal::run, "serves another run of this step");
   CHECK(seek(launcher(1), {at(met.port())})); // and the job's own is as well off as before
 }
 

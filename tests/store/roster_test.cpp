@@ -127,8 +127,10 @@ TEST_CASE("an announcement and a welcome are read as they were written, and cut 
   CHECK(read->decision->port == 29500);
   CHECK(read->decision->set == who.decision->set);
   CHECK(read->decision->remove == Lines{"C"});
-  const auto welcome = store::pack_welcome({"is another job's store", {}, *who.decision});
+  const auto welcome =
+      store::pack_welcome({store::Refusal::job, "is another job's store", {}, *who.decision});
   REQUIRE(store::unpack_welcome(welcome));
+  CHECK(store::unpack_welcome(welcome)->refusal == store::Refusal::job);
   CHECK(store::unpack_welcome(welcome)->refused == "is another job's store");
   for (std::size_t cut = 0; cut < bytes.size(); ++cut)
     CHECK_FALSE(store::unpack_announcement(std::string_view(bytes).substr(0, cut)));
