@@ -29,6 +29,8 @@ constexpr std::size_t k_likely_ports = 2;
 constexpr std::size_t k_addresses_tried = 3;
 /// A rank that fails tells the others if they can be told at once.
 constexpr auto k_patience_of_failure = std::chrono::seconds(2);
+/// A store where the step has failed is there for so long; another run may hear of it.
+constexpr auto k_doubt = std::chrono::seconds(5);
 /// A store that was there before the step answers at once, or never.
 constexpr auto k_patience_with_script = std::chrono::seconds(2);
 
@@ -102,6 +104,7 @@ private:
     seeking.likely = likely;
     seeking.believes_refusal = believes_refusal;
     seeking.deadline = std::min(deadline, x_deadline);
+    if (may_be_of_another_run() && who.rank != 0 && who.failed.empty()) seeking.doubts_failure = k_doubt;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& said) {
         narrate("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
@@ -110,6 +113,9 @@ private:
       };
     return store::seek_store(who, seeking);
   }
+
+  /// Whether a store may be that of a run before this one, whatever it says of its step.
+  bool may_be_of_another_run() const { return x_setup.world.identity.one_of_many; }
 
   static util::Status cannot_begin(const std::string& why) { return Error{"the step cannot begin: " + why}; }
 
@@ -130,6 +136,8 @@ private:
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
       auto sought = seek_served(who);
+      if (sought.found && !sought.found->welcome.failed.empty() && may_be_of_another_run())
+        return lead_in_spite_of(sought.found->welcome.failed, std::move(who));
       if (sought.found) return wait_for_all(*sought.found);
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::Refusal::step && sought.refusal != store::Refusal::run)
@@ -162,6 +170,14 @@ private:
     if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.said};
     x_served.reset();
     return wait_for_all(*sought.found);
+  }
+
+  /// The others of this run, if it is another than the one that failed, come within the time that they doubt
+  /// it for.
+  util::Status lead_in_spite_of(const std::string& failure, store::Announcement who) {
+    x_deadline = std::min(x_deadline, Clock::now() + k_doubt);
+    auto led = lead_own(std::move(who));
+    return led ? std::move(led) : cannot_begin(failure);
   }
 
   util::Status wait_for_all(store::Found& found) {

@@ -126,6 +126,7 @@ StepIdentity read_launcher_identity(const util::EnvSnapshot& env, const model::L
   const auto* known = known_variables(rule);
   const auto world = known != nullptr ? env.get_or(known->world, "") : std::string();
   identity.step = world.empty() ? 0 : util::fnv1a(world) % 1000003;
+  identity.one_of_many = world.empty();
   return identity;
 }
 

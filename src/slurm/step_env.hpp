@@ -33,6 +33,7 @@ struct StepIdentity {
   unsigned long long job = 0;
   unsigned long long step = 0;
   unsigned long long restart = 0; ///< SLURM_RESTART_COUNT: a requeued job keeps its id
+  bool one_of_many = false;       ///< nothing tells this start from others of the job (MPICH's mpirun)
 };
 
 /// Slurm's counts per node: "2,1", "4(x2),3". At most 100000 nodes; an empty text or a count of 0 is an

@@ -52,6 +52,10 @@ std::optional<Welcome> Meeting::refusal(const Announcement& who) const {
   return std::nullopt;
 }
 
+void Meeting::tell_complete() {
+  if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
+}
+
 void Meeting::announce(ClientId client, const Message& message, Answers& answers, Time now) {
   const auto who = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
   const auto refused =
@@ -68,7 +72,11 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
   else if (x_failure.empty()) // the rank itself says it, and whoever waits for it
     x_failure = news.front();
   if (who->decision && !x_decision) x_decision = who->decision;
-  if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
+  if (Peer& peer = x_peers[client]; who->rank == 0 && !peer.leads) {
+    peer.leads = true;
+    ++x_leaders;
+  }
+  tell_complete();
   x_wait_for_decision.push_back(client);
   if (x_decision || !x_failure.empty())
     for (const ClientId one : std::exchange(x_wait_for_decision, {})) welcome(one, answers);
@@ -113,6 +121,11 @@ void Meeting::left(ClientId client, const std::string& peer, const std::string& 
   const auto found = x_peers.find(client);
   if (found == x_peers.end()) return;
   if (found->second.launcher) --x_launchers;
+  // It waits for all; a rank that comes later would begin without it.
+  if (found->second.leads && --x_leaders == 0 && !all_known()) {
+    x_failure = x_roster.name(0) + " has ended before all ranks had come";
+    tell_complete();
+  }
   x_peers.erase(found);
   x_watch.left(client, x_roster, now);
   x_roster.client_left(client);

@@ -33,7 +33,8 @@ public:
   void set_port(std::uint16_t port) { x_port = port; }
   /// Called about twice a second; true ends the service.
   void set_end(std::function<bool(const Meeting&, Time)> is_over) { x_is_over = std::move(is_over); }
-  /// Whether a rank has said that its program will not start.
+  /// Whether the step cannot begin: a rank has said that its program will not start, or rank 0's launcher,
+  /// which waits here for all, has gone.
   bool has_failed() const { return !x_failure.empty(); }
   /// Called once every rank has announced itself, or one has failed, before the others hear of it.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
@@ -56,10 +57,13 @@ private:
   struct Peer {
     std::string address;
     bool launcher = false; ///< or another process of hpcml
+    bool leads = false;    ///< it is rank 0's
   };
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
   void welcome(ClientId client, Answers& answers) const;
   bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
+  /// Called where that may have become so.
+  void tell_complete();
   void say(const std::vector<std::string>& lines) const;
   /// Where it is none of this meeting's: an answer that says why.
   std::optional<Welcome> refusal(const Announcement& who) const;
@@ -73,9 +77,10 @@ private:
   Watch x_watch;
   std::size_t x_most_clients = ~std::size_t{0};
   std::optional<Decision> x_decision;
-  std::string x_failure; ///< of the first rank that cannot begin
+  std::string x_failure; ///< why the step cannot begin
   std::unordered_map<ClientId, Peer> x_peers;
   std::size_t x_launchers = 0;
+  std::size_t x_leaders = 0; ///< connections of rank 0's launcher
   std::vector<ClientId> x_wait_for_decision, x_wait_for_all;
 };
 

@@ -112,22 +112,31 @@ Sought seek_store(const Announcement& announcement, const Seeking& seeking) {
     attempts.emplace_back().place = place;
     attempts.back().again = attempts.size() <= seeking.likely ? start : start + k_others_after;
   }
+  auto deadline = seeking.deadline;
+  std::optional<Found> failed;
   for (auto now = start;; now = Clock::now()) {
     Welcome welcome;
-    for (auto& one : attempts)
-      if (try_place(one, words, now, welcome))
-        return {Found{std::move(*one.client), one.place, std::move(welcome)}, {}};
+    for (auto& one : attempts) {
+      if (!try_place(one, words, now, welcome)) continue;
+      Found found{std::move(*one.client), one.place, std::move(welcome)};
+      if (found.welcome.failed.empty() || seeking.doubts_failure.count() == 0) return {std::move(found), {}};
+      one.put_off(now, k_after_refusal, "says that the step cannot begin");
+      if (failed) continue;
+      failed.emplace(std::move(found));
+      deadline = std::min(deadline, now + seeking.doubts_failure);
+    }
+    if (failed && now >= deadline) return {std::move(failed), {}};
     Refusal refusal = Refusal::none;
     for (const auto& one : attempts)
       if (one.refusal != Refusal::none) refusal = one.refusal;
-    if (now >= seeking.deadline || (refusal != Refusal::none && seeking.believes_refusal))
+    if (now >= deadline || (refusal != Refusal::none && seeking.believes_refusal))
       return {{}, said_by(attempts), refusal};
     if (seeking.slow && now >= say_at) {
       seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
       say_at += 3 * (say_at - start);
     }
     spare_the_others(attempts, seeking.likely, start + k_others_after_silence);
-    wait_for_any(attempts, now, seeking.deadline);
+    wait_for_any(attempts, now, deadline);
   }
 }
 

@@ -40,6 +40,9 @@ struct Seeking {
   std::chrono::steady_clock::time_point deadline{};
   bool believes_refusal =
       false; ///< a store that is not for us ends the search: there is no other to hope for
+  /// A step that cannot begin may be one before ours that nothing tells from it: another store is looked for
+  /// as long.
+  std::chrono::milliseconds doubts_failure{0};
   std::chrono::seconds patience{20};
   /// Called each time that so much has passed, with what has passed and what each place says.
   std::function<void(std::chrono::seconds, const std::string&)> slow = {};

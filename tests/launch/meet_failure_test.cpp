@@ -36,6 +36,44 @@ std::size_t processes_with(const std::string& variable) {
   return count;
 }
 
+/// What MPICH's mpirun gives its ranks: nothing that tells two of its runs in a job apart.
+std::vector<util::EnvSnapshot> mpi_tasks(unsigned ranks, unsigned job) {
+  std::vector<util::EnvSnapshot> tasks;
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    auto env = bare_environment();
+    env.set("HPCML_MEET_TIMEOUT", "20");
+    env.set("SLURM_JOB_ID", std::to_string(job));
+    env.set("SLURM_JOB_NODELIST", util::read_host_name());
+    env.set("SLURM_JOB_NUM_NODES", "1");
+    env.set("SLURM_TASKS_PER_NODE", std::to_string(ranks));
+    env.set("PMI_RANK", std::to_string(rank));
+    env.set("PMI_SIZE", std::to_string(ranks));
+    env.set("MPI_LOCALRANKID", std::to_string(rank));
+    env.set("MPI_LOCALNRANKS", std::to_string(ranks));
+    tasks.push_back(std::move(env));
+  }
+  return tasks;
+}
+
+/// The words, begun after the seconds of $LATE, ended by force after those of $DIES.
+std::vector<std::string> late(const std::vector<std::string>& words) {
+  std::vector<std::string> all = {
+      "bash", "-c",
+      "sleep ${LATE:-0}; if [[ ${DIES:-} ]]; then exec timeout -s KILL $DIES \"$@\"; fi; exec \"$@\"",
+      "task"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+/// All have begun, and at one place.
+void check_met(const std::vector<Said>& said) {
+  for (const auto& one : said) {
+    CAPTURE(one.err);
+    CHECK_THAT(one.out, StartsWith(util::read_host_name()));
+    CHECK(one.out == said.front().out);
+  }
+}
+
 } // namespace
 
 TEST_CASE("a rank that cannot be set up ends the step at once, with its name, also where it is the first") {
@@ -149,4 +187,55 @@ TEST_CASE("a run that no number tells from the one before does not meet that one
   CHECK_THAT(second[0].out, StartsWith(util::read_host_name()));
   CHECK(second[0].out == second[1].out);
   CHECK(second[0].out != first[0].out);
+}
+
+TEST_CASE("a run of mpirun does not hear of the run before, whose first rank failed or was killed") {
+  const auto words = launch_words(k_say_place, {"--store", "own", "--gpus-per-task", "1"});
+  for (const bool killed : {false, true})
+    for (const char* first_comes : {"0", "0.7"}) {
+      auto tasks = mpi_tasks(2, new_job());
+      auto first = one_broken(tasks, 0);
+      first.pop_back(); // mpirun has ended it before it was heard
+      if (killed) {
+        first[0].set("CUDA_VISIBLE_DEVICES", "0,1");
+        first[0].set("DIES", "0.3");
+      }
+      CHECK(run_step(first, late(words))[0].code == (killed ? 137 : 125));
+      for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1");
+      tasks[0].set("LATE", first_comes);
+      CAPTURE(killed, first_comes);
+      check_met(run_step(tasks, late(words)));
+    }
+}
+
+TEST_CASE("a run of mpirun does not hear of one before it that failed at the script's store") {
+  const auto job = new_job();
+  auto script = mpi_tasks(1, job).front();
+  for (const char* of_task : {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"})
+    script.unset(of_task);
+  const Shell store("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name " +
+                        util::read_host_name() + "); echo \"$where\"; sleep 100 & wait",
+                    script);
+  const auto where = store.read_line();
+  auto tasks = mpi_tasks(2, job);
+  for (auto& one : tasks) one.set("HPCML_STORE_ADDR", where);
+  const auto words = launch_words(k_say_place, {"--store", "own", "--gpus-per-task", "1"});
+  const auto first = one_broken(tasks, 1);
+  CHECK(run_step({first[1]}, words)[0].code == 125); // rank 0 was never there
+  for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1");
+  check_met(run_step(tasks, words));
+}
+
+TEST_CASE("a rank that comes when rank 0 has been killed is told that at once") {
+  auto tasks = tasks_of(3, new_job());
+  tasks.pop_back(); // rank 0 waits for it
+  tasks[0].set("DIES", "0.5");
+  tasks[1].set("LATE", "1.5");
+  const auto start = std::chrono::steady_clock::now();
+  const auto said = run_step(tasks, late(launch_words("echo started")));
+  CHECK(std::chrono::steady_clock::now() - start < seconds(6));
+  CHECK_THAT(said[1].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
+                                   ", local rank 0) has ended before all ranks had come"));
+  CHECK(said[1].out.empty());
+  CHECK(said[1].code == 125);
 }

@@ -177,6 +177,52 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
   CHECK(seek(launcher(1), {at(met.port())})); // and the job's own is as well off as before
 }
 
+TEST_CASE("who comes when rank 0's launcher has gone is told so, unless all were there before") {
+  for (const unsigned ranks : {2U, 3U}) {
+    Met met({"12.0", ""});
+    auto first = seek(launcher(0, ranks), {at(met.port())});
+    REQUIRE(first);
+    REQUIRE(seek(launcher(0, ranks), {at(met.port())})); // it had asked at another address, too
+    const auto second = seek(launcher(1, ranks), {at(met.port())});
+    REQUIRE(second);
+    CHECK(second->welcome.failed.empty());
+    { const auto gone = std::move(first); }
+    const auto late = seek(launcher(ranks - 1, ranks), {at(met.port())});
+    REQUIRE(late);
+    CHECK(late->welcome.failed ==
+          (ranks == 2 ? "" : "rank 0 of 3 (here, local rank 0) has ended before all ranks had come"));
+  }
+}
+
+TEST_CASE("a step that cannot begin is believed at once, or where doubted when no other store takes us") {
+  Met failed({"12.0", ""}), good({"12.0", ""});
+  auto broken = launcher(0);
+  broken.failed = "no GPU";
+  broken.decision.reset();
+  REQUIRE(seek(broken, {at(failed.port())}));
+  const auto look = [&](std::vector<store::StorePlace> places, milliseconds doubt) {
+    store::Seeking seeking;
+    seeking.places = std::move(places);
+    seeking.deadline = in(seconds(20));
+    seeking.doubts_failure = doubt;
+    auto sought = store::seek_store(launcher(1), seeking);
+    REQUIRE(sought.found);
+    return sought.found->welcome.failed;
+  };
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THAT(look({at(failed.port()), at(good.port())}, milliseconds(0)), Contains("no GPU"));
+  CHECK_THAT(look({at(failed.port()), at(good.port())}, milliseconds(300)), Contains("no GPU"));
+  CHECK(std::chrono::steady_clock::now() - start < seconds(5));
+  std::thread late([&] {
+    ::usleep(300'000);
+    auto leader = launcher(0);
+    leader.pid += 100;
+    (void)seek(leader, {at(good.port())});
+  });
+  CHECK(look({at(failed.port()), at(good.port())}, seconds(10)).empty());
+  late.join();
+}
+
 TEST_CASE("a step's store is found behind silent, foreign and closed ports") {
   std::uint16_t silent_port = 0, foreign_port = 0, closed_port = 0;
   const int silent = listen_silently(silent_port), foreign = listen_silently(foreign_port);
