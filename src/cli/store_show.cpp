@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
-#include <netdb.h>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "launch/rendezvous.hpp"
 #include "store/client.hpp"
 #include "store/own_words.hpp"
 #include "store/watch.hpp"
@@ -42,25 +42,10 @@ Result<std::string> find_place(const ShowOptions& options, const util::EnvSnapsh
       "store show"};
 }
 
-/// The numeric addresses of a host, in the resolver's order.
-std::vector<std::string> numeric_addresses(const std::string& host) {
-  std::vector<std::string> found;
-  addrinfo wanted{}, *list = nullptr;
-  wanted.ai_socktype = SOCK_STREAM;
-  if (::getaddrinfo(host.c_str(), nullptr, &wanted, &list) != 0) return found;
-  for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
-    char text[NI_MAXHOST] = "";
-    if (::getnameinfo(one->ai_addr, one->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-      found.emplace_back(text);
-  }
-  ::freeaddrinfo(list);
-  return found;
-}
-
 Result<store::StoreReport> ask(const std::string& place) {
   const auto where = store::parse_place(place);
   if (!where) return Error{"'" + place + "' is no place of a store", "type ADDRESS:PORT, or [ADDRESS]:PORT"};
-  const auto addresses = numeric_addresses(where->first);
+  const auto addresses = launch::addresses_of(where->first);
   if (addresses.empty()) return Error{"the name " + where->first + " does not resolve here"};
   Error last{"the store at " + place + " cannot be reached"};
   for (const auto& address : addresses) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "launch/rendezvous.hpp"
+#include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -15,14 +16,9 @@ namespace {
 constexpr const char* k_step_variable = "HPCML_STEP";      ///< job, step and restart of the launch that set
 constexpr const char* k_names_variable = "HPCML_STEP_SET"; ///< the variables NAME:VALUE'S_HASH,…
 
-/// Loopback is every node's own: it means rank 0's only where there is no other.
-bool is_loopback(const std::string& address) {
-  return address == "localhost" || address == "::1" || address.starts_with("localhost.") ||
-         (address.starts_with("127.") && address.find_first_not_of("0123456789.") == std::string::npos);
-}
-
 bool means_first_node(const std::string& address, const World& world, bool is_first) {
-  if (is_loopback(address)) return world.layout.node_count() == 1;
+  // Every node's own means rank 0's only where there is no other.
+  if (util::is_loopback_address(address)) return world.layout.node_count() == 1;
   return may_be_host(address, world.first_node, is_first);
 }
 

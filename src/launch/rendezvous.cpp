@@ -42,13 +42,6 @@ bool is_number(const std::string& address) {
          ::inet_pton(AF_INET6, address.c_str(), bytes) == 1;
 }
 
-bool is_loopback(const std::string& address) { return address.starts_with("127.") || address == "::1"; }
-
-/// Puts it where it is not yet.
-void add_once(std::vector<std::string>& list, const std::string& one) {
-  if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
-}
-
 /// The address as a number; empty where it has none, or one that only its link knows.
 std::string number_of(const sockaddr* address, socklen_t length) {
   char text[NI_MAXHOST] = "";
@@ -89,7 +82,8 @@ std::vector<std::string> addresses_of(const std::string& name) {
   wanted.ai_socktype = SOCK_STREAM;
   if (::getaddrinfo(name.c_str(), nullptr, &wanted, &list) != 0) return found;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next)
-    if (const auto text = number_of(entry->ai_addr, entry->ai_addrlen); !text.empty()) add_once(found, text);
+    if (const auto text = number_of(entry->ai_addr, entry->ai_addrlen); !text.empty())
+      util::add_once(found, text);
   ::freeaddrinfo(list);
   return found;
 }
@@ -105,27 +99,32 @@ std::vector<std::string> local_addresses() {
                              : family == AF_INET6 ? sizeof(sockaddr_in6)
                                                   : 0;
     if (length == 0) continue;
-    if (const auto text = number_of(entry->ifa_addr, length); !text.empty()) add_once(found, text);
+    if (const auto text = number_of(entry->ifa_addr, length); !text.empty()) util::add_once(found, text);
   }
   ::freeifaddrs(list);
   return found;
 }
 
-std::vector<std::string> serving_addresses(const std::vector<std::string>& names) {
-  const auto mine = local_addresses();
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& own, const Resolver& resolve) {
   std::vector<std::string> found;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!names[i].empty())
-      for (const auto& address : addresses_of(names[i]))
+      for (const auto& address : resolve(names[i]))
         // All of 127.0.0.0/8 is here, whatever the list says.
-        if (std::find(mine.begin(), mine.end(), address) != mine.end() || is_loopback(address))
-          add_once(found, address);
+        if (util::contains(own, address) || util::is_loopback_address(address))
+          util::add_once(found, address);
     // A node's own file of hosts may give its name an address of the loopback; the other nodes know another.
-    const bool means_loopback = is_number(names[i]) || names[i].starts_with("localhost");
-    if (i == 0 && (means_loopback ? found.empty() : std::all_of(found.begin(), found.end(), is_loopback)))
+    const bool is_meant = is_number(names[i]) || util::is_loopback_address(names[i]);
+    if (i == 0 &&
+        (is_meant ? found.empty() : std::all_of(found.begin(), found.end(), util::is_loopback_address)))
       return {};
   }
   return found;
+}
+
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names) {
+  return serving_addresses(names, local_addresses(), addresses_of);
 }
 
 bool may_be_host(const std::string& address, const std::string& node, bool is_here) {

@@ -2,6 +2,7 @@
 // Where the ranks meet: an address and a port that every rank of a step finds by itself.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,13 @@ std::vector<std::string> local_addresses();
 /// This node's addresses among those of `names`, each once; none, which stands for all, where the first of
 /// them is not known to be here, or only as a name of the loopback.
 std::vector<std::string> serving_addresses(const std::vector<std::string>& names);
+
+/// The addresses of a name.
+using Resolver = std::function<std::vector<std::string>(const std::string&)>;
+
+/// The same of a node that has the addresses `own`, where names mean what `resolve` says. Pure as that is.
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& own, const Resolver& resolve);
 
 /// A port on 127.0.0.1 that is free now.
 util::Result<unsigned> free_loopback_port();

@@ -39,7 +39,7 @@ ServedName find_served_name(const ScriptStore& asked, const util::EnvSnapshot& e
       serving_addresses({asked.name, env.get_or("SLURMD_NODENAME", ""), util::read_host_name()});
   if (!addresses_of(asked.name).empty()) return found;
   for (const auto& address : local_addresses())
-    if (!address.starts_with("127.") && address != "::1") {
+    if (!util::is_loopback_address(address)) {
       found.text = address;
       break;
     }

@@ -26,6 +26,12 @@ std::vector<std::vector<std::string>> word_lines(std::string_view text) {
 
 } // namespace
 
+bool is_loopback_address(std::string_view address) {
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  return address == "localhost" || address.starts_with("localhost.") || address == "::1" ||
+         (address.starts_with("127.") && address.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
 std::vector<std::string> make_host_names(const std::string& host, std::string_view etc_hosts,
                                          std::string_view resolv_conf) {
   std::vector<std::string> names;

@@ -2,6 +2,7 @@
 // Addresses of the first rank at which the other nodes cannot find it.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -14,10 +15,9 @@ struct Fault {
   diag::Severity severity = diag::Severity::warning;
 };
 
+/// An address, or an address and a port.
 bool is_loopback(std::string_view text) {
-  const auto host = text.substr(
-      0, text.rfind(':') == std::string_view::npos || text.starts_with("::") ? text.size() : text.rfind(':'));
-  return host == "localhost" || host.starts_with("127.") || host == "::1";
+  return util::is_loopback_address(text) || util::is_loopback_address(text.substr(0, text.rfind(':')));
 }
 
 /// What an unknown piece is made of: of "$IP" the last line above that sets it, else the piece itself.
