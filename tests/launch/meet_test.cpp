@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <set>
 #include <unistd.h>
@@ -228,17 +229,36 @@ TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides 
   }
 }
 
-TEST_CASE("a store is served at all addresses where the node's own name is one of the loopback") {
-  const auto host = util::read_host_name();
-  const auto own = launch::addresses_of(host);
-  const bool only_here = std::all_of(own.begin(), own.end(), [](const std::string& address) {
-    return address.starts_with("127.") || address == "::1";
-  });
-  CHECK(launch::serving_addresses({host}).empty() == only_here);
-  CHECK(launch::serving_addresses({"127.0.0.1", host}).front() ==
-        "127.0.0.1"); // ranks of one node, by number
-  CHECK_FALSE(launch::serving_addresses({"localhost"}).empty());
-  CHECK(launch::serving_addresses({"192.0.2.1", host}).empty()); // another's
+TEST_CASE("a store is served at the addresses that its names have here, at all where the first tells none") {
+  using List = std::vector<std::string>;
+  const std::map<std::string, List> names = {
+      {"node1", {"10.0.0.1", "fd00::1"}}, {"node1-ib", {"10.1.0.1"}},           {"node2", {"10.0.0.2"}},
+      {"debian1", {"127.0.1.1"}},         {"half1", {"127.0.1.1", "10.0.0.1"}}, {"localhost", {"127.0.0.1"}},
+      {"10.0.0.1", {"10.0.0.1"}},         {"10.0.0.2", {"10.0.0.2"}},           {"127.0.0.1", {"127.0.0.1"}}};
+  const List own = {"127.0.0.1", "10.0.0.1", "10.1.0.1", "fd00::1"};
+  const List all = {};
+  const struct {
+    List asked, served;
+  } cases[] = {{{"node1"}, {"10.0.0.1", "fd00::1"}},
+               {{"node1-ib", "node1", "", "node1-ib"}, {"10.1.0.1", "10.0.0.1", "fd00::1"}},
+               {{"debian1"}, all}, // the other nodes know another address
+               {{"debian1", "node1"}, all},
+               {{"node1", "debian1"}, {"10.0.0.1", "fd00::1", "127.0.1.1"}},
+               {{"half1"}, {"127.0.1.1", "10.0.0.1"}},
+               {{"no-such-node"}, all},
+               {{"no-such-node", "node1"}, all},
+               {{"node2", "node1"}, all}, // another node's
+               {{"10.0.0.2", "node1"}, all},
+               {{"10.0.0.1"}, {"10.0.0.1"}},
+               {{"127.0.0.1", "node1"}, {"127.0.0.1", "10.0.0.1", "fd00::1"}}, // all ranks are here
+               {{"localhost"}, {"127.0.0.1"}}};
+  for (const auto& one : cases) {
+    CAPTURE(one.asked);
+    CHECK(launch::serving_addresses(one.asked, own, [&](const std::string& name) {
+            const auto found = names.find(name);
+            return found == names.end() ? List() : found->second;
+          }) == one.served);
+  }
 }
 
 TEST_CASE("a restart gets the port that was asked for while connections of the first run linger") {
