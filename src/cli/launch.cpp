@@ -92,7 +92,7 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
   for (const auto& asked : model::k_rank_flags) {
     const auto name = model::variable_of(asked.name);
     const auto text = env.get_or(name, "");
-    if (!asked.from_step || text.empty() || asked.origin(request) != nullptr) continue;
+    if (text.empty() || asked.origin(request) != nullptr) continue;
     if (const auto fault = asked.read(request, text, {model::OriginKind::environment, name, {}, {}, {}}))
       return util::Error{name + " " + fault->what, fault->hint};
   }

@@ -47,6 +47,7 @@ struct Undecided {
 std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here) {
   if (request.command.empty())
     return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
+  if (const auto fault = model::find_contradiction(request.asked)) return Undecided{"layout", *fault};
   const auto view = read_node(request);
   if (!view) return Undecided{"node", view.error()};
   auto role = decide_role(request, here, *view);

@@ -41,7 +41,7 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
 
 /// The same for all ranks of a world.
 bool is_to_meet(const World& world, const LaunchRequest& request) {
-  return world.layout.world_size > 1 && meet_timeout(request).count() > 0;
+  return model::is_to_meet(request.asked, world.layout.world_size);
 }
 
 std::vector<std::uint16_t> ports_of(const World& world) {
@@ -277,23 +277,17 @@ private:
 } // namespace
 
 util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
-  const auto timeout = meet_timeout(request);
-  if (setup.world.layout.world_size < 2) return util::Done{};
-  if (timeout.count() == 0 && model::is_on(request.asked.coordinator))
-    return Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
-                 "leave one of them out"};
   if (!is_to_meet(setup.world, request)) return util::Done{};
-  return Meeter(setup, request, here, timeout).meet();
+  return Meeter(setup, request, here, meet_timeout(request)).meet();
 }
 
 void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& here,
                   const std::string& why) {
-  const auto timeout = meet_timeout(request);
   if (!is_to_meet(world, request)) return;
   RankSetup setup;
   setup.world = world;
   setup.env = here.env;
-  Meeter(setup, request, here, timeout).give_up(why);
+  Meeter(setup, request, here, meet_timeout(request)).give_up(why);
 }
 
 void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,

@@ -28,7 +28,8 @@ struct RankRequest {
   Known<bool> coordinator;      ///< JAX is told where its coordinator is, at a port that is kept for it
 };
 
-/// A key of a request that reaches the ranks unchanged.
+/// A key of a request that reaches the ranks unchanged. Where its flag is not given they ask their
+/// environment, too: one export holds for all steps of a script.
 struct RankFlag {
   std::string_view name;   ///< without dashes before it
   std::string_view type;   ///< what stands for the value; empty: a switch
@@ -45,9 +46,6 @@ struct RankFlag {
   /// The words that it takes; empty where any text may be right.
   std::vector<std::string> (*words)();
   bool is_number = false;
-  /// Where its flag is not given, the ranks ask their environment: one export holds for all steps of a
-  /// script.
-  bool from_step = false;
 
   constexpr bool is_switch() const { return type.empty(); }
 };
@@ -111,10 +109,9 @@ template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
     return job.*Member ? &(job.*Member)->origin : nullptr;
   }
   static constexpr RankFlag row(std::string_view name, std::string_view type, std::string_view help,
-                                std::string_view reason, bool from_step = false) {
-    return {name,     type,   help,    reason,          &read,
-            &write,   &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>,
-            from_step};
+                                std::string_view reason) {
+    return {name,   type,   help,    reason,          &read,
+            &write, &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>};
   }
 };
 
@@ -133,11 +130,11 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
         "store", "WHO",
         "who serves the store where the ranks meet: own (hpcml), env (rank 0's program), auto (own where the "
         "program's torch, 2.7 or later, can meet there)",
-        "who serves the store where the ranks' programs meet", true),
+        "who serves the store where the ranks' programs meet"),
     rank_flags::Access<&RankRequest::meet_timeout>::row(
         "meet-timeout", "SECONDS",
         "for the launchers of all ranks to come (300); 0: they do not meet, and nobody says who is missing",
-        "so many seconds have the launchers of all ranks to come", true),
+        "so many seconds have the launchers of all ranks to come"),
     rank_flags::Access<&RankRequest::coordinator>::row(
         "coordinator", "",
         "tell JAX where its coordinator is (JAX_COORDINATOR_ADDRESS), at a port that is kept for rank 0's "
@@ -151,6 +148,19 @@ inline std::string variable_of(std::string_view key) {
   for (const char c : key)
     name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   return name;
+}
+
+/// Whether the launchers of a step's ranks meet before the programs start.
+inline bool is_to_meet(const RankRequest& asked, unsigned ranks) {
+  return ranks > 1 && (!asked.meet_timeout || asked.meet_timeout->value > 0);
+}
+
+/// What of a request contradicts the rest; nothing where nothing does.
+inline std::optional<util::Error> find_contradiction(const RankRequest& asked) {
+  const bool never_meet = asked.meet_timeout && asked.meet_timeout->value == 0;
+  if (!asked.coordinator || !asked.coordinator->value || !never_meet) return std::nullopt;
+  return util::Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
+                     "leave one of them out"};
 }
 
 /// Whether it is asked for.

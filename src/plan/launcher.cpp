@@ -178,10 +178,8 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
 void check_asked(const LaidOut& given, const LaunchPlan& launch, Remarks& said) {
-  if (model::is_on(given.job.coordinator) && given.job.meet_timeout && given.job.meet_timeout->value == 0)
-    said.error("request/store",
-               "--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
-               "leave one of them out");
+  if (const auto fault = model::find_contradiction(given.job))
+    said.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;
   const auto& name = launch.launcher.choice.name();
   if (given.job.bind_check)

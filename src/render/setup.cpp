@@ -134,7 +134,7 @@ ScriptLines make_store(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
   const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();
-  const bool meets = plan.tasks() > 1 && (!plan.ranks.meet_timeout || plan.ranks.meet_timeout->value > 0);
+  const bool meets = model::is_to_meet(plan.ranks, plan.tasks());
   if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return {};
   const bool looked_up = !meeting.interface.empty() || meeting.ipv4 || !meeting.from_env.empty();
   const auto name = looked_up

@@ -58,9 +58,23 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
   for (const int fd : coordinator->sockets) ::close(fd);
   const auto plain = run_step(tasks_of(2, new_job()), launch_words("echo =$JAX_COORDINATOR_ADDRESS="));
   for (const auto& one : plain) CHECK(one.out == "==\n");
-  const auto alone =
-      run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator", "--meet-timeout", "0"}));
-  for (const auto& one : alone) CHECK(one.code == 125);
+}
+
+TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or by its variable") {
+  for (const unsigned ranks : {1U, 2U})
+    for (const bool by_flag : {true, false}) {
+      auto tasks = tasks_of(ranks, new_job());
+      for (auto& one : tasks)
+        if (!by_flag) one.set("HPCML_COORDINATOR", "1");
+      std::vector<std::string> flags = {"--meet-timeout", "0"};
+      if (by_flag) flags.push_back("--coordinator");
+      for (const auto& one : run_step(tasks, launch_words("echo started", flags))) {
+        CAPTURE(ranks, by_flag);
+        CHECK(one.code == 125);
+        CHECK(one.out.empty());
+        CHECK_THAT(one.err, Contains("--coordinator needs the launchers to meet"));
+      }
+    }
 }
 
 TEST_CASE("with --store env the port stays rank 0's program's, and nobody is sent elsewhere") {
