@@ -191,15 +191,20 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   Scene scene;
   scene.now = now;
   scene.world_size = static_cast<unsigned>(roster.members().size());
-  for (const auto& [key, clients, names, since] : x_clashes) {
+  for (const auto& clash : x_clashes) {
     const auto lasts = [&](std::size_t i) {
-      return clients[i] < x_traces.size() && x_traces[clients[i]].used && name_of(clients[i]) == names[i];
+      return clash.clients[i] < x_traces.size() && x_traces[clash.clients[i]].used &&
+             name_of(clash.clients[i]) == clash.names[i];
     };
-    const auto name = [&](std::size_t i) { return lasts(i) ? name_of(clients[i], roster) : names[i]; };
+    const auto name = [&](std::size_t i) {
+      return lasts(i) ? name_of(clash.clients[i], roster) : clash.names[i];
+    };
     if (!lasts(0) && !lasts(1)) continue;
-    const auto number = [&](std::size_t i) { return lasts(i) ? rank_of(clients[i], roster) : std::nullopt; };
+    const auto number = [&](std::size_t i) {
+      return lasts(i) ? rank_of(clash.clients[i], roster) : std::nullopt;
+    };
     const std::size_t low = number(1) && number(1) < number(0) ? 1 : 0; // whoever came first
-    scene.clashes.push_back({key, name(low), name(1 - low), since});
+    scene.clashes.push_back({clash.key, name(low), name(1 - low), clash.since});
   }
   scene.is_there = [this](const std::string& key) { return x_table && x_table->find(key) != nullptr; };
   std::map<unsigned, std::size_t> at; // a rank's place in the scene
