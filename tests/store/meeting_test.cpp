@@ -3,22 +3,17 @@
 #include <catch2/catch.hpp>
 
 #include <arpa/inet.h>
-#include <atomic>
 #include <fcntl.h>
 #include <memory>
 #include <mutex>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
-#include "store/kept_port.hpp"
 #include "store/meeting.hpp"
 #include "store/seek.hpp"
 #include "util/file.hpp"
@@ -289,105 +284,4 @@ TEST_CASE("places are read as they are written") {
   for (const char* none : {"", "node1", ":80", "node1:", "node1:0", "node1:65536", "fd00::1:80", "a:b"})
     CHECK_FALSE(store::parse_place(none));
   CHECK(store::place_text("fd00::1", 80) == "[fd00::1]:80");
-}
-
-namespace {
-
-/// A network of its own whose programs are given 8 ports only; false where this machine does not allow that.
-bool enter_small_network() {
-  static const bool k_may = ::unshare(CLONE_NEWUSER) == 0; // once: our number has no name in there
-  if (!k_may || ::unshare(CLONE_NEWNET) != 0) return false;
-  const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  ifreq request{};
-  std::snprintf(request.ifr_name, sizeof request.ifr_name, "lo");
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  const bool up = ::ioctl(fd, SIOCSIFFLAGS, &request) == 0;
-  ::close(fd);
-  const int file = ::open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
-  const bool written = file >= 0 && ::write(file, "40000 40007", 11) == 11;
-  if (file >= 0) ::close(file);
-  return up && written;
-}
-
-int bound_socket(std::uint16_t port, bool reuse) {
-  const auto any = store::parse_address("0.0.0.0", port);
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int yes = reuse ? 1 : 0;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&any->bytes), any->length) == 0) return fd;
-  ::close(fd);
-  return -1;
-}
-
-/// Takes what the kernel gives until it gives no more; true if the kept port was among it.
-bool grab_all(std::uint16_t kept) {
-  std::vector<int> grabbed;
-  bool got = false;
-  for (int i = 0; i < 16; ++i) {
-    const int fd = bound_socket(0, i % 2 == 0);
-    if (fd < 0) continue;
-    sockaddr_in place{};
-    socklen_t length = sizeof place;
-    ::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &length);
-    got = got || ntohs(place.sin_port) == kept;
-    grabbed.push_back(fd);
-  }
-  for (const int fd : grabbed) ::close(fd);
-  return got;
-}
-
-/// 0: kept in every round; 77: not allowed here; else what went wrong. What stays of connections uses the few
-/// ports up: now and then another network.
-int keep_and_grab(int rounds) {
-  constexpr int k_rounds_of_network = 25;
-  for (int round = 0; round < rounds; round += k_rounds_of_network) {
-    if (!enter_small_network()) return 77;
-    const auto port = static_cast<std::uint16_t>(40000 + round / k_rounds_of_network % 8);
-    if (!store::keep_port(port)) return 1;
-    for (int grab = 0; grab < k_rounds_of_network; ++grab)
-      if (grab_all(port)) return 2;
-    const int program = bound_socket(port, true);
-    if (program < 0 || ::listen(program, 5) != 0) return 3;
-    if (store::keep_port(port)) return 4; // somebody has it
-    ::close(program);
-  }
-  return 0;
-}
-
-} // namespace
-
-TEST_CASE("in 1,000 rounds nobody is given a kept port, and a program that reuses addresses can open it") {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(keep_and_grab(1000));
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  REQUIRE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == 77)
-    WARN("not tried: this machine allows no network of one's own");
-  else
-    CHECK(WEXITSTATUS(status) == 0);
-}
-
-TEST_CASE("a port is kept without a listener that others, who ask there already, could be taken by") {
-  std::atomic<int> taken{0};
-  std::atomic<bool> over{false};
-  constexpr std::uint16_t k_first = 29000, k_ports = 200;
-  std::atomic<std::uint16_t> asked{k_first};
-  std::thread others([&] {
-    while (!over) {
-      const auto to = store::parse_address("127.0.0.1", asked);
-      const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      if (::connect(fd, reinterpret_cast<const sockaddr*>(&to->bytes), to->length) == 0) ++taken;
-      ::close(fd);
-    }
-  });
-  int kept = 0;
-  for (std::uint16_t i = 0; i < k_ports; ++i) {
-    asked = static_cast<std::uint16_t>(k_first + i);
-    kept += store::keep_port(asked) ? 1 : 0;
-  }
-  over = true;
-  others.join();
-  CHECK(taken == 0);
-  CHECK(kept > k_ports / 2); // somebody may have some of them
 }
