@@ -171,6 +171,11 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   if (inner)
     if (auto doubt = doubt_of_agent(hear_node(*inner, env), setup.world); !doubt.empty())
       setup.warnings.push_back(std::move(doubt));
+  if (starts_ranks(role) && model::is_on(request.asked.coordinator))
+    setup.warnings.push_back(
+        "JAX counts srun's tasks, and ranks that launch starts are none: tell it their number, "
+        "jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
+        "process_id=int(os.environ[\"RANK\"]))");
   std::vector<model::GpuPlace> places;
   TRY_DONE(find_gpus(request, node, starts_ranks(role), setup, places));
   setup.backend =

@@ -60,6 +60,18 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
   for (const auto& one : plain) CHECK(one.out == "==\n");
 }
 
+TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number, once") {
+  auto env = bare_environment();
+  env.set("HPCML_MEET_TIMEOUT", "20");
+  const auto said =
+      run_step({env}, launch_words("echo $RANK", {"--nproc-per-node", "2", "--coordinator"})).front();
+  const std::string hint = "num_processes=int(os.environ[\"WORLD_SIZE\"])";
+  CHECK_THAT(said.err, Contains(hint));
+  CHECK(said.err.find(hint) == said.err.rfind(hint));
+  for (const auto& one : run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator"})))
+    CHECK_THAT(one.err, !Contains("num_processes")); // srun's tasks: JAX counts them itself
+}
+
 TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or by its variable") {
   for (const unsigned ranks : {1U, 2U})
     for (const bool by_flag : {true, false}) {
