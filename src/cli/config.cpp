@@ -72,7 +72,7 @@ int save(const Desk& desk, const Context& context) {
   // Others may have changed it since it was read: what they wrote stays.
   const util::FileLock alone(desk.path + ".lock");
   auto load = spec::load_config(desk.path);
-  auto config = std::move(diag::has_errors(load.diagnostics) ? desk.config : load.config);
+  auto config = diag::has_errors(load.diagnostics) ? desk.config : load.config;
   for (const auto& change : desk.changes) change(config);
   const auto written = util::write_output(desk.path, spec::render_config(config), 0644);
   if (written) {

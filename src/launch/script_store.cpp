@@ -74,7 +74,7 @@ util::Status serve_for_script(const ScriptStore& asked, const util::EnvSnapshot&
     stop = end_signals();
   }
   ready(name.text.empty() ? std::to_string(server->port()) : store::place_text(name.text, server->port()));
-  const auto ended = server->run(stop);
+  auto ended = server->run(stop);
   if (stop >= 0) ::close(stop);
   return ended;
 }

@@ -63,7 +63,7 @@ bool in_colour(const Surroundings& here, bool terminal) {
 } // namespace
 
 Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
-                       std::shared_ptr<const NodeSetup> node)
+                       const std::shared_ptr<const NodeSetup>& node)
     : x_request(request), x_here(here), x_start_of_ranks{request, here, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO,

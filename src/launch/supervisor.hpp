@@ -25,7 +25,8 @@ struct Outcome {
 /// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
-  Supervisor(const LaunchRequest& request, const Surroundings& here, std::shared_ptr<const NodeSetup> node);
+  Supervisor(const LaunchRequest& request, const Surroundings& here,
+             const std::shared_ptr<const NodeSetup>& node);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;

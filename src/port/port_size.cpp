@@ -117,7 +117,7 @@ private:
         other.program.per_node = true;
       else
         x_porting.warn(place_of_launch(other), "port/size",
-                       "this step had " + util::counted(its.nodes * its.ranks_per_node, "task") +
+                       "this step had " + util::counted(1ULL * its.nodes * its.ranks_per_node, "task") +
                            "; it gets as many as the job has ranks",
                        "make a job of its own of it");
     }

@@ -139,7 +139,7 @@ std::string Watch::name_of(ClientId client) const {
 std::string Watch::name_of(ClientId client, const Roster& roster) const {
   if (const auto rank = roster.rank_of_client(client)) return roster.name(*rank);
   const auto rank = x_traces[client].rank;
-  const auto process = name_of(client);
+  auto process = name_of(client);
   if (!rank) return process;
   return roster.begun() && *rank < roster.members().size()
              ? roster.name(*rank)
