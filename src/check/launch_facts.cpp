@@ -159,4 +159,19 @@ std::vector<Edit> add_option(const Subject& subject, const Link& link, const std
   return {{end, 0, " " + option}};
 }
 
+const GivenOption* names_components(const Launch& launch) {
+  const auto& link = launch.chain.front();
+  if (link.program != "srun" || launch.command->parent) return nullptr;
+  const auto groups = link.value("het-group");
+  return groups && groups->find_first_of(",-") != std::string::npos ? link.find("het-group") : nullptr;
+}
+
+bool is_unset_before(const Subject& subject, std::string_view name, std::size_t offset) {
+  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
+    if (command.place.offset > offset || command.name() != "unset") return false;
+    const auto words = command.arguments();
+    return std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.text() == name; });
+  });
+}
+
 } // namespace hpcml::check

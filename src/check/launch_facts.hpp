@@ -47,6 +47,11 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
 bool is_standalone(const Launch& launch, const Link& agent);
 
 /// Whether a comment on this line or the one before says that the setting is there on purpose.
+/// The srun option of a script's own step that names several components of the job; none where it is no such
+/// step.
+const GivenOption* names_components(const Launch& launch);
+/// Whether the script takes the variable away in front of the place.
+bool is_unset_before(const Subject& subject, std::string_view name, std::size_t offset);
 bool is_explained(const Subject& subject, diag::Place place);
 /// Adds a hit unless the same place has one already.
 void add_hit(Hits& hits, Hit hit);

@@ -146,6 +146,7 @@ std::string render_json(const model::Plan& plan) {
   json["request"] = plan.request_line;
   json["directives"] = directives_json(plan);
   json["layout"] = layout_json(plan.layout);
+  if (!plan.components.empty()) json["tasks"] = plan.tasks(); // of all components; the layout is the first's
   for (const auto& component : plan.components)
     json["components"].push_back({{"partition", component.partition},
                                   {"node_type", component.node_type},

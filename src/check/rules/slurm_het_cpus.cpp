@@ -2,12 +2,10 @@
 // Components of a heterogeneous job of which only some say --cpus-per-task, in one step.
 #include <algorithm>
 
-#include "check/rule.hpp"
+#include "check/launch_facts.hpp"
 
 namespace hpcml::check {
 namespace slurm_het_cpus {
-
-bool names_several(const std::string& groups) { return groups.find_first_of(",-") != std::string::npos; }
 
 Hits find(const Subject& subject) {
   Hits hits;
@@ -15,16 +13,11 @@ Hits find(const Subject& subject) {
   const auto says = [](const slurm::JobOptions& request) { return request.has("cpus-per-task"); };
   if (!says(subject.requests[0]) || std::all_of(subject.requests.begin(), subject.requests.end(), says))
     return hits;
-  if (subject.text.find("unset SLURM_CPUS_PER_TASK") != std::string_view::npos) return hits;
-  for (const auto& launch : subject.launches) {
-    const auto& link = launch.chain.front();
-    const auto groups =
-        link.program == "srun" && !launch.command->parent ? link.value("het-group") : std::nullopt;
-    if (groups && names_several(*groups))
-      hits.push_back({link.find("het-group")->place,
-                      "from 25.05 srun stops here: not every component has --cpus-per-task",
+  for (const auto& launch : subject.launches)
+    if (const auto* groups = names_components(launch);
+        groups && !is_unset_before(subject, "SLURM_CPUS_PER_TASK", groups->place.offset))
+      hits.push_back({groups->place, "from 25.05 srun stops here: not every component has --cpus-per-task",
                       "give every component --cpus-per-task"});
-  }
   return hits;
 }
 

@@ -2,7 +2,8 @@
 // Steps over components that all get the first one's number of tasks.
 #include <algorithm>
 
-#include "check/rule.hpp"
+#include "check/launch_facts.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_het_tasks {
@@ -11,18 +12,6 @@ namespace slurm_het_tasks {
 /// which srun reads for every component; with --ntasks it leaves the others theirs.
 bool hands_tasks_on(const slurm::JobOptions& request) {
   return request.has("cpus-per-task") && request.has("ntasks-per-node") && !request.has("ntasks");
-}
-
-bool names_several(const std::string& groups) { return groups.find_first_of(",-") != std::string::npos; }
-
-/// Whether the script takes the variable away in front of the place.
-bool is_unset_before(const Subject& subject, std::size_t offset) {
-  return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
-    if (command.place.offset > offset || command.name() != "unset") return false;
-    const auto words = command.arguments();
-    return std::any_of(words.begin(), words.end(),
-                       [](const auto& word) { return word.text() == "SLURM_NTASKS"; });
-  });
 }
 
 Hits find(const Subject& subject) {
@@ -34,15 +23,14 @@ Hits find(const Subject& subject) {
   if (std::all_of(sizes.begin(), sizes.end(), [&](const auto& size) { return tasks(size) == first; }))
     return hits;
   for (const auto& launch : subject.launches) {
-    const auto& link = launch.chain.front();
-    const auto groups =
-        link.program == "srun" && !launch.command->parent ? link.value("het-group") : std::nullopt;
-    if (!groups || !names_several(*groups) || link.find("ntasks") ||
-        is_unset_before(subject, link.place.offset))
+    const auto* groups = names_components(launch);
+    if (!groups || launch.chain.front().find("ntasks") ||
+        is_unset_before(subject, "SLURM_NTASKS", groups->place.offset))
       continue;
-    hits.push_back({link.find("het-group")->place,
-                    "from 23.11 every component starts " + std::to_string(first) +
-                        (first == 1 ? " task" : " tasks") + ", as the first one does",
+    hits.push_back({groups->place,
+                    "from 23.11 every component starts " +
+                        util::counted(static_cast<unsigned long long>(first), "task") +
+                        ", as the first one does",
                     "unset SLURM_NTASKS SLURM_NPROCS before this step"});
   }
   return hits;
