@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/output_wishes.hpp"
 #include "model/rank_request.hpp"
 #include "model/site.hpp"
 #include "plan/rank_plan.hpp"
@@ -48,7 +49,8 @@ struct LaunchRequest {
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
   std::optional<std::chrono::seconds>
-      grace; ///< until KILL for ranks that were asked to end; unset: the two above
+      grace;           ///< until KILL for ranks that were asked to end; unset: the two above
+  OutputWishes output; ///< of ranks that are started here
   std::vector<std::string> command;
 };
 

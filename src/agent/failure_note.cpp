@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "agent/failure_note.hpp"
+
+#include "store/packed.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+constexpr std::string_view k_mark = "hpcml failure 1";
+
+} // namespace
+
+std::string pack_failure(const FailureNote& note) {
+  store::Packed packed(k_mark);
+  packed.number(note.attempt);
+  packed.number(note.rank);
+  packed.number(note.local_rank);
+  packed.text(note.host);
+  packed.number(static_cast<unsigned long long>(note.pid));
+  packed.number(static_cast<unsigned long long>(note.status));
+  packed.text(note.gpu);
+  packed.number(static_cast<unsigned long long>(note.seconds * 1000));
+  packed.number(note.out_of_memory ? 1 : 0);
+  packed.text(note.memory);
+  packed.number(note.last_lines.size());
+  for (const auto& line : note.last_lines) packed.text(line);
+  packed.text(note.message);
+  packed.text(note.traceback);
+  packed.text(note.stalled);
+  return packed.take();
+}
+
+std::optional<FailureNote> unpack_failure(std::string_view bytes) {
+  store::Unpacked unpacked(bytes, k_mark);
+  FailureNote note;
+  note.attempt = static_cast<unsigned>(unpacked.number());
+  note.rank = static_cast<unsigned>(unpacked.number());
+  note.local_rank = static_cast<unsigned>(unpacked.number());
+  note.host = unpacked.text();
+  note.pid = static_cast<std::int64_t>(unpacked.number(1ULL << 32));
+  note.status = static_cast<int>(unpacked.number(0xffff));
+  note.gpu = unpacked.text();
+  note.seconds = static_cast<double>(unpacked.number(~0ULL)) / 1000;
+  note.out_of_memory = unpacked.number(1) == 1;
+  note.memory = unpacked.text();
+  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
+    note.last_lines.emplace_back(unpacked.text());
+  note.message = unpacked.text();
+  note.traceback = unpacked.text();
+  note.stalled = unpacked.text();
+  if (!unpacked.whole()) return std::nullopt;
+  return note;
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What is known of a rank that failed, as one agent tells the others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::agent {
+
+struct FailureNote {
+  unsigned attempt = 0; ///< 0: the first start of the ranks
+  unsigned rank = 0;
+  unsigned local_rank = 0;
+  std::string host;
+  std::int64_t pid = 0;
+  int status = 0;             ///< as waitpid gives it
+  std::string gpu;            ///< "GPU 3", as the rank sees the node's; empty: none
+  double seconds = 0;         ///< since the ranks were started
+  bool out_of_memory = false; ///< the kernel killed a process of it for want of memory
+  std::string memory; ///< of whom, as a clause: "its memory limit of 16 GiB was reached"; empty: not known
+  std::vector<std::string> last_lines; ///< of its standard error, at most 20
+  std::string message;                 ///< of its error file: "ValueError: …", empty: none
+  std::string traceback;               ///< of its error file
+  std::string
+      stalled; ///< it did not fail: it was stopped, since "nothing was written for 60 s"; empty: it failed
+};
+
+std::string pack_failure(const FailureNote& note);
+/// Nothing where these bytes are none.
+std::optional<FailureNote> unpack_failure(std::string_view bytes);
+
+} // namespace hpcml::agent

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Where what the ranks of a node write is to go: files, our own output, or both. As torchrun's -r, -t,
+// --log-dir and
+// --local-ranks-filter ask for it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace hpcml::launch {
+
+/// Standard output, standard error, both or none.
+struct Streams {
+  bool out = false;
+  bool err = false;
+  bool operator==(const Streams&) const = default;
+};
+
+/// Streams of each local rank: those that are named, and the rest.
+struct StreamsOfRanks {
+  Streams others;
+  std::map<unsigned, Streams> named; ///< by local rank
+  Streams of(unsigned local_rank) const {
+    const auto found = named.find(local_rank);
+    return found == named.end() ? others : found->second;
+  }
+};
+
+struct OutputWishes {
+  std::string folder;                   ///< RANK/stdout.log and stderr.log in it; empty: no files
+  StreamsOfRanks redirects;             ///< into files, and not shown
+  StreamsOfRanks tee;                   ///< into files, and shown
+  std::set<unsigned> shown;             ///< local ranks whose output is shown; empty: all
+  std::vector<std::string> out_filters; ///< lines with one of these go into FOLDER/filtered_stdout.log, too
+  std::vector<std::string> err_filters; ///< and FOLDER/filtered_stderr.log
+  std::string prefix; ///< of shown lines; "${role_name}", "${local_rank}" and "${rank}" in it are filled in;
+                      ///< empty: "[RANK] "
+  std::string role = "default"; ///< for `prefix`
+};
+
+} // namespace hpcml::launch
