@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What a rank's program said of its own failure: in torch's error file, or in the last lines of its standard
+// error.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::agent {
+
+/// Of at most 4 KiB and 32 KiB; either may be empty.
+struct ToldFailure {
+  std::string message;   ///< "ValueError: …", of one line or several
+  std::string traceback; ///< of Python, without a newline at its end
+};
+
+/// The file that torch's @record writes to TORCHELASTIC_ERROR_FILE (torch/distributed/elastic/multiprocessing
+/// /errors/error_handler.py, 2.13): {"message": {"message": …, "extraInfo": {"py_callstack": …}}}, or
+/// {"message": TEXT} as handlers of one's own write it. Nothing where the text is neither, or half of one.
+std::optional<ToldFailure> parse_error_file(std::string_view text);
+/// Of a regular file of at most 4 MiB; never waits.
+std::optional<ToldFailure> read_error_file(const std::string& path);
+
+/// What a program without an error file wrote last: Python's last traceback (with the "[rank0]: " that torch
+/// puts in front of its lines, too), its "Fatal Python error", or C++'s uncaught exception. Empty where there
+/// is none.
+ToldFailure find_told_failure(const std::vector<std::string>& lines);
+
+} // namespace hpcml::agent
