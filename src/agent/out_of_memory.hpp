@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Whether the kernel killed a process of this node's ranks for want of memory, and whose limit that was.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::agent {
+
+/// Where a process is in the tree of memory groups.
+struct MemoryPlace {
+  bool unified = false; ///< cgroup v2
+  std::string top;      ///< folder that is mounted: "/sys/fs/cgroup/memory"
+  std::string path; ///< of the group below it: "/slurm/uid_1/job_7/step_0"; "/" where it is the top itself
+};
+
+/// From /proc/self/cgroup and /proc/self/mountinfo; nothing where no controller counts memory.
+std::optional<MemoryPlace> parse_memory_place(std::string_view cgroup, std::string_view mountinfo);
+
+/// A group of processes that has its memory counted.
+struct MemoryLevel {
+  std::string path;                        ///< empty: the whole machine
+  std::optional<unsigned long long> limit; ///< bytes
+  unsigned long long kills = 0;            ///< processes that the kernel killed for want of memory
+  unsigned long long hits = 0;             ///< how often its limit was reached
+  bool has_been_full = false;              ///< at some time; with cgroup v2 `hits` says all
+};
+
+/// What a group's files say: memory.oom_control, memory.limit_in_bytes, memory.failcnt and
+/// memory.max_usage_in_bytes (where a limit with swap is as low, Linux 6.18 counts no failures). A file that
+/// is not there is an empty text.
+MemoryLevel parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
+                            std::string_view failcnt, std::string_view max_usage);
+/// The same of memory.events and memory.max.
+MemoryLevel parse_memory_v2(std::string path, std::string_view events, std::string_view max);
+
+/// This process's own group, in which its ranks are, then those around it; the machine's counter where the
+/// group has none. `root` is what stands for "/".
+std::vector<MemoryLevel> read_memory_levels(const std::string& root = "/");
+
+/// Between two readings, the first from before the ranks were started: "the kernel killed 1 process for want
+/// of memory: the job's limit of 16 GiB was reached (/slurm/uid_1/job_7)"; nothing where it killed none.
+std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& before,
+                                              const std::vector<MemoryLevel>& after);
+
+} // namespace hpcml::agent
