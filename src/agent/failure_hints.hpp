@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// What to do about errors of CUDA, NCCL, torch, MPI and the system that a rank's last lines tell of.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/failure_note.hpp"
+
+namespace hpcml::agent {
+
+/// A line with `text` in it, and with `and_text`, asks for the hint. Letters count as they stand.
+struct KnownError {
+  std::string_view text;
+  std::string_view and_text; ///< empty: nothing more is asked
+  std::string_view hint;     ///< a clause; "{host}" in it is the rank's
+};
+
+/// In the order in which they are looked for: the cause before what follows from it.
+const std::vector<KnownError>& known_errors();
+/// The hint of the first known error in the rank's message, traceback or last lines; else one for how it
+/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known.
+std::string find_hint(const FailureNote& note);
+
+} // namespace hpcml::agent

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The one report of a run's first failure, and what the other nodes say of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/failure_note.hpp"
+
+namespace hpcml::agent {
+
+/// What the agents do about a failure.
+struct AfterFailure {
+  unsigned world_size = 1;   ///< of the ranks that were running
+  unsigned restart = 0;      ///< the one that comes now, counted from 1; 0: none
+  unsigned max_restarts = 0; ///< that were asked for
+};
+
+/// At most 60 lines of at most 400 characters, control characters shown and not sent: who failed and how, out
+/// of memory or not, its message, its traceback, the last lines of its standard error that are not in that,
+/// what to do, and what happens next.
+std::vector<std::string> render_failure_report(const FailureNote& note, const AfterFailure& after);
+/// Its first line: "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s".
+std::string render_failed_rank(const FailureNote& note);
+/// What the other nodes say of their ranks: "stopped because of rank 9 (node002)".
+std::string render_stopped_because(const FailureNote& note);
+
+} // namespace hpcml::agent
