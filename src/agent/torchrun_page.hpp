@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// torchrun's flags for people: the help of `hpcml torchrun`, and the table of docs/torchrun.md.
+#pragma once
+
+#include <string>
+
+namespace hpcml::agent {
+
+std::string render_torchrun_help();
+/// Markdown: a row for each flag with how it is treated.
+std::string render_torchrun_table();
+
+} // namespace hpcml::agent
