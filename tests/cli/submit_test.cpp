@@ -119,7 +119,10 @@ TEST_CASE(
 
 TEST_CASE("jobs are submitted, watched, chained, left and found again on a real Slurm", "[slurm]") {
   const Desk desk;
-  desk.put("steps.sh", "#!/bin/bash\nfor i in 1 2 3; do echo step $i; sleep 1; done\nexit 3\n", 0755);
+  desk.put("steps.sh", "#!/bin/bash\nfor i in 1 2 3; do echo step $i; sleep 2; done\nexit 3\n", 0755);
+  // Goes on when it has been found again.
+  desk.put("held.sh",
+           "#!/bin/bash\necho step 1\nuntil [[ -e go ]]; do sleep 0.1; done\necho step 3\nexit 3\n", 0755);
   const std::string submit = "$H submit" + k_request;
   const auto result = desk.emulate(
       "lumi", 1,
@@ -131,9 +134,15 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
                                  "scontrol show job 4 | grep -o 'Dependency=.*'") +
           part("hopeless", submit + "--chain 2 --chain-if ok --watch -- false") +
           part("array", submit + "--array 0-2%2 --output log-%A_%a.out --watch -- false") +
-          part("detach", submit + "--output detach.out --watch -- ./steps.sh & sleep 3; kill -INT $(pgrep -f "
-                                  "'^'$H' submit.*detach'); wait $!") +
-          part("attach", "$H submit --attach $(squeue -h -o %i -n steps) | cat; exit ${PIPESTATUS[0]}") +
+          part("detach",
+               submit +
+                   "--output detach.out --watch -- ./held.sh > said 2>&1 & "
+                   "until grep -q 'step 1' said; do sleep 0.1; done; "
+                   "kill -INT $(pgrep -f '^'$H' submit.*detach'); wait $!; code=$?; cat said; exit $code") +
+          part(
+              "attach",
+              "id=$(squeue -h -o %i -n held); (until grep -q 'step 1' again; do sleep 0.1; done; touch go) & "
+              "$H submit --attach $id > again 2>&1; code=$?; cat again; exit $code") +
           part("refused", "$H submit --site lumi --account project_1 --time 10 --nodes 2 --partition small-g "
                           "--gpus-per-node 1 --launcher srun -- true"));
   CAPTURE(result.out, result.err);
@@ -212,7 +221,7 @@ TEST_CASE("the steps of a job are one script that bash and shellcheck accept") {
       auto words = checker;
       words.push_back((desk / "job.sh").string());
       const auto checked =
-          util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+          util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300));
       REQUIRE(checked);
       CAPTURE(checked->out, checked->err);
       CHECK(checked->exit_code == 0);
@@ -240,7 +249,7 @@ TEST_CASE("a file with several jobs is one request: gen wants one chosen, and mi
 
 TEST_CASE("Ctrl-C on a terminal leaves the job and gives the terminal back", "[slurm]") {
   const Desk desk;
-  desk.put("steps.sh", "#!/bin/bash\nfor i in {1..60}; do echo step $i; sleep 1; done\n", 0755);
+  desk.put("steps.sh", "#!/bin/bash\nfor i in {1..500}; do echo step $i; sleep 1; done\n", 0755);
   // A terminal as people have it: its driver makes the signal of the key, for all of the foreground.
   desk.put("terminal.py", R"(
 import os, pty, sys, termios, time
@@ -264,7 +273,7 @@ print(text.decode().replace("\r", "<CR>").replace("\x1b[K", "<K>"))
 print("status", os.WIFEXITED(status) and os.WEXITSTATUS(status), "same", termios.tcgetattr(slave) == before)
 )");
   const auto result = desk.emulate("lumi", 1,
-                                   "timeout 60 python3 terminal.py $H submit" + k_request +
+                                   "timeout 600 python3 terminal.py $H submit" + k_request +
                                        "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
   CAPTURE(result.out, result.err);
   CHECK(holds(result.out, "job 1 RUNNING"));
