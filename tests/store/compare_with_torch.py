@@ -39,7 +39,7 @@ class Client:
 
     def __init__(self, port, torch1):
         self.torch1 = torch1
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=120)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if not torch1:
             self.socket.sendall(struct.pack("<BI", VALIDATE, MAGIC))
@@ -235,7 +235,9 @@ class Comparison:
         pair.close()
         pair.renew()
         if pair.queue:  # or one of the servers may wake who is not there any more
-            time.sleep(0.005)
+            for end in pair.ends:  # a new client is answered after the end of the old one was seen
+                end.settle()
+            time.sleep(0.02)
 
     def barrier(self, pair):
         key, world = b"barrier/%d" % self.random.randrange(3), self.random.choice([1, 2, 3, 100])
@@ -325,7 +327,7 @@ class Comparison:
 def main():
     hpcml, kind, seed, operations = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     options = {} if kind == "torch1" else {"use_libuv": kind == "libuv"}
-    theirs = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=30), **options)
+    theirs = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=300), **options)
     ours = subprocess.Popen([hpcml, "store", "serve", "--listen", "127.0.0.1"], stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
     try:
         comparison = Comparison(kind, [theirs.port, int(ours.stdout.readline())], seed)

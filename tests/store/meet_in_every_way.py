@@ -14,7 +14,7 @@ import sys
 import torch
 import torch.distributed as dist
 
-LIMIT = datetime.timedelta(seconds=float(os.environ.get("MEET_LIMIT", "40")))
+LIMIT = datetime.timedelta(seconds=float(os.environ.get("MEET_LIMIT", "300")))
 RANK, SIZE = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 ADDRESS, PORT = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
 

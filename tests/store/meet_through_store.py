@@ -34,7 +34,7 @@ def met(what, processes, words):
     outputs = []
     for process in processes:
         try:
-            outputs.append(process.communicate(timeout=150)[0])
+            outputs.append(process.communicate(timeout=600)[0])
         except subprocess.TimeoutExpired:
             process.kill()
             outputs.append(process.communicate()[0] + "\nit did not end")

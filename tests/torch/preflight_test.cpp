@@ -116,15 +116,15 @@ TEST_CASE("a task of the site's MPI launcher is one rank of the preflight") {
 }
 
 TEST_CASE("rank 0 names the ranks that did not come, within the deadline, and all others end too") {
-  const auto run = run_ranks(5, {0, 1, 4}, preflight({"--timeout", "3"}));
+  const auto run = run_ranks(5, {0, 1, 4}, preflight({"--timeout", "8"}));
   INFO(run.transcript());
   REQUIRE(run.events(0, "culprit").size() == 1);
   const auto culprit = run.events(0, "culprit")[0];
   CHECK(culprit.at("ranks") == nlohmann::json({2, 3}));
   CHECK(culprit.at("phase") == "rendezvous");
-  CHECK_THAT(culprit.at("what").get<std::string>(), Contains("ranks 2, 3") && Contains("within 3 s"));
+  CHECK_THAT(culprit.at("what").get<std::string>(), Contains("ranks 2, 3") && Contains("within 8 s"));
   for (const int rank : {0, 1, 4}) CHECK(run.ranks.at(rank).exit_code == 6);
-  CHECK(run.seconds < 20);
+  CHECK(run.seconds < 90);
 }
 
 TEST_CASE("without rank 0 the others say which address they could not reach and why") {
@@ -139,7 +139,7 @@ TEST_CASE("without rank 0 the others say which address they could not reach and 
 
 TEST_CASE(
     "a rank whose wrong contribution makes the preflight fail is named, though it says that all is well") {
-  const auto run = with_bad_rank("wrong", "20");
+  const auto run = with_bad_rank("wrong", "60");
   INFO(run.transcript());
   for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
   REQUIRE(run.events(0, "culprit").size() == 1);
@@ -153,7 +153,7 @@ TEST_CASE(
 
 TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
   const std::string how = GENERATE("die", "hang");
-  const auto run = with_bad_rank(how, "4");
+  const auto run = with_bad_rank(how, "8");
   INFO(how << "\n" << run.transcript());
   for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
   REQUIRE(run.events(0, "culprit").size() == 1);
@@ -165,8 +165,8 @@ TEST_CASE("a rank that dies or hangs in the all_reduce is named") {
 TEST_CASE("where rank 0 dies it is named by its host, though the store went with it") {
   const std::string bytes = "65536";
   const auto run = run_ranks(3, {0, 1, 2}, [&](int rank) -> std::vector<std::string> {
-    if (rank == 0) return {HPCML_BAD_RANK, "die", bytes, "4"};
-    return {helper_path(), "preflight", "--timeout", "4", "--bytes", bytes};
+    if (rank == 0) return {HPCML_BAD_RANK, "die", bytes, "8"};
+    return {helper_path(), "preflight", "--timeout", "8", "--bytes", bytes};
   });
   INFO(run.transcript());
   char name[256] = {};
@@ -182,11 +182,11 @@ TEST_CASE("where rank 0 dies it is named by its host, though the store went with
 }
 
 TEST_CASE("an interface that is not there is named together with those that are") {
-  const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "10", "--interface", "hsn9"}));
+  const auto run = run_ranks(2, {0, 1}, preflight({"--timeout", "60", "--interface", "hsn9"}));
   INFO(run.transcript());
   CHECK(run.ranks.at(0).exit_code == 6);
   CHECK_THAT(run.ranks.at(0).out, Contains("no interface 'hsn9'") && Contains("lo (127.0.0.1)"));
-  CHECK(run.seconds < 20);
+  CHECK(run.seconds < 50); // at once, and not when the time is over
 }
 
 namespace {
@@ -227,7 +227,7 @@ TEST_CASE("launch says before the program starts that its port is taken, and in 
     const auto output =
         util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--backend", "gloo",
                            "--preflight", "--nproc-per-node", "2", "--", "echo", "started"},
-                          env, std::chrono::seconds(180));
+                          env, std::chrono::seconds(600));
     REQUIRE(output);
     return *output;
   };

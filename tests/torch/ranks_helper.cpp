@@ -50,7 +50,7 @@ Run run_ranks(int world_size, const std::vector<int>& present,
     env.set("OMP_NUM_THREADS", "1");
     for (const auto& [name, value] : extra_env) env.set(name, value);
     running[rank] = std::async(std::launch::async, [argv = words(rank), env] {
-      return util::run_process(argv, env, std::chrono::seconds(180));
+      return util::run_process(argv, env, std::chrono::seconds(600));
     });
   }
   Run run;

@@ -13,7 +13,7 @@ int main() {
   options.port = static_cast<std::uint16_t>(number("MASTER_PORT"));
   options.isServer = rank == 0;
   options.numWorkers = size;
-  options.timeout = std::chrono::seconds(40);
+  options.timeout = std::chrono::seconds(300);
   c10d::TCPStore store(std::getenv("MASTER_ADDR"), options);
   store.set("rank/" + std::to_string(rank), std::vector<std::uint8_t>{static_cast<std::uint8_t>(rank)});
   int sum = 0;
