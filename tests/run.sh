@@ -19,7 +19,7 @@ say "release build (LibTorch: ${torch_folder:-libtorch-dev of Debian})"
 configure_and_build release
 # The layers that read what people write, up to the script and the command line. What becomes or starts ranks and nodes is
 # covered by the release run: LeakSanitizer cannot follow processes into namespaces or through exec.
-asan_folders=(util store model diag topo affinity slurm shell spec chain site plan render check port launch discover cli)
+asan_folders=(util store model diag topo affinity slurm shell spec chain site plan render check port launch agent discover cli)
 
 say "tests; beside them the core is built under AddressSanitizer and UBSan (build/asan-build.log)"
 # Tests with a real Slurm mostly wait: the build has the processors meanwhile. A group of its own, to end it as a whole.
