@@ -20,7 +20,7 @@ public:
   util::ProcessOutput run(std::vector<std::string> words, const std::string& input = {}) const {
     words.insert(words.begin(), {"/usr/bin/env", "-C", x_folder.path().string(), "LC_ALL=C"});
     const auto result =
-        util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(20), input);
+        util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300), input);
     REQUIRE(result);
     return *result;
   }

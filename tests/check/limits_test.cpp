@@ -59,12 +59,13 @@ TEST_CASE("Four times as many findings take about four times as long", "[time]")
     CAPTURE(what);
     std::size_t few = 0, many = 0;
     double fast = 1e9, slow = 1e9;
-    for (int round = 0; round < 2; ++round) { // the better of two: others use the machine, too
+    const auto as_expected = [&] { return slow < 9 * fast + 0.05; }; // 16 times where it is quadratic
+    for (int round = 0; round < 2 || (round < 6 && !as_expected()); ++round) { // others use the machine, too
       fast = std::min(fast, seconds(repeated(header, 2000, line), few));
       slow = std::min(slow, seconds(repeated(header, 8000, line), many));
     }
     CHECK(many >= 7000);
-    CHECK(slow < 9 * fast + 0.05); // 16 times where it is quadratic
+    CHECK(as_expected());
   }
 }
 

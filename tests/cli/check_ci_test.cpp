@@ -19,7 +19,7 @@ util::ProcessOutput bash(const Desk& desk, const std::string& script) {
   for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "HPCML_SITE"}) env.unset(name);
   env.set("SOURCE", HPCML_SOURCE_DIR);
   const auto result = util::run_process({"/usr/bin/env", "-C", (desk / "").string(), "bash", "-euc", script},
-                                        env, std::chrono::seconds(120));
+                                        env, std::chrono::seconds(600));
   REQUIRE(result);
   return *result;
 }

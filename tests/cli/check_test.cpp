@@ -35,7 +35,7 @@ std::string fixable() {
 
 util::ProcessOutput run(const std::vector<std::string>& words, const std::string& input = {}) {
   const auto result =
-      util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60), input);
+      util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300), input);
   REQUIRE(result);
   return *result;
 }

@@ -27,7 +27,7 @@ util::ProcessOutput Desk::run(std::vector<std::string> words, std::chrono::secon
 util::ProcessOutput Desk::hpcml(const std::vector<std::string>& words) const {
   std::vector<std::string> argv{HPCML_BINARY};
   argv.insert(argv.end(), words.begin(), words.end());
-  return run(argv, std::chrono::seconds(60));
+  return run(argv, std::chrono::seconds(300));
 }
 
 util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script,
@@ -36,7 +36,7 @@ util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const
                                     std::to_string(nodes)};
   if (!partition.empty()) words.insert(words.end(), {"--partition", partition});
   words.insert(words.end(), {"--", "bash", "-c", script});
-  return run(words, std::chrono::seconds(300));
+  return run(words, std::chrono::seconds(900));
 }
 
 void Desk::put(const std::string& name, const std::string& text, unsigned mode) const {

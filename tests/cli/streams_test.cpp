@@ -21,7 +21,7 @@ util::ProcessOutput shell(const Desk& desk, const std::string& line) {
   env.set("HOME", (desk / "").string());
   env.set("XDG_CONFIG_HOME", (desk / "config").string());
   env.set("H", HPCML_BINARY);
-  auto output = util::run_process({"bash", "-c", "cd \"$HOME\" && " + line}, env, std::chrono::seconds(60));
+  auto output = util::run_process({"bash", "-c", "cd \"$HOME\" && " + line}, env, std::chrono::seconds(300));
   REQUIRE(output);
   return *output;
 }

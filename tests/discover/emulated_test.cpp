@@ -21,7 +21,7 @@ class Emulated {
 public:
   util::ProcessOutput hpcml(std::vector<std::string> words) const {
     words.insert(words.begin(), {"env", "-C", x_folder.path().string(), HPCML_BINARY});
-    auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(180));
+    auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(900));
     REQUIRE(result);
     return *result;
   }

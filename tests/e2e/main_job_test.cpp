@@ -37,7 +37,7 @@ std::string text_of(const fs::path& path) {
 /// Runs a program in `folder`; the words are arguments of `env -C`, no shell sees them.
 util::ProcessOutput run_in(const fs::path& folder, std::vector<std::string> words) {
   words.insert(words.begin(), {"env", "-C", folder.string()});
-  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::minutes(8));
+  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::minutes(30));
   REQUIRE(result);
   return *result;
 }

@@ -20,7 +20,7 @@ util::ProcessOutput Cluster::run(const std::string& script) const {
   std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "emulate"};
   words.insert(words.end(), x_arguments.begin(), x_arguments.end());
   words.insert(words.end(), {"--", "bash", "-c", script});
-  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(180));
+  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(900));
   REQUIRE(result);
   return *result;
 }
@@ -28,7 +28,7 @@ util::ProcessOutput Cluster::run(const std::string& script) const {
 util::ProcessOutput Cluster::generate(const std::vector<std::string>& arguments) const {
   std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "gen"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+  auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300));
   REQUIRE(result);
   return *result;
 }

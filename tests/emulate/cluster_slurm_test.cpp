@@ -70,7 +70,7 @@ TEST_CASE("a user without privileges gets the same cluster under his own name", 
        "srun -A project_1 -p small-g -t 5 -n1 --gpus-per-node=2 singularity exec -B $PWD:/workdir image.sif "
        "bash -c "
        "'echo $(id -u) $(hostname) $ROCR_VISIBLE_DEVICES $(ls /workdir)'"},
-      util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+      util::EnvSnapshot::of_process(), std::chrono::seconds(300));
   REQUIRE(result);
   INFO(result->err);
   CHECK(result->out == "65534 nid000001 0,1 hpcml image.sif\n");
@@ -161,7 +161,7 @@ TEST_CASE("Slurm takes the person's accounts and no others, where it keeps accou
 TEST_CASE("jobs are recorded for those who ask sacct, whatever their account", "[slurm]") {
   const Cluster narval({"--site", "narval", "--accounting"});
   const auto result = narval.run("srun -A def-anybody --mem=1G -t 5 -J recorded true\n"
-                                 "for i in {1..100}; do sacct -X -n -P -o JobName,State | grep COMPLETED && "
+                                 "for i in {1..1000}; do sacct -X -n -P -o JobName,State | grep COMPLETED && "
                                  "break; sleep 0.1; done; sacct -V | grep -o slurm");
   INFO(result.err);
   CHECK(result.out == "recorded|COMPLETED\nslurm\n");

@@ -86,7 +86,8 @@ TEST_CASE("a machine that allows less gets its cluster, or one sentence that say
       if (*machine.flags != '\0') words.push_back(machine.flags);
       words.insert(words.end(), {"--", "srun", "-A", "project_1", "-p", "small-g", "-t", "5", "bash", "-c",
                                  "hostname; touch /tmp/can-be-written"});
-      const auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+      const auto result =
+          util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(600));
       std::error_code ignored;
       const bool left = fs::exists(folder + "/here") && !fs::is_empty(folder + "/here", ignored);
       fs::remove_all(folder, ignored);
@@ -112,7 +113,7 @@ TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]")
     const auto result =
         util::run_process({"env", "-C", cluster.folder().path().string(), HPCML_BINARY, "emulate", "--site",
                            "lumi", "-q", option, place, "--", "touch", "started"},
-                          util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+                          util::EnvSnapshot::of_process(), std::chrono::seconds(600));
     REQUIRE(result);
     CAPTURE(option, place, result->err);
     CHECK(result->exit_code == 5);

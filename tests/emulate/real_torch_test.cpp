@@ -168,7 +168,7 @@ say("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], "on", os.uname()
   // What is typed before the prompt is there srun takes for its own terminal's, and drops.
   const auto result = cluster.run("(until [[ -s terminal ]]; do sleep 0.1; done; cat typed; "
                                   "until [[ -z $(squeue -h) ]]; do sleep 0.2; done) "
-                                  "| timeout 60 script -qfec \"$(cat line.sh)\" terminal");
+                                  "| timeout 600 script -qfec \"$(cat line.sh)\" terminal");
   INFO(result.out << result.err);
   CHECK(cluster.read("on") == "gpumd01\n");
   const auto words = util::split(cluster.read("address"), ' ');

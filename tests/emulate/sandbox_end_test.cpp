@@ -21,7 +21,7 @@ using namespace hpcml;
 
 namespace {
 
-constexpr int k_no_answer_ms = 10000;
+constexpr int k_no_answer_ms = 60000;
 
 /// A program with a sandbox of one node, a service and a command, as a child of the test.
 class Running {
@@ -44,7 +44,7 @@ public:
     REQUIRE(wait_readable(x_news[0]));
     REQUIRE(::read(x_news[0], path, sizeof path - 1) > 0);
     x_state_dir = path;
-    ::usleep(200000); // the command starts after the news
+    ::usleep(1000000); // the command starts after the news
   }
   ~Running() {
     if (!x_over) ::kill(-x_pid, SIGKILL);

@@ -121,7 +121,7 @@ TEST_CASE(
       "taskset -c 1 grep Cpus_allowed_list /proc/self/status; (cd /proc/$$ && cat status | grep "
       "Cpus_allowed:);"
       "sleep 5 & taskset -p -c 9 $! > /dev/null; grep -h Cpus_allowed_list /proc/$!/task/$!/status; kill $!;"
-      "(setsid bash -c 'sleep 0.2; echo orphan $(nproc)' &); sleep 0.6;"
+      "(setsid bash -c 'sleep 0.2; echo orphan $(nproc)' &); sleep 2;"
       "taskset -c 128-200 true 2>/dev/null; echo outside $?; taskset -p -c 1 999999 2>/dev/null; echo nobody "
       "$?");
   INFO(text);

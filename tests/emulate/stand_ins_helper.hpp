@@ -61,7 +61,7 @@ struct Installed {
   }
 
   util::ProcessOutput bash(const std::string& text) const {
-    auto result = util::run_process({"bash", "-c", text}, env, std::chrono::seconds(60));
+    auto result = util::run_process({"bash", "-c", text}, env, std::chrono::seconds(300));
     REQUIRE(result);
     return *result;
   }

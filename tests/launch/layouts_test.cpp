@@ -192,7 +192,7 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
   const std::string folder = make_folder();
   REQUIRE(util::write_file(folder + "/show.sh", k_show, 0755));
   // Ranks of a world are there together: Slurm forgets a component whose tasks have ended.
-  REQUIRE(util::write_file(folder + "/late.sh", std::string(k_show) + "sleep 1\n", 0755));
+  REQUIRE(util::write_file(folder + "/late.sh", std::string(k_show) + "sleep 2\n", 0755));
   std::string all;
   for (unsigned i = 0; i < jobs.size(); ++i) {
     const auto name = "job-" + std::to_string(i) + ".sh";
@@ -206,7 +206,7 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
   REQUIRE(util::write_file(folder + "/all.sh", all, 0755));
   const auto output = util::run_process({"env", "-C", folder, HPCML_BINARY, "emulate", "--site", "generic",
                                          "--nodes", "6", "--cpus-per-node", "32", "--", "bash", "./all.sh"},
-                                        env, std::chrono::seconds(1200));
+                                        env, std::chrono::seconds(3000));
   REQUIRE(output);
   Tally tally;
   for (unsigned i = 0; i < jobs.size(); ++i) {

@@ -65,7 +65,7 @@ if pid == 0:
 seen = passed = ""
 def until(text):
     global seen, passed
-    end = time.time() + 10
+    end = time.time() + 120
     while text not in seen:
         assert time.time() < end, "no " + text + " in " + repr(seen)
         if select.select([fd], [], [], 0.2)[0]:
@@ -77,7 +77,7 @@ until("\n")
 rank = passed.strip()
 os.write(fd, b"\x1a")
 until("Stopped")
-end, state = time.time() + 10, ""
+end, state = time.time() + 120, ""
 while state != "T":
     assert time.time() < end, "the rank goes on"
     with open("/proc/" + rank + "/stat") as stat:

@@ -17,7 +17,7 @@ namespace hpcml::testing {
 namespace {
 
 bool becomes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 12000; ++i) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -50,13 +50,13 @@ util::EnvSnapshot step_environment(unsigned rank, unsigned ranks) {
 util::ProcessOutput run_hpcml(const std::vector<std::string>& words, const util::EnvSnapshot& env) {
   std::vector<std::string> argv = {HPCML_BINARY};
   argv.insert(argv.end(), words.begin(), words.end());
-  auto output = util::run_process(argv, env, std::chrono::seconds(60));
+  auto output = util::run_process(argv, env, std::chrono::seconds(600));
   if (!output) throw std::runtime_error(output.error().what);
   return *output;
 }
 
 util::ProcessOutput run_line(const std::string& line, const util::EnvSnapshot& env) {
-  auto output = util::run_process({"bash", "-c", line}, env, std::chrono::seconds(20));
+  auto output = util::run_process({"bash", "-c", line}, env, std::chrono::seconds(300));
   if (!output) throw std::runtime_error(output.error().what);
   return *output;
 }

@@ -87,7 +87,7 @@ std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
   const std::string folder = make_folder();
   std::string said;
   pid_t starter = 0;
-  for (int turn = 0; turn < 10 && starter == 0; ++turn) {
+  for (int turn = 0; turn < 30 && starter == 0; ++turn) {
     const std::string name = std::to_string(70 + turn) + std::to_string(::getpid());
     REQUIRE(util::write_file(folder + "/rank.sh", "env -i /bin/sleep " + name +
                                                       " &\nsetsid env -i /bin/sleep " + name +
@@ -115,7 +115,7 @@ std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
 
 TEST_CASE("a rank has the descriptors that a program has without launch, and none of other ranks") {
   const std::vector<std::string> command = {"bash", "-c", "fds=(/proc/$$/fd/*); echo ${fds[@]##*/}"};
-  const auto alone = util::run_process(command, bare_environment(), std::chrono::seconds(20));
+  const auto alone = util::run_process(command, bare_environment(), std::chrono::seconds(300));
   REQUIRE(alone);
   std::vector<std::string> words = {"launch", "--nproc-per-node", "24", "--"};
   words.insert(words.end(), command.begin(), command.end());
@@ -153,7 +153,7 @@ TEST_CASE("a launch that is killed while it starts its ranks leaves none") {
     launch.signal(SIGKILL);
     CHECK(launch.wait() == 128 + SIGKILL);
     std::size_t left = 1;
-    for (int i = 0; i < 1000 && left > 0; ++i) {
+    for (int i = 0; i < 6000 && left > 0; ++i) {
       left = count_marked("HPCML_TEST_START=" + value);
       if (left > 0) ::usleep(10000);
     }
@@ -164,7 +164,7 @@ TEST_CASE("a launch that is killed while it starts its ranks leaves none") {
 TEST_CASE("a start that the limit of open files does not allow is refused before the first rank") {
   const auto output = util::run_process(
       {"bash", "-c", "ulimit -n 100; exec \"$0\" launch --nproc-per-node 64 -- echo started", HPCML_BINARY},
-      bare_environment(), std::chrono::seconds(20));
+      bare_environment(), std::chrono::seconds(300));
   REQUIRE(output);
   CHECK(output->exit_code == 125);
   CHECK(output->out.empty());

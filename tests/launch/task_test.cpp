@@ -52,7 +52,7 @@ util::ProcessOutput launch_on_first(const model::IdSet& cpus, const std::vector<
                                     util::EnvSnapshot env = step_environment(1, 2)) {
   std::vector<std::string> all = {"taskset", "-c", std::to_string(cpus.first()), HPCML_BINARY, "launch"};
   all.insert(all.end(), words.begin(), words.end());
-  const auto output = util::run_process(all, env, std::chrono::seconds(30));
+  const auto output = util::run_process(all, env, std::chrono::seconds(300));
   REQUIRE(output);
   return *output;
 }

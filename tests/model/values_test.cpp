@@ -174,7 +174,7 @@ TEST_CASE("node lists give the names that scontrol gives") {
     REQUIRE(list);
     // scontrol needs a readable configuration even for this; an empty one with a cluster name will do
     const auto result =
-        util::run_process({"scontrol", "show", "hostnames", text}, env, std::chrono::seconds(100));
+        util::run_process({"scontrol", "show", "hostnames", text}, env, std::chrono::seconds(300));
     if (result && result->exit_code == 0) {
       asked = true;
       CHECK(util::join(list->names(), "\n") == std::string(util::trim(result->out)));

@@ -30,7 +30,7 @@ std::string in_bash(const model::PlannedEnv& variable, std::map<std::string, std
   const auto line =
       render::render_line(render::Export{variable.name, variable.value, variable.expression, {}});
   const auto result = util::run_process({"bash", "-uc", line + "; printf %s \"$" + variable.name + "\""},
-                                        util::EnvSnapshot(std::move(variables)), std::chrono::seconds(20));
+                                        util::EnvSnapshot(std::move(variables)), std::chrono::seconds(300));
   REQUIRE(result);
   CHECK(result->err.empty());
   return result->out;

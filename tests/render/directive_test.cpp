@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "free_port.hpp"
 #include "render/directive.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
@@ -106,7 +107,7 @@ public:
   Controller() {
     x_env = util::EnvSnapshot::of_process();
     x_env.set("SLURM_CONF", (x_folder / "slurm.conf").string());
-    const auto port = std::to_string(20000 + ::getpid() % 20000);
+    const auto port = std::to_string(test::free_port());
     const std::string state = x_folder.path().string();
     REQUIRE(util::write_file(
         x_folder / "slurm.conf",
@@ -122,7 +123,7 @@ public:
       ::execlp("slurmctld", "slurmctld", "-D", "-c", nullptr);
       ::_exit(127);
     }
-    for (int i = 0; i < 100 && run({"scontrol", "ping"}).out.find(" UP") == std::string::npos; ++i)
+    for (int i = 0; i < 1000 && run({"scontrol", "ping"}).out.find(" UP") == std::string::npos; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   ~Controller() {
@@ -130,7 +131,7 @@ public:
     ::waitpid(x_pid, nullptr, 0);
   }
   util::ProcessOutput run(const std::vector<std::string>& argv, const std::string& input = {}) {
-    const auto result = util::run_process(argv, x_env, std::chrono::seconds(20), input);
+    const auto result = util::run_process(argv, x_env, std::chrono::seconds(300), input);
     return result ? *result : util::ProcessOutput{1, "", result.error().what};
   }
 

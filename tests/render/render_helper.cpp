@@ -285,7 +285,7 @@ util::ProcessOutput run_script(const std::string& script, const TempFolder& fold
   env.set("SIF", "image.sif"); // as a module that gives an image has it
   for (const auto& [name, value] : more) env.set(name, value);
   const auto result = util::run_process({"/usr/bin/env", "-C", folder.path().string(), "bash", "job.sh"}, env,
-                                        std::chrono::seconds(60));
+                                        std::chrono::seconds(300));
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
 }

@@ -27,7 +27,7 @@ std::optional<std::string> help_of(const std::string& program) {
   REQUIRE(util::write_file(file, "ClusterName=none\nSlurmctldHost=localhost\n"));
   auto env = util::EnvSnapshot::of_process();
   env.set("SLURM_CONF", file);
-  const auto help = util::run_process({program, "--help"}, env, std::chrono::seconds(30));
+  const auto help = util::run_process({program, "--help"}, env, std::chrono::seconds(300));
   REQUIRE(help);
   REQUIRE(help->exit_code == 0);
   return help->out;

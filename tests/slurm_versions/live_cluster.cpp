@@ -169,7 +169,7 @@ util::Result<std::string> LiveCluster::run(std::vector<std::string> words,
                          {"USER", "root"},
                          {"SLURM_CONF", (x_folder / "slurm.conf").string()}});
   for (const auto& [name, value] : more) env.set(name, value);
-  const auto result = util::run_process(words, env, std::chrono::seconds(60));
+  const auto result = util::run_process(words, env, std::chrono::seconds(300));
   if (!result) return result.error();
   if (error != nullptr) *error = result->err;
   return result->exit_code == 0 ? result->out : std::string();

@@ -39,7 +39,7 @@ TEST_CASE("what a wrapper has started ends with it when its time is over") {
   const test::TempFolder folder;
   const auto file = (folder / "pid").string();
   const auto run = run_process({"bash", "-c", "sleep 300 & echo $! > " + file + "; wait"},
-                               EnvSnapshot::of_process(), std::chrono::seconds(1));
+                               EnvSnapshot::of_process(), std::chrono::seconds(3));
   CHECK_FALSE(run.ok());
   const auto pid = std::string(trim(read_file(file).value_or("")));
   REQUIRE_FALSE(pid.empty());
@@ -47,7 +47,7 @@ TEST_CASE("what a wrapper has started ends with it when its time is over") {
     const auto stat = read_file("/proc/" + pid + "/stat");
     return !stat || stat->find(") Z ") != std::string::npos;
   };
-  for (int i = 0; i < 200 && !gone(); ++i) ::usleep(10000);
+  for (int i = 0; i < 6000 && !gone(); ++i) ::usleep(10000);
   CHECK(gone());
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("run_process returns output, exit code and signals without a shell") {
   CHECK_FALSE(run_process({"sleep", "20"}, env, std::chrono::milliseconds(50)).ok());
   // One that says no more goes on, too.
   CHECK_FALSE(run_process({"bash", "-c", "exec sleep 20 >&- 2>&-"}, env, std::chrono::milliseconds(50)).ok());
-  CHECK(run_process({"bash", "-c", "exec >&- 2>&-; sleep 0.1; exit 3"}, env, std::chrono::seconds(50))
+  CHECK(run_process({"bash", "-c", "exec >&- 2>&-; sleep 0.1; exit 3"}, env, std::chrono::seconds(300))
             ->exit_code == 3);
 }
 
