@@ -44,13 +44,15 @@ struct Undecided {
   bool one_rank = true;            ///< which becomes the program; false: several are started here
 };
 
-std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here) {
+/// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
+std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here,
+                                        const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
     return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
   if (const auto fault = model::find_contradiction(request.asked)) return Undecided{"layout", *fault};
   const auto view = read_node(request);
   if (!view) return Undecided{"node", view.error()};
-  auto role = decide_role(request, here, *view);
+  auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
   auto planned = plan_node_setup(request, *role, *view, here.env);
   if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
@@ -100,6 +102,29 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
 }
 
 } // namespace
+
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& here,
+                                                   const std::optional<World>& first) {
+  auto decided = decide(request, here, first);
+  if (const auto* failed = std::get_if<Undecided>(&decided))
+    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, here.host};
+  auto& [role, node] = std::get<Decided>(decided);
+  if (!starts_ranks(role))
+    return Failure{k_cannot_set_up,
+                   "layout",
+                   {"this task is to become one rank, and an agent starts the ranks of its node",
+                    "start one task per node, and say how many ranks it starts: srun --ntasks-per-node=1 "
+                    "hpcml launch --nproc-per-node N …"},
+                   {},
+                   here.host};
+  PreparedRanks prepared{node, {}};
+  if (!node->cache_paths.empty()) {
+    auto opened = open_caches(node->plan.caches, node->cache_paths);
+    if (!opened) return Failure{k_cannot_set_up, "cache", opened.error(), {}, here.host};
+    prepared.caches = std::move(*opened);
+  }
+  return prepared;
+}
 
 int run_launch(const LaunchRequest& request, const Surroundings& here) {
   const auto decided = decide(request, here);

@@ -2,6 +2,14 @@
 // `hpcml launch`: from the flags to the running program.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "launch/cache_dirs.hpp"
+#include "launch/failure.hpp"
+#include "launch/node_setup.hpp"
 #include "launch/request.hpp"
 #include "util/result.hpp"
 
@@ -15,5 +23,16 @@ int run_launch(const LaunchRequest& request, const Surroundings& here);
 /// What run_launch would set and start, as text: for the task that it is, or for every rank that it would
 /// start here.
 util::Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& here);
+
+/// The ranks that are to be started on this node, planned, and the caches that they use.
+struct PreparedRanks {
+  std::shared_ptr<NodeSetup> node;
+  std::vector<CacheDir> caches;
+};
+
+/// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it;
+/// unset: as the step, or this machine alone, says it. A task that would become one rank is a failure.
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& here,
+                                                   const std::optional<World>& first);
 
 } // namespace hpcml::launch

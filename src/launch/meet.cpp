@@ -39,11 +39,6 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
   return asked ? std::chrono::seconds(asked->value) : k_meet_timeout;
 }
 
-/// The same for all ranks of a world.
-bool is_to_meet(const World& world, const LaunchRequest& request) {
-  return model::is_to_meet(request.asked, world.layout.world_size);
-}
-
 std::vector<std::uint16_t> ports_of(const World& world) {
   return meeting_ports(world.in_job ? step_port(world.identity) : world.port,
                        world.port_given ? std::optional(world.port) : std::nullopt);
@@ -55,7 +50,7 @@ std::vector<std::string> names_here(const World& world, const Surroundings& here
 }
 
 StoreOrder order_of(const World& world, const Surroundings& here, std::vector<std::uint16_t> ports) {
-  return {{meeting_job(world.identity), std::to_string(world.identity.step)},
+  return {{meeting_job(world.identity), meeting_step(world)},
           serving_addresses(names_here(world, here)),
           std::move(ports)};
 }
@@ -89,7 +84,7 @@ private:
   store::Announcement announcement() const {
     const auto& layout = x_setup.world.layout;
     return {meeting_job(x_setup.world.identity),
-            std::to_string(x_setup.world.identity.step),
+            meeting_step(x_setup.world),
             layout.rank,
             layout.world_size,
             layout.local_rank,
@@ -256,7 +251,9 @@ private:
     set(k_store_variable, by_script ? store::place_text(x_served->first, x_served->second)
                                     : store::place_text(world.address, found.place.port));
     for (const auto& name : decision.remove) x_setup.env.unset(name);
-    for (const auto& [name, value] : decision.set) set(name, value);
+    for (const auto& [name, value] : decision.set)
+      if (!world.agent || name != "TORCHELASTIC_RESTART_COUNT")
+        set(name, value); // an agent counts them itself
     if (model::is_on(x_request.asked.coordinator)) {
       set("JAX_NUM_PROCESSES", std::to_string(world.layout.world_size));
       set("JAX_PROCESS_ID", std::to_string(world.layout.rank));
@@ -276,6 +273,10 @@ private:
 
 } // namespace
 
+bool is_to_meet(const World& world, const LaunchRequest& request) {
+  return model::is_to_meet(request.asked, world.layout.world_size);
+}
+
 util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
   if (!is_to_meet(setup.world, request)) return util::Done{};
   return Meeter(setup, request, here, meet_timeout(request)).meet();
@@ -290,19 +291,26 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
   Meeter(setup, request, here, meet_timeout(request)).give_up(why);
 }
 
+util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
+                                     const LaunchRequest& request, const Surroundings& here) {
+  const World& world = node->world;
+  auto ports = ports_of(world);
+  // The port that was asked for is the program's where that serves itself.
+  if (world.port_given && !choose_words(make_rank_setup(request, node, 0), request).own)
+    ports.erase(ports.begin());
+  // Only where all ranks are told of it may it be anywhere.
+  if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
+  return start_store_child(order_of(world, here, ports));
+}
+
 void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,
                          const Surroundings& here) {
   const World& world = node->world;
   node->env.unset(k_store_variable); // somebody else's
   if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return;
-  auto ports = ports_of(world);
-  // The port that was asked for is the program's where that serves itself.
-  if (world.port_given && !choose_words(make_rank_setup(request, node, 0), request).own)
-    ports.erase(ports.begin());
-  if (world.layout.node_count() == 1) ports.push_back(0);
-  const auto port = start_store_child(order_of(world, here, ports));
-  if (!port) return narrate("hpcml launch: " + port.error().what);
-  node->env.set(k_store_variable, store::place_text(world.address, *port));
+  const auto store = serve_ranks(node, request, here);
+  if (!store) return narrate("hpcml launch: " + store.error().what);
+  node->env.set(k_store_variable, store::place_text(world.address, store->port));
 }
 
 } // namespace hpcml::launch

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "launch/rank_setup.hpp"
+#include "launch/store_child.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
@@ -22,6 +23,13 @@ util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const S
 /// Tells the others, where they can be told at once, that this rank's program will not start.
 void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& here,
                   const std::string& why);
+
+/// Whether the launchers of a world's ranks meet; the same for all of them.
+bool is_to_meet(const World& world, const LaunchRequest& request);
+
+/// Serves for the ranks of node's world as a child of this process.
+util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
+                                     const LaunchRequest& request, const Surroundings& here);
 
 /// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
 /// another node's launcher does, and a sentence on standard error where it cannot.

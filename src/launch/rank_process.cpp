@@ -108,6 +108,7 @@ std::vector<pid_t> RankGroups::children() const {
   while (const dirent* entry = ::readdir(x_proc)) {
     const auto pid = util::parse_unsigned(entry->d_name);
     if (!pid || static_cast<pid_t>(*pid) == x_guard.pid() ||
+        util::contains(x_spared, static_cast<pid_t>(*pid)) ||
         parent_of(::dirfd(x_proc), entry->d_name) != ::getpid())
       continue;
     found.push_back(static_cast<pid_t>(*pid));

@@ -36,6 +36,8 @@ public:
   RankGroups(const RankGroups&) = delete;
   RankGroups& operator=(const RankGroups&) = delete;
   Guard& guard() { return x_guard; }
+  /// Children of this process that `kill_children` leaves alone.
+  void spare(std::vector<pid_t> children) { x_spared = std::move(children); }
   void add(const RankProcess& process);
   std::vector<RankProcess>& ranks() { return x_ranks; }
   const std::vector<RankProcess>& ranks() const { return x_ranks; }
@@ -49,8 +51,8 @@ public:
   bool wait_for_group(std::size_t index);
   /// The ranks whose group is not waited for any more, since it has ended.
   std::vector<std::size_t> take_ended_groups();
-  /// Kills every child of this process but its guard, and what they have started, whether it was told of them
-  /// or not; waits for their end, unless none ends for `limit`.
+  /// Kills every child of this process but its guard and the spared, and what they have started, whether it
+  /// was told of them or not; waits for their end, unless none ends for `limit`.
   void kill_children(std::chrono::steady_clock::duration limit);
   /// Waits for no group any more; the ranks that this concerns.
   std::vector<std::size_t> give_up();
@@ -63,6 +65,7 @@ private:
   std::vector<RankProcess> x_ranks;
   std::unordered_map<pid_t, std::size_t> x_by_pid;
   std::size_t x_left = 0, x_lingering = 0;
+  std::vector<pid_t> x_spared;
   Guard x_guard;
 };
 

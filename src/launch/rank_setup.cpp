@@ -104,6 +104,7 @@ void set_rank_variables(Builder& builder, const RankSetup& setup) {
     if (!setup.node->agent ||
         (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
       builder.set(name, value);
+  for (const auto& [name, value] : agent_variables(setup.world)) builder.set(name, value);
 }
 
 /// The cores that the rank's program has, as Slurm would tell it: scripts that bind by masks take the

@@ -141,7 +141,7 @@ void ignore_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-Result<std::uint16_t> start_store_child(const StoreOrder& order) {
+Result<StoreChild> start_store_child(const StoreOrder& order) {
   TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {
@@ -153,7 +153,7 @@ Result<std::uint16_t> start_store_child(const StoreOrder& order) {
   }
   close_all(listening);
   if (pid < 0) return cannot_fork();
-  return listening.port;
+  return StoreChild{listening.port, pid};
 }
 
 Result<std::uint16_t> leave_store(const StoreOrder& order) {

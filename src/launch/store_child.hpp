@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "store/meeting.hpp"
@@ -22,8 +23,14 @@ struct StoreOrder {
 /// for the ranks: they may meet once more to save what they have.
 void ignore_signals();
 
-/// Serves as a child of this process, until it ends. Returns the port, once clients can come.
-util::Result<std::uint16_t> start_store_child(const StoreOrder& order);
+/// A store that a child of this process serves.
+struct StoreChild {
+  std::uint16_t port = 0;
+  pid_t pid = -1;
+};
+
+/// Serves as a child of this process, until it ends. Returns once clients can come.
+util::Result<StoreChild> start_store_child(const StoreOrder& order);
 
 /// Serves as nobody's child, for the program that this process becomes: while that runs, and afterwards until
 /// the last client has gone. It holds none of this process's files once every rank has come, so that nobody

@@ -63,8 +63,8 @@ bool in_colour(const Surroundings& here, bool terminal) {
 } // namespace
 
 Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
-                       const std::shared_ptr<const NodeSetup>& node)
-    : x_request(request), x_here(here), x_start_of_ranks{request, here, node},
+                       const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight)
+    : x_request(request), x_here(here), x_oversight(oversight), x_start_of_ranks{request, here, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO,
             is_one_file(STDOUT_FILENO, STDERR_FILENO) ? twice(rank_numbers(*node, x_count))
@@ -76,7 +76,9 @@ Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
   sigset_t watched;
   ::sigemptyset(&watched);
   for (const int signal : k_watched) ::sigaddset(&watched, signal);
-  ::sigprocmask(SIG_BLOCK, &watched, &x_start_of_ranks.mask);
+  ::sigprocmask(SIG_BLOCK, &watched, &x_mask_before);
+  x_start_of_ranks.mask = oversight ? oversight->mask : x_mask_before;
+  if (oversight) x_groups.spare(oversight->spared);
   ::signal(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -85,7 +87,7 @@ Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
 
 Supervisor::~Supervisor() {
   if (x_signals >= 0) ::close(x_signals);
-  ::sigprocmask(SIG_SETMASK, &x_start_of_ranks.mask, nullptr);
+  ::sigprocmask(SIG_SETMASK, &x_mask_before, nullptr);
 }
 
 void Supervisor::say(const std::string& line) { errors().say(line); }
@@ -118,6 +120,7 @@ util::Status Supervisor::prepare() {
 
 util::Status Supervisor::take_started(const RankProcess& process) {
   x_groups.add(process);
+  if (x_oversight) x_oversight->overseer->started(process);
   const auto out = x_out.add_source(process.local_rank, process.out);
   const auto err = x_err ? x_err->add_source(process.local_rank, process.err)
                          : x_out.add_source(x_count + process.local_rank, process.err);
@@ -151,6 +154,7 @@ int Supervisor::wait_milliseconds() const {
   take(x_kill_at);
   take(x_give_up_at);
   take(x_drain_until);
+  if (x_oversight) take(x_oversight->overseer->due());
   take(x_out.flush_at());
   if (x_err) take(x_err->flush_at());
   if (!next) return -1;
@@ -165,7 +169,9 @@ void Supervisor::wait_once() {
                    {x_out.read_fd(), POLLIN, 0},
                    {x_err ? x_err->read_fd() : -1, POLLIN, 0},
                    {x_input.read_fd(), POLLIN, 0},
-                   {x_input.write_fd(), POLLOUT, 0}};
+                   {x_input.write_fd(), POLLOUT, 0},
+                   {x_oversight ? x_oversight->overseer->fd() : -1, POLLIN, 0}};
+  if (x_oversight && x_oversight->overseer->wants_to_write()) ends[7].events |= POLLOUT;
   if (::poll(ends, std::size(ends), wait_milliseconds()) < 0) return;
   if (ends[1].revents != 0) x_out.write_some();
   if (ends[2].revents != 0) x_err->write_some();
@@ -176,7 +182,14 @@ void Supervisor::wait_once() {
   if (ends[0].revents != 0) take_signals();
   x_out.flush_idle();
   if (x_err) x_err->flush_idle();
+  if (x_oversight && (ends[7].revents != 0 || x_oversight->overseer->due() <= Clock::now())) ask_overseer();
   kill_when_due();
+}
+
+void Supervisor::ask_overseer() {
+  if (!x_oversight->overseer->look(*this) || x_stopped) return;
+  x_stopped = true;
+  if (!x_failed && x_ending == 0) stop_others();
 }
 
 void Supervisor::take_signals() {
@@ -222,6 +235,7 @@ void Supervisor::take_request_to_end(int signal) {
   if (x_err) x_err->queue().set_limit(k_last_words);
   x_groups.signal(signal);
   x_groups.signal(SIGCONT); // one that is stopped could not hear it
+  if (x_oversight) x_oversight->overseer->asked_to_end(signal);
   if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
 }
 
@@ -244,11 +258,12 @@ void Supervisor::reap() {
 void Supervisor::take_end_of_rank(std::size_t index) {
   auto& process = x_groups.ranks()[index];
   const bool good = process.status == 0;
+  if (x_oversight) x_oversight->overseer->ended(process);
   // What a rank leaves behind that ends well is its own affair; else it has heard that it is to end, and has
   // its grace as the rank itself.
-  if (good && !x_failed && x_ending == 0) return;
+  if (good && !x_failed && x_ending == 0 && !x_stopped) return;
   const bool waits = x_groups.wait_for_group(index);
-  if (good || x_failed) return;
+  if (good || x_failed || x_stopped) return;
   // A shell ends at once by a signal that its program, of the same group, handles: nothing has failed yet.
   process.open = waits && ended_by_ours(process);
   if (!process.open) take_failure(index);
@@ -256,8 +271,9 @@ void Supervisor::take_end_of_rank(std::size_t index) {
 
 void Supervisor::take_failure(std::size_t index) {
   x_groups.ranks()[index].open = false;
-  if (x_failed) return;
+  if (x_failed || x_stopped) return;
   x_failed = index;
+  if (x_oversight && x_ending == 0) x_oversight->overseer->failed(x_groups.ranks()[index], *this);
   if (x_ending != 0 || !x_groups.any_left()) return; // they have been asked to end already
   // All have heard the signal that this one ended by: they may be saving, and have their time for it.
   if (ended_by_ours(x_groups.ranks()[index]))
@@ -301,6 +317,7 @@ Outcome Supervisor::run() {
     return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_here.host}, x_here.env), 0};
   }
   while (x_groups.any_left()) wait_once();
+  if (x_oversight && (x_failed || x_stopped)) x_groups.kill_children(k_after_kill);
   return finish();
 }
 

@@ -11,6 +11,7 @@
 
 #include "launch/input_relay.hpp"
 #include "launch/output_stream.hpp"
+#include "launch/overseer.hpp"
 #include "launch/rank_process.hpp"
 #include "launch/rank_starter.hpp"
 
@@ -20,19 +21,22 @@ namespace hpcml::launch {
 struct Outcome {
   int code = 0;   ///< 0, or the code of the rank that failed first
   int signal = 0; ///< the signal that launch was sent and its ranks ended by: launch should end by it, too
+  bool stopped = false; ///< they were stopped by their overseer
 };
 
 /// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
   Supervisor(const LaunchRequest& request, const Surroundings& here,
-             const std::shared_ptr<const NodeSetup>& node);
+             const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight = nullptr);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
   /// Starts every rank and waits for all of them.
   Outcome run();
+
+  const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -47,6 +51,7 @@ private:
 
   void wait_once();
   int wait_milliseconds() const;
+  void ask_overseer();
   void take_signals();
   void pass_on(int signal);
   void take_request_to_end(int signal);
@@ -69,6 +74,7 @@ private:
 
   const LaunchRequest& x_request;
   const Surroundings& x_here;
+  const Oversight* x_oversight; ///< none: nobody oversees the ranks
   RankStart x_start_of_ranks;
   unsigned x_count;
   OutputStream x_out;
@@ -77,12 +83,14 @@ private:
   InputRelay x_input;
   RankGroups x_groups;
   RankStarter x_starter;
+  sigset_t x_mask_before{};
   int x_signals = -1;
   int x_received = 0;          ///< the last signal that was passed on
   int x_ending = 0;            ///< a request to end: the ranks have been asked to
   bool x_killed = false;       ///< and were killed, since they did not
   Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
+  bool x_stopped = false; ///< by the overseer: what ends from now on has not failed
   std::optional<Clock::time_point> x_stop_at, x_kill_at, x_give_up_at, x_drain_until;
   bool x_drain_given_up = false;
   Clock::time_point x_start = Clock::now();

@@ -112,13 +112,18 @@ Outcome Supervisor::finish() {
   x_out.close_sources();
   if (x_err) x_err->close_sources();
   Outcome outcome;
+  outcome.stopped = x_stopped;
+  if (x_stopped && x_ending != 0) outcome = {128 + x_ending, x_ending, true};
   if (x_failed) {
     const auto& process = x_groups.ranks()[*x_failed];
     // Our own KILL is not what ended the ranks: the signal that launch was sent is.
     const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
     const int code = ours ? 128 + x_ending : util::exit_code_of_status(process.status);
-    outcome = {code, x_received != 0 && code == 128 + x_received ? x_received : 0};
-    const Failure failure{code, "run", {describe_failure()}, process.rank, x_here.host};
+    outcome = {code, x_received != 0 && code == 128 + x_received ? x_received : 0, x_stopped};
+  }
+  if (x_failed && !x_oversight) {
+    const Failure failure{
+        outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
     say("hpcml launch: " + failure.error.what);
     if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
       if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);

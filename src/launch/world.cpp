@@ -121,6 +121,25 @@ std::vector<std::pair<std::string, std::string>> rank_variables(const World& wor
           {"MASTER_PORT", std::to_string(world.port)}};
 }
 
+std::vector<std::pair<std::string, std::string>> agent_variables(const World& world) {
+  if (!world.agent) return {};
+  const auto& agent = *world.agent;
+  const auto rank = std::to_string(world.layout.rank);
+  return {{"ROLE_NAME", agent.role},
+          {"ROLE_RANK", rank},
+          {"ROLE_WORLD_SIZE", std::to_string(world.layout.world_size)},
+          {"GROUP_WORLD_SIZE", std::to_string(world.layout.node_count())},
+          {"TORCHELASTIC_RESTART_COUNT", std::to_string(agent.attempt)},
+          {"TORCHELASTIC_MAX_RESTARTS", std::to_string(agent.max_restarts)},
+          {"TORCHELASTIC_RUN_ID", agent.run_id},
+          {"TORCHELASTIC_ERROR_FILE", agent.error_folder + "/" + rank + "/error.json"}};
+}
+
+std::string meeting_step(const World& world) {
+  const auto step = std::to_string(world.identity.step);
+  return world.agent ? step + "." + world.agent->run_id + "." + std::to_string(world.agent->attempt) : step;
+}
+
 unsigned side_port(unsigned port) {
   const unsigned offset = port >= plan::k_first_port ? port - plan::k_first_port
                                                      : port; // one that a person chose may lie outside

@@ -2,6 +2,7 @@
 // The world of ranks that this process belongs to, and where they meet.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,15 @@
 
 namespace hpcml::launch {
 
+/// What an agent says of the ranks that it starts, beside their places: torchrun's contract.
+struct AgentFacts {
+  unsigned attempt = 0; ///< how often all ranks were started before
+  unsigned max_restarts = 0;
+  std::string run_id;
+  std::string role;         ///< ROLE_NAME
+  std::string error_folder; ///< of the attempt: RANK/error.json in it is for a rank's exception
+};
+
 /// Place of one rank and the meeting point of all.
 struct World {
   slurm::StepLayout layout;
@@ -21,6 +31,7 @@ struct World {
   std::string address;     ///< MASTER_ADDR
   unsigned port = 0;       ///< MASTER_PORT
   bool port_given = false; ///< it was asked for: by a flag, or by MASTER_PORT
+  std::optional<AgentFacts> agent = {}; ///< where one has started the rank
 };
 
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must
@@ -37,6 +48,13 @@ World world_of_local_rank(const World& first, unsigned local_rank);
 
 /// RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, NODE_RANK, GROUP_RANK, MASTER_ADDR, MASTER_PORT.
 std::vector<std::pair<std::string, std::string>> rank_variables(const World& world);
+
+/// The contract's other variables: ROLE_RANK and the like, TORCHELASTIC_*; none where no agent starts the
+/// rank.
+std::vector<std::pair<std::string, std::string>> agent_variables(const World& world);
+
+/// What a world's launchers and stores call its step: each attempt of an agent is one of its own.
+std::string meeting_step(const World& world);
 
 /// A second port for a process group that is gone before the program starts; the same on all ranks, never
 /// `port`. Pure.

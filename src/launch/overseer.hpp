@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Who is told what happens to the ranks of a node, and may have them stopped: an agent, which knows of other
+// nodes and of restarts.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "launch/rank_process.hpp"
+
+namespace hpcml::launch {
+
+class Supervisor;
+
+class Overseer {
+public:
+  using Time = std::chrono::steady_clock::time_point;
+  virtual ~Overseer() = default;
+
+  /// What to poll beside the ranks: for reading, or for writing where `wants_to_write`; -1: nothing.
+  virtual int fd() const { return -1; }
+  virtual bool wants_to_write() const { return false; }
+  /// When `look` is to be called though `fd` has nothing.
+  virtual std::optional<Time> due() const { return std::nullopt; }
+  /// `fd` is ready, or `due` is over. True: the ranks are to be stopped.
+  virtual bool look(const Supervisor& ranks) = 0;
+
+  virtual void started(const RankProcess&) {}
+  virtual void ended(const RankProcess&) {}
+  /// The first rank here that failed of itself; the others of this node are stopped next.
+  virtual void failed(const RankProcess& process, const Supervisor& ranks) = 0;
+  /// A signal to end has come; the ranks have been sent it.
+  virtual void asked_to_end(int /*signal*/) {}
+};
+
+/// How ranks are overseen.
+struct Oversight {
+  Overseer* overseer = nullptr;
+  sigset_t mask{};           ///< signals that a rank finds blocked: the overseer has blocked its own before
+  std::vector<pid_t> spared; ///< children of this process that are no ranks and live on
+};
+
+} // namespace hpcml::launch
