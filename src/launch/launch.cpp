@@ -103,23 +103,29 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
 
 } // namespace
 
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& here,
-                                                   const std::optional<World>& first) {
-  auto decided = decide(request, here, first);
+std::variant<World, Failure> find_first_world(const LaunchRequest& request, const Surroundings& here) {
+  const auto decided = decide(request, here);
   if (const auto* failed = std::get_if<Undecided>(&decided))
     return Failure{k_cannot_set_up, failed->phase, failed->error, {}, here.host};
-  auto& [role, node] = std::get<Decided>(decided);
-  if (!starts_ranks(role))
-    return Failure{k_cannot_set_up,
-                   "layout",
-                   {"this task is to become one rank, and an agent starts the ranks of its node",
-                    "start one task per node, and say how many ranks it starts: srun --ntasks-per-node=1 "
-                    "hpcml launch --nproc-per-node N …"},
-                   {},
-                   here.host};
-  PreparedRanks prepared{node, {}};
-  if (!node->cache_paths.empty()) {
-    auto opened = open_caches(node->plan.caches, node->cache_paths);
+  const auto& [role, node] = std::get<Decided>(decided);
+  if (starts_ranks(role)) return node->world;
+  return Failure{k_cannot_set_up,
+                 "layout",
+                 {"this task is to become one rank, and an agent starts the ranks of its node",
+                  "start one task per node, and say how many ranks it starts: srun --ntasks-per-node=1 hpcml "
+                  "launch --nproc-per-node N …"},
+                 {},
+                 here.host};
+}
+
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& here,
+                                                   const World& first) {
+  const auto decided = decide(request, here, first);
+  if (const auto* failed = std::get_if<Undecided>(&decided))
+    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, here.host};
+  PreparedRanks prepared{std::get<Decided>(decided).node, {}};
+  if (!prepared.node->cache_paths.empty()) {
+    auto opened = open_caches(prepared.node->plan.caches, prepared.node->cache_paths);
     if (!opened) return Failure{k_cannot_set_up, "cache", opened.error(), {}, here.host};
     prepared.caches = std::move(*opened);
   }

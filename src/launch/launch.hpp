@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <variant>
 #include <vector>
 
@@ -30,9 +29,11 @@ struct PreparedRanks {
   std::vector<CacheDir> caches;
 };
 
-/// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it;
-/// unset: as the step, or this machine alone, says it. A task that would become one rank is a failure.
+/// The world as the first rank that this process is to start sees it: the step's, or this machine's alone.
+std::variant<World, Failure> find_first_world(const LaunchRequest& request, const Surroundings& here);
+
+/// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
 std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& here,
-                                                   const std::optional<World>& first);
+                                                   const World& first);
 
 } // namespace hpcml::launch

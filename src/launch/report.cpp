@@ -56,6 +56,15 @@ std::string render_report(const RankSetup& setup, const std::string& host, const
   return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
 }
 
+std::string gpus_of_rank(const RankSetup& setup) {
+  const auto& gpus = setup.node->gpus;
+  if (setup.node->agent || gpus.visible.entries.empty()) return {};
+  const auto& layout = setup.world.layout;
+  const auto own =
+      own_entries(gpus.visible, layout.local_rank, layout.local_world_size, std::max(1U, gpus.per_rank));
+  return (own.find(',') == std::string::npos ? "GPU " : "GPUs ") + own;
+}
+
 std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& command) {
   std::string text;
   for (const auto& [name, value] : setup.changes) text += name + "=" + util::shell_quote(value) + "\n";

@@ -16,4 +16,7 @@ std::string render_report(const RankSetup& setup, const std::string& host, const
 /// Variables as KEY=VALUE lines, binding, paths of caches and the words of the command.
 std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& command);
 
+/// "GPU 3", "GPUs 2,3"; of several that a rank sees its own; empty where it has none.
+std::string gpus_of_rank(const RankSetup& setup);
+
 } // namespace hpcml::launch

@@ -141,19 +141,33 @@ void ignore_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-Result<StoreChild> start_store_child(const StoreOrder& order) {
-  TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
-  const pid_t launcher = ::getpid(), pid = ::fork();
+Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
+                                      const std::vector<std::uint16_t>& ports,
+                                      const std::function<util::Status(store::Listening)>& serve) {
+  TRY(auto listening, store::listen_at_first(addresses, ports));
+  const pid_t parent = ::getpid(), pid = ::fork();
   if (pid == 0) {
-    if (!util::end_with(launcher)) ::_exit(1);
+    if (!util::end_with(parent)) ::_exit(1);
     ignore_signals();
     keep_only(listening.sockets);
-    store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
-    serve(std::move(listening), meeting);
+    if (::chdir("/") != 0) ::_exit(1);
+    store::raise_file_limit();
+    const auto ended = serve(std::move(listening));
+    if (!ended) narrate("hpcml launch: " + ended.error().what);
+    ::_exit(ended ? 0 : 1);
   }
   close_all(listening);
   if (pid < 0) return cannot_fork();
   return StoreChild{listening.port, pid};
+}
+
+Result<StoreChild> start_store_child(const StoreOrder& order) {
+  return start_child_server(order.addresses, order.ports, [&](store::Listening listening) {
+    store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
+    meeting.set_port(listening.port);
+    store::Server server(std::move(listening), {}, meeting);
+    return server.run(-1);
+  });
 }
 
 Result<std::uint16_t> leave_store(const StoreOrder& order) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
+#include "store/listen.hpp"
 #include "store/meeting.hpp"
 #include "util/result.hpp"
 
@@ -31,6 +33,11 @@ struct StoreChild {
 
 /// Serves as a child of this process, until it ends. Returns once clients can come.
 util::Result<StoreChild> start_store_child(const StoreOrder& order);
+
+/// Listens and lets a child of this process serve there; it hears no signals, and ends with this process.
+util::Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
+                                            const std::vector<std::uint16_t>& ports,
+                                            const std::function<util::Status(store::Listening)>& serve);
 
 /// Serves as nobody's child, for the program that this process becomes: while that runs, and afterwards until
 /// the last client has gone. It holds none of this process's files once every rank has come, so that nobody

@@ -129,7 +129,7 @@ std::vector<std::pair<std::string, std::string>> agent_variables(const World& wo
           {"ROLE_RANK", rank},
           {"ROLE_WORLD_SIZE", std::to_string(world.layout.world_size)},
           {"GROUP_WORLD_SIZE", std::to_string(world.layout.node_count())},
-          {"TORCHELASTIC_RESTART_COUNT", std::to_string(agent.attempt)},
+          {"TORCHELASTIC_RESTART_COUNT", std::to_string(agent.restarts)},
           {"TORCHELASTIC_MAX_RESTARTS", std::to_string(agent.max_restarts)},
           {"TORCHELASTIC_RUN_ID", agent.run_id},
           {"TORCHELASTIC_ERROR_FILE", agent.error_folder + "/" + rank + "/error.json"}};
@@ -137,7 +137,7 @@ std::vector<std::pair<std::string, std::string>> agent_variables(const World& wo
 
 std::string meeting_step(const World& world) {
   const auto step = std::to_string(world.identity.step);
-  return world.agent ? step + "." + world.agent->run_id + "." + std::to_string(world.agent->attempt) : step;
+  return world.agent ? step + "." + world.agent->run_id + "." + std::to_string(world.agent->serial) : step;
 }
 
 unsigned side_port(unsigned port) {

@@ -15,11 +15,12 @@ namespace hpcml::launch {
 
 /// What an agent says of the ranks that it starts, beside their places: torchrun's contract.
 struct AgentFacts {
-  unsigned attempt = 0; ///< how often all ranks were started before
+  unsigned restarts = 0; ///< how often all ranks were started again since one failed
   unsigned max_restarts = 0;
   std::string run_id;
   std::string role;         ///< ROLE_NAME
   std::string error_folder; ///< of the attempt: RANK/error.json in it is for a rank's exception
+  unsigned serial = 0;      ///< of the attempt: no two of a run have the same
 };
 
 /// Place of one rank and the meeting point of all.

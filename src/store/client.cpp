@@ -38,6 +38,7 @@ Client::Client(const std::string& address, std::uint16_t port) : x_place(place_t
   }
   const int yes = 1;
   ::setsockopt(x_fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  watch_for_death(x_fd);
   if (::connect(x_fd, reinterpret_cast<const sockaddr*>(&to->bytes), to->length) == 0)
     x_connected = true;
   else if (errno != EINPROGRESS)
@@ -63,6 +64,11 @@ bool Client::end(const std::string& why) {
 void Client::put_compare_set(std::string_view key, std::string_view expected, std::string_view desired) {
   x_out.push_back(static_cast<char>(Op::compare_set));
   for (const auto part : {key, expected, desired}) put_bytes(x_out, part);
+}
+
+void Client::put_set(std::string_view key, std::string_view value) {
+  x_out.push_back(static_cast<char>(Op::set));
+  for (const auto part : {key, value}) put_bytes(x_out, part);
 }
 
 void Client::put_get(std::string_view key) {

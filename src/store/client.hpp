@@ -27,6 +27,8 @@ public:
 
   /// Says that `key` is to become `desired` where it is `expected`; the answer is a value.
   void put_compare_set(std::string_view key, std::string_view expected, std::string_view desired);
+  /// Says that `key` is `value`; there is no answer.
+  void put_set(std::string_view key, std::string_view value);
   /// Asks for the value of a key, which must be there.
   void put_get(std::string_view key);
 

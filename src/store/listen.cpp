@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,6 +35,14 @@ util::Error refused(const std::string& address, std::uint16_t port) {
 constexpr const char* k_any_address[] = {"::", "0.0.0.0"}; ///< a node without IPv6 has only the second
 
 } // namespace
+
+void watch_for_death(int fd) {
+  const int yes = 1, idle = 15, interval = 5, count = 3;
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
 
 std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port) {
   SocketAddress address;

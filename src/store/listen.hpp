@@ -21,6 +21,10 @@ struct SocketAddress {
 /// Of a numeric IPv4 or IPv6 address; nothing where it is none. Pure.
 std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port);
 
+/// A node that dies says nothing: a connection to it ends after half a minute, not after the kernel's two
+/// hours.
+void watch_for_death(int fd);
+
 /// A socket that is bound to `address` with SO_REUSEADDR, not blocking, closed in programs that are executed;
 /// -1 and errno where that cannot be. Without `only_six`, "::" is IPv4's, too.
 int open_bound(const SocketAddress& address, bool only_six);

@@ -111,8 +111,7 @@ void Server::accept_all(int socket) {
     if (fd < 0) return;
     const int yes = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    // A node that dies says nothing: its clients are not kept for ever.
-    ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    watch_for_death(fd);
     auto client = std::make_unique<Connection>(fd, peer_name(address));
     if (x_client_count >= x_limits.clients) {
       x_observer.left(0, client->peer(), "the store has as many clients as it may have", x_now);
@@ -195,6 +194,15 @@ void Server::flush_all() {
   x_to_flush.clear();
 }
 
+void Server::answer_late() {
+  Outbox outbox(*this);
+  for (;;) {
+    x_observer.round(outbox, x_now);
+    if (x_to_flush.empty()) return;
+    flush_all(); // a client that has gone is news to the observer
+  }
+}
+
 util::Status Server::run(int stop) {
   x_epoll = ::epoll_create1(EPOLL_CLOEXEC);
   if (x_epoll < 0) return util::Error{std::string("the store has no event loop: ") + std::strerror(errno)};
@@ -226,9 +234,13 @@ util::Status Server::run(int stop) {
       if (event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) read(*client);
     }
     flush_all();
-    if (x_now < next_tick) continue;
-    next_tick = x_now + k_tick;
-    if (x_observer.tick(x_table, x_now)) return util::Done{};
+    bool over = false;
+    if (x_now >= next_tick) {
+      next_tick = x_now + k_tick;
+      over = x_observer.tick(x_table, x_now);
+    }
+    answer_late();
+    if (over) return util::Done{};
   }
 }
 

@@ -29,6 +29,8 @@ public:
   virtual bool heard(ClientId, const Message&, Answers&, Time) { return false; }
   /// `why` is empty where the client itself ended the connection.
   virtual void left(ClientId, const std::string& /*peer*/, const std::string& /*why*/, Time) {}
+  /// After each round of messages, ends and ticks: what nobody's message answers may be answered now.
+  virtual void round(Answers&, Time) {}
   /// About twice a second; true ends the service.
   virtual bool tick(const Table&, Time) { return false; }
 };
@@ -63,6 +65,7 @@ private:
   bool apply(Connection& client);
   void end(Connection& client, const std::string& why);
   void flush_all();
+  void answer_late();
   void rewatch(Connection& client);
   Connection* find(ClientId id);
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "agent/agent.hpp"
+
+#include <csignal>
+#include <initializer_list>
+
+#include "agent/agent_loop.hpp"
+#include "launch/failure.hpp"
+#include "launch/supervisor.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+/// What the ranks hear is blocked from here on: none of it is lost between two attempts.
+sigset_t block_signals() {
+  sigset_t mask, before;
+  ::sigemptyset(&mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&mask, signal);
+  ::sigprocmask(SIG_BLOCK, &mask, &before);
+  return before;
+}
+
+bool is_asked_to_end() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return ::sigismember(&pending, SIGINT) == 1 || ::sigismember(&pending, SIGTERM) == 1;
+}
+
+/// From the first rank's world to the end of the run.
+launch::Outcome run(const AgentRequest& request, const launch::Surroundings& here, const launch::World& world,
+                    const sigset_t& mask) {
+  const auto fail = [&](const char* phase, const util::Error& error) {
+    return launch::Outcome{launch::report_failure({k_cannot_set_up, phase, error, {}, here.host}, here.env),
+                           0};
+  };
+  const auto run_id = run_id_of(request, world.identity);
+  auto folder = RunFolder::make(request, run_id, here);
+  if (!folder) return fail("log", folder.error());
+  auto met = meet_agents(request, here, world, run_id, is_asked_to_end);
+  if (!met && is_asked_to_end()) return {128 + SIGTERM, SIGTERM};
+  if (!met) return fail("agents", met.error());
+  return AgentLoop(request, here, world, std::move(*met), std::move(*folder), run_id, mask).run();
+}
+
+} // namespace
+
+int run_agent(const AgentRequest& request, const launch::Surroundings& here) {
+  auto first = launch::find_first_world(request.launch, here);
+  if (const auto* failure = std::get_if<launch::Failure>(&first))
+    return launch::report_failure(*failure, here.env);
+  const auto mask = block_signals();
+  const auto outcome = run(request, here, std::get<launch::World>(first), mask);
+  if (outcome.signal != 0) launch::end_by_signal(outcome.signal);
+  return outcome.code;
+}
+
+} // namespace hpcml::agent

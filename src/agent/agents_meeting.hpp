@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// How the agents of a run find each other: the first node's serves, the others look for it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+
+#include "agent/link.hpp"
+#include "agent/request.hpp"
+#include "launch/world.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::agent {
+
+/// This agent's line, and what it has started for it.
+struct AgentsMeeting {
+  std::unique_ptr<Link> link;
+  std::optional<pid_t> service; ///< serves the conductor; this agent leads
+  bool leads = false;
+  std::string address; ///< of the first node, for the ranks; empty: the world's own
+};
+
+/// Meets the other agents. `world`: as the first rank of this process sees it, without the others where Slurm
+/// knows of none. `is_over` is asked while this agent waits.
+util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::Surroundings& here,
+                                        const launch::World& world, const std::string& run_id,
+                                        const std::function<bool()>& is_over);
+
+} // namespace hpcml::agent

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+#include "agent/conductor.hpp"
+
+#include <algorithm>
+
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+constexpr int k_nodes_missing = 1; ///< exit code where too few nodes come, or are left
+constexpr int k_stalled = 124;     ///< as timeout says it
+
+} // namespace
+
+Conductor::Conductor(ConductorRules rules, Time now) : x_rules(std::move(rules)), x_since(now) {}
+
+Reply Conductor::hello(AgentId id, const Hello& hello, Time now) {
+  if (hello.job != x_rules.job) return {"is another job's", true};
+  if (hello.run_id != x_rules.run_id) return {"conducts the run " + x_rules.run_id, true};
+  if (x_state == State::ending || x_state == State::over) return {"conducts a run that has ended", true};
+  for (const auto& [other, agent] : x_agents) {
+    if (hello.leads && agent.leads) return {"has an agent that leads already, on " + agent.host, false};
+    if (hello.node_rank && agent.node_rank == hello.node_rank)
+      return {"has node " + std::to_string(*hello.node_rank) + " already: " + agent.host, false};
+  }
+  if (!is_elastic() && x_agents.size() >= x_rules.max_nodes)
+    return {"has its " + util::counted(x_rules.max_nodes, "node") + " already", false};
+  Agent agent;
+  agent.host = hello.host;
+  agent.node_rank = hello.node_rank;
+  agent.processes = hello.processes;
+  agent.leads = hello.leads;
+  agent.order = x_come++;
+  x_agents[id] = std::move(agent);
+  if (x_state == State::gathering)
+    gather(now);
+  else
+    x_words.push_back(hello.host + " has come and joins at the next start of the ranks");
+  return {};
+}
+
+std::vector<AgentId> Conductor::in_order() const {
+  std::vector<AgentId> ids;
+  for (const auto& [id, agent] : x_agents) ids.push_back(id);
+  std::sort(ids.begin(), ids.end(), [&](AgentId a, AgentId b) {
+    const auto &one = x_agents.at(a), &other = x_agents.at(b);
+    const auto key = [](const Agent& agent) {
+      return std::tuple(!agent.leads, agent.node_rank.value_or(~0U), agent.order);
+    };
+    return key(one) < key(other);
+  });
+  return ids;
+}
+
+std::vector<Participant> Conductor::world() const {
+  std::vector<Participant> world;
+  for (const auto id : x_participants) world.push_back({x_agents.at(id).host, x_agents.at(id).processes});
+  return world;
+}
+
+/// Begins once enough have come.
+void Conductor::gather(Time now) {
+  const auto ids = in_order();
+  if (ids.empty() || !x_agents.at(ids.front()).leads) return;
+  if (ids.size() < x_rules.min_nodes) {
+    x_enough_since.reset();
+    return;
+  }
+  if (!x_enough_since) x_enough_since = now;
+  // After a stop those that are left do not wait for others.
+  const bool first = x_attempt == 0 && x_restarts == 0;
+  if (ids.size() >= x_rules.max_nodes || !first || now - *x_enough_since >= x_rules.last_call) begin(now);
+}
+
+void Conductor::begin(Time now) {
+  x_participants = in_order();
+  if (x_participants.size() > x_rules.max_nodes) x_participants.resize(x_rules.max_nodes);
+  for (auto& [id, agent] : x_agents) agent.takes_part = false;
+  for (const auto id : x_participants) {
+    auto& agent = x_agents.at(id);
+    agent.takes_part = true;
+    agent.ended = agent.good = agent.quiet = agent.looked = false;
+  }
+  x_failure.reset();
+  x_reason.clear();
+  x_enough_since.reset();
+  x_state = State::serving;
+  x_since = now;
+  Order order;
+  order.kind = Order::Kind::serve;
+  order.attempt = x_attempt;
+  order.restarts = x_restarts;
+  order.world = world();
+  send(x_participants.front(), std::move(order));
+}
+
+void Conductor::start(const std::string& place) {
+  x_state = State::running;
+  for (unsigned i = 0; i < x_participants.size(); ++i) {
+    Order order;
+    order.kind = Order::Kind::start;
+    order.attempt = x_attempt;
+    order.restarts = x_restarts;
+    order.world = world();
+    order.node_rank = i;
+    order.place = place;
+    send(x_participants[i], std::move(order));
+  }
+}
+
+void Conductor::tell(AgentId id, const Event& event, Time now) {
+  const auto found = x_agents.find(id);
+  if (found == x_agents.end() || x_state == State::ending || x_state == State::over) return;
+  auto& agent = found->second;
+  if (event.kind == Event::Kind::leaving)
+    return goes(id, "was asked to end by signal " + std::to_string(event.signal), 128 + event.signal, now);
+  if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
+  switch (event.kind) {
+  case Event::Kind::serving:
+    if (x_state == State::serving) start(event.place);
+    break;
+  case Event::Kind::failed: take_failure(event, now); break;
+  case Event::Kind::ended:
+    agent.ended = true;
+    agent.good = event.good;
+    take_ended(now);
+    break;
+  case Event::Kind::quiet:
+  case Event::Kind::busy:
+    agent.quiet = event.kind == Event::Kind::quiet;
+    look_at_stall(now);
+    break;
+  case Event::Kind::looked:
+    agent.looked = true;
+    look_at_stall(now);
+    break;
+  case Event::Kind::leaving: break;
+  }
+}
+
+void Conductor::take_failure(const Event& event, Time now) {
+  // While the leader makes ready for all it may itself be what fails.
+  if (x_state != State::running && x_state != State::looking && x_state != State::serving) return;
+  x_failure = event.failure;
+  const bool again = x_restarts < x_rules.max_restarts;
+  if (again) ++x_restarts;
+  x_code = util::exit_code_of_status(event.failure.status);
+  stop(again, {}, now);
+}
+
+void Conductor::stop(bool again, const std::string& reason, Time now) {
+  x_again = again;
+  x_reason = reason;
+  const bool started = x_state != State::serving;
+  x_state = State::stopping;
+  x_since = now;
+  for (const auto id : x_participants) {
+    if (x_agents.find(id) == x_agents.end()) continue;
+    Order order;
+    order.kind = Order::Kind::stop;
+    order.attempt = x_attempt;
+    order.restarts = x_restarts;
+    order.failure = x_failure;
+    order.reason = reason;
+    order.restarts_all = again;
+    order.code = x_code;
+    send(id, std::move(order));
+    if (!started) x_agents.at(id).ended = true; // nothing runs yet
+  }
+  take_ended(now);
+}
+
+/// All that is left says nothing: its stacks are looked at, then it is stopped as if it had failed.
+void Conductor::look_at_stall(Time now) {
+  const auto every = [&](bool Agent::*flag) {
+    bool any = false;
+    for (const auto id : x_participants) {
+      const auto& agent = x_agents.at(id);
+      if (agent.ended) continue;
+      any = true;
+      if (!(agent.*flag)) return false;
+    }
+    return any;
+  };
+  if (x_state == State::running && every(&Agent::quiet)) {
+    x_state = State::looking;
+    x_since = now;
+    Order order;
+    order.kind = Order::Kind::look;
+    order.attempt = x_attempt;
+    order.reason = "nothing has come of any rank for " + x_rules.quiet_time;
+    for (const auto id : x_participants)
+      if (!x_agents.at(id).ended) send(id, order);
+  }
+  if (x_state != State::looking || (!every(&Agent::looked) && now - x_since < x_rules.stack_time)) return;
+  const bool again = x_restarts < x_rules.max_restarts;
+  if (again) ++x_restarts;
+  x_code = k_stalled;
+  stop(again, "nothing has come of any rank for " + x_rules.quiet_time, now);
+}
+
+void Conductor::take_ended(Time now) {
+  bool all = true, good = true;
+  for (const auto id : x_participants) {
+    const auto found = x_agents.find(id);
+    if (found == x_agents.end()) continue;
+    all = all && found->second.ended;
+    good = good && found->second.good;
+  }
+  if (!all || (x_state != State::running && x_state != State::looking && x_state != State::stopping)) return;
+  if (x_state != State::stopping) return finish(good ? 0 : k_nodes_missing, {}, now);
+  if (!x_again) return finish(x_code, x_reason, now);
+  x_participants.clear();
+  ++x_attempt;
+  x_state = State::gathering;
+  x_since = now;
+  x_next_word = std::chrono::seconds(20);
+  gather(now);
+  if (x_state == State::gathering && !x_rules.nodes_return)
+    finish(k_nodes_missing, x_reason + "; " + missing_nodes(), now);
+}
+
+/// An agent has gone, or goes: the others go on without it where they may.
+void Conductor::goes(AgentId id, const std::string& how, int code, Time now) {
+  const auto agent = x_agents.at(id);
+  const bool took_part = agent.takes_part;
+  const auto reason = "the agent of " + agent.host + " " + how;
+  if (agent.leads) {
+    x_agents.at(id).ended = true;
+    x_code = code;
+    if (x_state != State::gathering && x_state != State::stopping) return stop(false, reason, now);
+    x_again = false;
+    if (x_state == State::gathering) return finish(code, reason, now);
+    return take_ended(now);
+  }
+  Order order;
+  order.kind = Order::Kind::end;
+  order.code = code;
+  order.reason = reason;
+  send(id, std::move(order));
+  x_agents.erase(id);
+  x_participants.erase(std::remove(x_participants.begin(), x_participants.end(), id), x_participants.end());
+  if (x_state == State::gathering) {
+    x_words.push_back(reason);
+    return gather(now);
+  }
+  if (!took_part) return;
+  const bool goes_on = x_rules.nodes_return || (is_elastic() && x_agents.size() >= x_rules.min_nodes);
+  if (x_state == State::stopping) {
+    if (!goes_on) x_again = false;
+    return take_ended(now);
+  }
+  if (agent.ended && agent.good) return take_ended(now);
+  x_code = code;
+  stop(goes_on, reason, now);
+}
+
+void Conductor::lost(AgentId id, Time now) {
+  if (x_agents.find(id) == x_agents.end()) return;
+  if (x_state == State::ending) {
+    x_agents.erase(id);
+    return say_goodbye(now);
+  }
+  if (x_agents.at(id).leads) {
+    x_agents.erase(id);
+    return finish(k_nodes_missing, "the agent of the first node has gone", now);
+  }
+  goes(id, "has gone", k_nodes_missing, now);
+}
+
+void Conductor::finish(int code, const std::string& reason, Time now) {
+  x_code = code;
+  x_reason = reason;
+  x_state = State::ending;
+  x_since = now;
+  for (const auto& [id, agent] : x_agents) {
+    if (agent.leads) continue;
+    Order order;
+    order.kind = Order::Kind::end;
+    order.code = code;
+    order.reason = reason;
+    order.failure = x_failure;
+    send(id, std::move(order));
+  }
+  say_goodbye(now);
+}
+
+/// The leader ends last: with it the place where the others are told goes.
+void Conductor::say_goodbye(Time now) {
+  bool others = false;
+  std::optional<AgentId> leader;
+  for (const auto& [id, agent] : x_agents) {
+    others = others || !agent.leads;
+    if (agent.leads) leader = id;
+  }
+  if (others && now - x_since < x_rules.farewell) return;
+  x_state = State::over;
+  if (!leader) return;
+  Order order;
+  order.kind = Order::Kind::end;
+  order.code = x_code;
+  order.reason = x_reason;
+  order.failure = x_failure;
+  send(*leader, std::move(order));
+}
+
+std::string Conductor::missing_nodes() const {
+  std::vector<std::string> hosts;
+  for (const auto id : in_order()) hosts.push_back(x_agents.at(id).host);
+  return std::to_string(hosts.size()) + " of " + (is_elastic() ? "at least " : "") +
+         util::counted(x_rules.min_nodes, "node") + (hosts.size() == 1 ? " is" : " are") + " here" +
+         (hosts.empty() ? "" : " (" + util::join(hosts, ", ") + ")");
+}
+
+void Conductor::tick(Time now) {
+  if (x_state == State::ending) return say_goodbye(now);
+  if (x_state == State::looking) return look_at_stall(now);
+  if (x_state != State::gathering) return;
+  gather(now);
+  if (x_state != State::gathering || x_agents.size() >= x_rules.min_nodes) return;
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
+  if (waited >= x_rules.patience)
+    return finish(k_nodes_missing,
+                  missing_nodes() + ", and no more have come within " +
+                      std::to_string(x_rules.patience.count()) + " s",
+                  now);
+  if (waited < x_next_word) return;
+  x_words.push_back(missing_nodes() + " after " + std::to_string(waited.count()) + " s");
+  x_next_word *= 3;
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Who decides for all nodes of a run: when the ranks start, who failed first, whether all start again, and
+// how the run ends. Pure: no sockets, no clock. It lives on the first node; all agents are its clients.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/words.hpp"
+
+namespace hpcml::agent {
+
+using AgentId = std::uint64_t;
+
+struct ConductorRules {
+  std::string job;
+  std::string run_id;
+  unsigned min_nodes = 1;
+  unsigned max_nodes = 1;
+  unsigned max_restarts = 0;
+  std::chrono::seconds patience{600};  ///< for min_nodes to come
+  std::chrono::seconds last_call{30};  ///< for more than min_nodes
+  std::chrono::seconds farewell{5};    ///< for the agents to go, once they were told that the run has ended
+  std::chrono::seconds stack_time{60}; ///< for the stacks of ranks that stall
+  bool nodes_return = false;           ///< a node that has gone may come back: somebody may start it again
+  std::string quiet_time;              ///< "60 s": after which agents say that nothing comes of their ranks
+};
+
+class Conductor {
+public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  Conductor(ConductorRules rules, Time now);
+
+  Reply hello(AgentId agent, const Hello& hello, Time now);
+  void tell(AgentId agent, const Event& event, Time now);
+  /// Its connection has ended.
+  void lost(AgentId agent, Time now);
+  void tick(Time now);
+
+  /// What is to be sent since the last call, in this order.
+  std::vector<std::pair<AgentId, Order>> take_orders() { return std::exchange(x_orders, {}); }
+  /// Sentences for people since the last call.
+  std::vector<std::string> take_words() { return std::exchange(x_words, {}); }
+  /// Whether all have been told that the run has ended, and have gone.
+  bool is_over() const { return x_state == State::over; }
+
+private:
+  enum class State { gathering, serving, running, looking, stopping, ending, over };
+  struct Agent {
+    std::string host;
+    std::optional<unsigned> node_rank; ///< as it was told
+    unsigned processes = 1;
+    bool leads = false;
+    std::uint64_t order = 0; ///< of its coming
+    bool takes_part = false; ///< in this attempt
+    bool ended = false, good = false, quiet = false, looked = false;
+  };
+
+  void send(AgentId agent, Order order) { x_orders.emplace_back(agent, std::move(order)); }
+  std::vector<AgentId> in_order() const;
+  std::vector<Participant> world() const;
+  bool is_elastic() const { return x_rules.min_nodes < x_rules.max_nodes; }
+  void gather(Time now);
+  void begin(Time now);
+  void start(const std::string& place);
+  void take_failure(const Event& event, Time now);
+  void stop(bool again, const std::string& reason, Time now);
+  void look_at_stall(Time now);
+  void take_ended(Time now);
+  void goes(AgentId agent, const std::string& how, int code, Time now);
+  void finish(int code, const std::string& reason, Time now);
+  void say_goodbye(Time now);
+  std::string missing_nodes() const;
+
+  ConductorRules x_rules;
+  State x_state = State::gathering;
+  std::map<AgentId, Agent> x_agents;
+  std::uint64_t x_come = 0; ///< agents so far
+  Time x_since;             ///< when the state began
+  std::optional<Time> x_enough_since;
+  std::chrono::seconds x_next_word{20};
+  unsigned x_attempt = 0, x_restarts = 0;
+  std::vector<AgentId> x_participants; ///< in the order of their node ranks
+  std::optional<FailureNote> x_failure;
+  std::string x_reason; ///< why the ranks are stopped, where none has failed
+  bool x_again = false; ///< after the stop all are started again
+  int x_code = 0;
+  std::vector<std::pair<AgentId, Order>> x_orders;
+  std::vector<std::string> x_words;
+};
+
+} // namespace hpcml::agent

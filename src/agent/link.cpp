@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "agent/link.hpp"
+
+#include <algorithm>
+#include <poll.h>
+#include <unistd.h>
+
+#include "launch/failure.hpp"
+#include "store/client.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto k_tick = milliseconds(500);
+constexpr auto k_answer_time = seconds(2); ///< of one place
+constexpr auto k_pause = milliseconds(50); ///< between two rounds of questions, at first
+
+class OwnLink : public Link {
+public:
+  OwnLink(const ConductorRules& rules, const Hello& hello) : x_conductor(rules, Clock::now()) {
+    x_conductor.hello(k_self, hello, Clock::now());
+  }
+  void tell(const Event& event) override { x_conductor.tell(k_self, event, Clock::now()); }
+  std::optional<Order> take() override {
+    if (Clock::now() >= x_tick) {
+      x_conductor.tick(Clock::now());
+      x_tick = Clock::now() + k_tick;
+    }
+    for (auto& [agent, order] : x_conductor.take_orders()) x_orders.push_back(std::move(order));
+    for (const auto& line : x_conductor.take_words()) launch::narrate("hpcml agent: " + line);
+    if (x_orders.empty()) return std::nullopt;
+    auto order = std::move(x_orders.front());
+    x_orders.erase(x_orders.begin());
+    return order;
+  }
+  int fd() const override { return -1; }
+  bool wants_to_write() const override { return false; }
+  std::optional<Time> due() const override { return x_orders.empty() ? x_tick : Clock::now(); }
+  std::string fault() const override { return {}; }
+
+private:
+  static constexpr AgentId k_self = 1;
+  Conductor x_conductor;
+  std::vector<Order> x_orders;
+  Time x_tick = Clock::now();
+};
+
+class FarLink : public Link {
+public:
+  explicit FarLink(store::Client client) : x_client(std::move(client)) {
+    x_client.put_get(k_order_key);
+    x_client.advance();
+  }
+  void tell(const Event& event) override {
+    x_client.put_set(k_event_key, pack_event(event));
+    x_client.advance();
+  }
+  std::optional<Order> take() override {
+    x_client.advance();
+    const auto value = x_client.take_value();
+    if (!value) return std::nullopt;
+    x_client.put_get(k_order_key);
+    x_client.advance();
+    return unpack_order(*value);
+  }
+  int fd() const override { return x_client.fd(); }
+  bool wants_to_write() const override { return (x_client.wanted() & POLLOUT) != 0; }
+  std::optional<Time> due() const override { return std::nullopt; }
+  std::string fault() const override {
+    return x_client.fd() >= 0 ? "" : "the agent of the first node (" + x_client.place() + ") has gone";
+  }
+
+private:
+  store::Client x_client;
+};
+
+} // namespace
+
+std::unique_ptr<Link> make_own_link(const ConductorRules& rules, const Hello& hello) {
+  return std::make_unique<OwnLink>(rules, hello);
+}
+
+util::Result<std::unique_ptr<Link>> find_conductor(const Hello& hello, const ConductorSearch& search) {
+  const auto begin = Clock::now(), deadline = begin + search.patience;
+  auto pause = k_pause;
+  auto word = seconds(20);
+  std::string said = "no address of it is known";
+  for (;;) {
+    for (const auto& place : search.places) {
+      store::Client client(place.address, place.port);
+      client.put_compare_set(k_hello_key, {}, pack_hello(hello));
+      const auto value = client.wait_for_value(std::min(deadline, Clock::now() + k_answer_time));
+      const auto reply = value ? unpack_reply(*value) : std::nullopt;
+      if (!value) {
+        said = value.error().what;
+      } else if (!reply) {
+        said = "another program answers at " + client.place();
+      } else if (reply->refused.empty()) {
+        return std::unique_ptr<Link>(std::make_unique<FarLink>(std::move(client)));
+      } else {
+        said = "the agent at " + client.place() + " " + reply->refused;
+        if (!reply->again) return util::Error{said};
+      }
+    }
+    const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
+    if (search.is_over && search.is_over()) return util::Error{"asked to end"};
+    if (Clock::now() >= deadline)
+      return util::Error{"the agent of the first node did not answer within " +
+                             std::to_string(search.patience.count()) + " s: " + said,
+                         "is it started there, and may this node reach its port?"};
+    if (waited >= word && search.slow) {
+      search.slow(waited, said);
+      word *= 3;
+    }
+    ::usleep(static_cast<useconds_t>(std::chrono::microseconds(pause).count()));
+    pause = std::min(milliseconds(1000), pause * 3 / 2);
+  }
+}
+
+} // namespace hpcml::agent

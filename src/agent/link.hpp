@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// An agent's line to the conductor of its run: the same words, whether that is in this process or on another
+// node.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/conductor.hpp"
+#include "agent/words.hpp"
+#include "store/seek.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::agent {
+
+class Link {
+public:
+  using Time = std::chrono::steady_clock::time_point;
+  virtual ~Link() = default;
+  virtual void tell(const Event& event) = 0;
+  /// The next order, where one has come.
+  virtual std::optional<Order> take() = 0;
+  /// What to poll, for reading and where `wants_to_write` for writing; -1: nothing.
+  virtual int fd() const = 0;
+  virtual bool wants_to_write() const = 0;
+  /// When `take` is to be called though nothing can be read.
+  virtual std::optional<Time> due() const = 0;
+  /// Why there is no line any more; empty while there is.
+  virtual std::string fault() const = 0;
+};
+
+/// To a conductor of its own: the run has one node.
+std::unique_ptr<Link> make_own_link(const ConductorRules& rules, const Hello& hello);
+
+/// Where a conductor may be, and how long it is looked for.
+struct ConductorSearch {
+  std::vector<store::StorePlace> places;
+  std::chrono::seconds patience{600};
+  std::function<bool()> is_over; ///< asked now and then: nobody wants it any more
+  std::function<void(std::chrono::seconds, const std::string&)>
+      slow; ///< called now and then with what is known
+};
+
+/// To the conductor of the run that `hello` names, once it is found. The error says why none takes this
+/// agent.
+util::Result<std::unique_ptr<Link>> find_conductor(const Hello& hello, const ConductorSearch& search);
+
+} // namespace hpcml::agent

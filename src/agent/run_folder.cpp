@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "agent/run_folder.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <unistd.h>
+
+namespace hpcml::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_name(const std::string& run_id) {
+  std::string name;
+  for (const char c : run_id) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '_' : c;
+  return name == "." || name == ".." ? "_" : name;
+}
+
+/// Runs that nobody has named are told by when they began.
+std::string name_by_time() {
+  char text[32];
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+  return std::string(text) + "-" + std::to_string(::getpid());
+}
+
+util::Status make_folders(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error || fs::is_directory(path)) return util::Done{};
+  return util::Error{"cannot make the folder " + path + ": " + error.message(),
+                     "name another with --log-dir"};
+}
+
+} // namespace
+
+std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& identity) {
+  if (!request.run_id.empty()) return request.run_id;
+  if (request.place && !request.place->run_id.empty()) return request.place->run_id;
+  if (identity.job == 0) return "none";
+  return std::to_string(identity.job) + "." + std::to_string(identity.step) +
+         (identity.restart > 0 ? "." + std::to_string(identity.restart) : "");
+}
+
+util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::string& run_id,
+                                        const launch::Surroundings& here) {
+  if (!request.log_folder.empty()) {
+    RunFolder folder(fs::absolute(request.log_folder).string() + "/" +
+                         (run_id == "none" ? name_by_time() : folder_name(run_id)),
+                     true);
+    TRY_DONE(make_folders(folder.path()));
+    return folder;
+  }
+  const auto base = here.env.get_or("TMPDIR", "/tmp");
+  std::string path = base + "/hpcml-agent.XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return util::Error{"cannot make a folder in " + base + ": " + std::strerror(errno),
+                       "set TMPDIR to a folder of yours on this node, or name one with --log-dir"};
+  return RunFolder(path, false);
+}
+
+RunFolder::~RunFolder() {
+  std::error_code error;
+  if (!x_path.empty() && !x_kept) fs::remove_all(x_path, error);
+}
+
+util::Status RunFolder::make_rank(unsigned number, unsigned rank) const {
+  return make_folders(attempt(number) + "/" + std::to_string(rank));
+}
+
+} // namespace hpcml::agent

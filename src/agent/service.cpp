@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "agent/service.hpp"
+
+#include "launch/failure.hpp"
+#include "store/protocol.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+void answer(store::ClientId client, std::string_view value, store::Answers& answers) {
+  std::string bytes;
+  store::put_bytes(bytes, value);
+  answers.bytes(client, bytes);
+}
+
+} // namespace
+
+Service::Service(ConductorRules rules, std::function<void(const std::string&)> say)
+    : x_conductor(std::move(rules), std::chrono::steady_clock::now()), x_say(std::move(say)) {}
+
+bool Service::heard(store::ClientId client, const store::Message& message, store::Answers& answers,
+                    store::Time now) {
+  using store::Op;
+  const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
+  if (message.op == Op::compare_set && key == k_hello_key) {
+    const auto hello = unpack_hello(message.values.size() == 2 ? message.values[1] : std::string_view());
+    const auto reply = hello ? x_conductor.hello(client, *hello, now)
+                             : Reply{"does not understand the agents of this hpcml", false};
+    answer(client, pack_reply(reply), answers);
+  } else if (message.op == Op::set && key == k_event_key) {
+    if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))
+      x_conductor.tell(client, *event, now);
+  } else if (message.op == Op::get && key == k_order_key) {
+    x_asks.insert(client);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Service::left(store::ClientId client, const std::string&, const std::string&, store::Time now) {
+  x_asks.erase(client);
+  x_waiting.erase(client);
+  x_conductor.lost(client, now);
+}
+
+void Service::round(store::Answers& answers, store::Time) {
+  for (auto& [agent, order] : x_conductor.take_orders()) x_waiting[agent].push_back(pack_order(order));
+  for (auto& line : x_conductor.take_words()) x_say(line);
+  for (auto& [agent, orders] : x_waiting) {
+    const auto asks = x_asks.find(agent);
+    if (orders.empty() || asks == x_asks.end()) continue;
+    answer(agent, orders.front(), answers);
+    orders.pop_front();
+    x_asks.erase(asks);
+  }
+}
+
+bool Service::tick(const store::Table&, store::Time now) {
+  x_conductor.tick(now);
+  return false; // it ends with the agent that has started it
+}
+
+util::Result<launch::StoreChild> start_service(const ConductorRules& rules,
+                                               const std::vector<std::string>& addresses,
+                                               const std::vector<std::uint16_t>& ports) {
+  return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
+    Service service(rules, [](const std::string& line) { launch::narrate("hpcml agent: " + line); });
+    store::Server server(std::move(listening), {}, service);
+    return server.run(-1);
+  });
+}
+
+} // namespace hpcml::agent

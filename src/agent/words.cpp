@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "agent/words.hpp"
+
+#include "store/packed.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using store::Packed;
+using store::Unpacked;
+
+constexpr std::string_view k_hello_mark = "hpcml agent hello 1";
+constexpr std::string_view k_reply_mark = "hpcml agent reply 1";
+constexpr std::string_view k_event_mark = "hpcml agent event 1";
+constexpr std::string_view k_order_mark = "hpcml agent order 1";
+
+/// One more than a number that may be missing, whose packing is 0 then.
+unsigned long long number_or_none(const std::optional<unsigned>& number) {
+  return number ? static_cast<unsigned long long>(*number) + 1 : 0;
+}
+
+} // namespace
+
+std::string pack_hello(const Hello& hello) {
+  Packed packed(k_hello_mark);
+  packed.text(hello.job);
+  packed.text(hello.run_id);
+  packed.text(hello.host);
+  packed.number(number_or_none(hello.node_rank));
+  packed.number(hello.processes);
+  packed.number(hello.leads ? 1 : 0);
+  return packed.take();
+}
+
+std::optional<Hello> unpack_hello(std::string_view bytes) {
+  Unpacked unpacked(bytes, k_hello_mark);
+  Hello hello;
+  hello.job = unpacked.text();
+  hello.run_id = unpacked.text();
+  hello.host = unpacked.text();
+  if (const auto rank = unpacked.number(); rank > 0) hello.node_rank = static_cast<unsigned>(rank - 1);
+  hello.processes = static_cast<unsigned>(unpacked.number());
+  hello.leads = unpacked.number(1) == 1;
+  if (!unpacked.whole() || hello.processes == 0) return std::nullopt;
+  return hello;
+}
+
+std::string pack_reply(const Reply& reply) {
+  Packed packed(k_reply_mark);
+  packed.text(reply.refused);
+  packed.number(reply.again ? 1 : 0);
+  return packed.take();
+}
+
+std::optional<Reply> unpack_reply(std::string_view bytes) {
+  Unpacked unpacked(bytes, k_reply_mark);
+  Reply reply;
+  reply.refused = unpacked.text();
+  reply.again = unpacked.number(1) == 1;
+  if (!unpacked.whole()) return std::nullopt;
+  return reply;
+}
+
+std::string pack_event(const Event& event) {
+  Packed packed(k_event_mark);
+  packed.number(static_cast<unsigned>(event.kind));
+  packed.number(event.attempt);
+  packed.number(event.good ? 1 : 0);
+  packed.number(static_cast<unsigned>(event.signal));
+  packed.text(event.place);
+  packed.text(pack_failure(event.failure));
+  return packed.take();
+}
+
+std::optional<Event> unpack_event(std::string_view bytes) {
+  Unpacked unpacked(bytes, k_event_mark);
+  Event event;
+  event.kind = static_cast<Event::Kind>(unpacked.number(static_cast<unsigned>(Event::Kind::leaving)));
+  event.attempt = static_cast<unsigned>(unpacked.number());
+  event.good = unpacked.number(1) == 1;
+  event.signal = static_cast<int>(unpacked.number(64));
+  event.place = unpacked.text();
+  auto failure = unpack_failure(unpacked.text());
+  if (!unpacked.whole() || !failure) return std::nullopt;
+  event.failure = std::move(*failure);
+  return event;
+}
+
+std::string pack_order(const Order& order) {
+  Packed packed(k_order_mark);
+  packed.number(static_cast<unsigned>(order.kind));
+  packed.number(order.attempt);
+  packed.number(order.restarts);
+  packed.number(order.world.size());
+  for (const auto& node : order.world) {
+    packed.text(node.host);
+    packed.number(node.processes);
+  }
+  packed.number(order.node_rank);
+  packed.text(order.place);
+  packed.text(order.failure ? pack_failure(*order.failure) : std::string());
+  packed.text(order.reason);
+  packed.number(order.restarts_all ? 1 : 0);
+  packed.number(static_cast<unsigned>(order.code));
+  return packed.take();
+}
+
+std::optional<Order> unpack_order(std::string_view bytes) {
+  Unpacked unpacked(bytes, k_order_mark);
+  Order order;
+  order.kind = static_cast<Order::Kind>(unpacked.number(static_cast<unsigned>(Order::Kind::end)));
+  order.attempt = static_cast<unsigned>(unpacked.number());
+  order.restarts = static_cast<unsigned>(unpacked.number());
+  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left) {
+    std::string host(unpacked.text());
+    order.world.push_back({std::move(host), static_cast<unsigned>(unpacked.number())});
+  }
+  order.node_rank = static_cast<unsigned>(unpacked.number());
+  order.place = unpacked.text();
+  const auto failure = unpacked.text();
+  order.reason = unpacked.text();
+  order.restarts_all = unpacked.number(1) == 1;
+  order.code = static_cast<int>(unpacked.number(255));
+  if (!unpacked.whole() || (!order.world.empty() && order.node_rank >= order.world.size()))
+    return std::nullopt;
+  if (!failure.empty()) {
+    order.failure = unpack_failure(failure);
+    if (!order.failure) return std::nullopt;
+  }
+  return order;
+}
+
+} // namespace hpcml::agent

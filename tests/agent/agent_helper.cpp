@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "agent/agent_helper.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/agent.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+
+namespace hpcml::testing {
+
+namespace {
+
+launch::Surroundings surroundings(const std::string& host) {
+  launch::Surroundings here;
+  for (const auto* name : {"PATH", "HOME", "TMPDIR"})
+    if (const char* value = ::getenv(name)) here.env.set(name, value);
+  here.host = here.machine = host;
+  here.program = HPCML_BINARY;
+  return here;
+}
+
+void send_into(const std::string& path, int descriptor) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::dup2(fd, descriptor);
+  ::close(fd);
+}
+
+} // namespace
+
+agent::AgentRequest agent_of(unsigned ranks, const std::string& script) {
+  agent::AgentRequest request;
+  request.launch.command = {"sh", "-c", script};
+  request.launch.processes_per_node = ranks;
+  request.launch.grace = std::chrono::seconds(5);
+  return request;
+}
+
+agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& script, unsigned nodes) {
+  auto request = agent_of(ranks, script);
+  request.min_nodes = request.max_nodes = nodes;
+  request.place = agent::MeetingPlace{};
+  request.place->host = "127.0.0.1";
+  request.place->port = static_cast<std::uint16_t>(port);
+  request.place->run_id = "test";
+  request.place->patience = std::chrono::seconds(60);
+  return request;
+}
+
+AgentProcess::AgentProcess(const agent::AgentRequest& request, const std::string& host) {
+  x_pid = ::fork();
+  if (x_pid == 0) {
+    send_into((x_folder / "out").string(), STDOUT_FILENO);
+    send_into((x_folder / "err").string(), STDERR_FILENO);
+    for (const int signal : {SIGINT, SIGTERM, SIGABRT, SIGSEGV}) ::signal(signal, SIG_DFL);
+    ::_exit(agent::run_agent(request, surroundings(host)));
+  }
+}
+
+AgentProcess::~AgentProcess() {
+  if (x_pid <= 0) return;
+  ::kill(x_pid, SIGKILL);
+  ::waitpid(x_pid, nullptr, 0);
+}
+
+std::string AgentProcess::out() const { return util::read_file((x_folder / "out").string()).value_or(""); }
+
+bool AgentProcess::shows(const std::string& text) const {
+  for (int i = 0; i < 6000; ++i) {
+    if (out().find(text) != std::string::npos) return true;
+    ::usleep(10000);
+  }
+  return false;
+}
+
+AgentEnd AgentProcess::wait() {
+  int status = 0;
+  for (int i = 0; i < 12000; ++i) {
+    if (::waitpid(x_pid, &status, WNOHANG) == x_pid) {
+      x_pid = -1;
+      return {util::exit_code_of_status(status), out(),
+              util::read_file((x_folder / "err").string()).value_or("")};
+    }
+    ::usleep(10000);
+  }
+  FAIL("an agent did not end within two minutes: "
+       << out() << util::read_file((x_folder / "err").string()).value_or(""));
+  return {};
+}
+
+AgentEnd run_one(const agent::AgentRequest& request) { return AgentProcess(request).wait(); }
+
+} // namespace hpcml::testing

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Agents as processes: each with its output in files, waited for or sent signals.
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+
+#include "agent/request.hpp"
+#include "temp_folder.hpp"
+
+namespace hpcml::testing {
+
+/// `ranks` ranks of `sh -c SCRIPT`; no rank of it waits for one that does not come.
+agent::AgentRequest agent_of(unsigned ranks, const std::string& script);
+/// The same as one of several agents of this machine that meet at `port`.
+agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& script, unsigned nodes);
+
+/// How an agent ended.
+struct AgentEnd {
+  int code = 0; ///< 128+signal if it ended by one
+  std::string out, err;
+};
+
+/// A process that runs an agent; killed where the test does not wait for it.
+class AgentProcess {
+public:
+  AgentProcess(const agent::AgentRequest& request, const std::string& host = "node0");
+  ~AgentProcess();
+  AgentProcess(const AgentProcess&) = delete;
+  AgentProcess& operator=(const AgentProcess&) = delete;
+  pid_t pid() const { return x_pid; }
+  /// Waits, at most two minutes.
+  AgentEnd wait();
+  std::string out() const;
+  /// Waits until `text` stands in its standard output; false after a minute.
+  bool shows(const std::string& text) const;
+
+private:
+  test::TempFolder x_folder;
+  pid_t x_pid = -1;
+};
+
+AgentEnd run_one(const agent::AgentRequest& request);
+
+} // namespace hpcml::testing

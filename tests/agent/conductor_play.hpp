@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// A conductor played with: what agents say, at times that the test sets, and the orders that each has got.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "agent/conductor.hpp"
+
+namespace hpcml::testing {
+
+using namespace hpcml::agent;
+using std::chrono::seconds;
+
+/// A conductor and the orders that each agent has got, at a time that the test sets.
+class Play {
+public:
+  explicit Play(ConductorRules rules) : x_conductor(std::move(rules), x_now) {}
+  Reply come(AgentId agent, std::optional<unsigned> node_rank = {}, unsigned processes = 2) {
+    const auto reply = x_conductor.hello(
+        agent, {"job", "run", "node" + std::to_string(agent), node_rank, processes, agent == 0}, x_now);
+    collect();
+    return reply;
+  }
+  void tell(AgentId agent, Event event) {
+    x_conductor.tell(agent, event, x_now);
+    collect();
+  }
+  void serving(unsigned attempt) {
+    Event event;
+    event.kind = Event::Kind::serving;
+    event.attempt = attempt;
+    event.place = "host:" + std::to_string(1000 + attempt);
+    tell(0, event);
+  }
+  void ended(AgentId agent, unsigned attempt, bool good) {
+    Event event;
+    event.attempt = attempt;
+    event.good = good;
+    tell(agent, event);
+  }
+  void failed(AgentId agent, unsigned attempt, unsigned rank, int code) {
+    Event event;
+    event.kind = Event::Kind::failed;
+    event.attempt = attempt;
+    event.failure.rank = rank;
+    event.failure.status = code << 8;
+    tell(agent, event);
+  }
+  void say(AgentId agent, Event::Kind kind, unsigned attempt) {
+    Event event;
+    event.kind = kind;
+    event.attempt = attempt;
+    tell(agent, event);
+  }
+  void leaves(AgentId agent, int signal) {
+    Event event;
+    event.kind = Event::Kind::leaving;
+    event.signal = signal;
+    tell(agent, event);
+  }
+  void lose(AgentId agent) {
+    x_conductor.lost(agent, x_now);
+    collect();
+  }
+  void pass(seconds time) {
+    x_now += time;
+    x_conductor.tick(x_now);
+    collect();
+  }
+  /// The orders that have come since the last call, by agent.
+  std::vector<Order> take(AgentId agent) { return std::exchange(x_orders[agent], {}); }
+  /// The only one.
+  Order one(AgentId agent) {
+    auto orders = take(agent);
+    REQUIRE(orders.size() == 1);
+    return orders.front();
+  }
+  Conductor& conductor() { return x_conductor; }
+
+private:
+  void collect() {
+    for (auto& [agent, order] : x_conductor.take_orders()) x_orders[agent].push_back(std::move(order));
+  }
+  Conductor::Time x_now{};
+  Conductor x_conductor;
+  std::map<AgentId, std::vector<Order>> x_orders;
+};
+
+inline ConductorRules rules(unsigned min, unsigned max, unsigned restarts = 0) {
+  ConductorRules made;
+  made.job = "job";
+  made.run_id = "run";
+  made.min_nodes = min;
+  made.max_nodes = max;
+  made.max_restarts = restarts;
+  return made;
+}
+
+/// All agents have come and run attempt 0.
+inline void begin(Play& play, unsigned nodes) {
+  for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
+  CHECK(play.one(0).kind == Order::Kind::serve);
+  play.serving(0);
+  for (unsigned node = 0; node < nodes; ++node) CHECK(play.one(node).kind == Order::Kind::start);
+}
+
+} // namespace hpcml::testing

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// The conductor alone: who starts when, who failed first, what is started again, how a run ends.
+#include <catch2/catch.hpp>
+
+#include "agent/conductor_play.hpp"
+
+using namespace hpcml::agent;
+using namespace hpcml::testing;
+using Catch::Contains;
+using std::chrono::seconds;
+
+TEST_CASE("ranks start once every node has come and the first one serves") {
+  Play play(rules(3, 3));
+  CHECK(play.come(2, 2, 4).refused.empty());
+  CHECK(play.come(0, 0, 1).refused.empty());
+  CHECK(play.take(0).empty());
+  CHECK(play.come(1, 1, 2).refused.empty());
+  const auto serve = play.one(0);
+  CHECK(serve.kind == Order::Kind::serve);
+  CHECK(serve.world == std::vector<Participant>{{"node0", 1}, {"node1", 2}, {"node2", 4}});
+  CHECK(play.take(1).empty());
+  play.serving(0);
+  for (unsigned node = 0; node < 3; ++node) {
+    const auto start = play.one(node);
+    CHECK(start.kind == Order::Kind::start);
+    CHECK(start.node_rank == node);
+    CHECK(start.world == serve.world);
+    CHECK(start.place == "host:1000");
+  }
+}
+
+TEST_CASE("a run whose ranks all end well ends with 0, the first node last") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  play.ended(0, 0, true);
+  CHECK(play.take(0).empty());
+  play.ended(1, 0, true);
+  const auto end = play.one(1);
+  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.code == 0);
+  CHECK(play.take(0).empty());
+  play.lose(1);
+  CHECK(play.one(0).kind == Order::Kind::end);
+  CHECK(play.conductor().is_over());
+}
+
+TEST_CASE("the failure that comes first is the one that all hear of, and its code is the run's") {
+  Play play(rules(3, 3));
+  begin(play, 3);
+  play.failed(2, 0, 5, 7);
+  play.failed(1, 0, 3, 9);
+  for (unsigned node = 0; node < 3; ++node) {
+    const auto stop = play.one(node);
+    CHECK(stop.kind == Order::Kind::stop);
+    CHECK_FALSE(stop.restarts_all);
+    REQUIRE(stop.failure);
+    CHECK(stop.failure->rank == 5);
+    CHECK(stop.code == 7);
+  }
+  for (unsigned node = 0; node < 3; ++node) play.ended(node, 0, false);
+  CHECK(play.one(1).code == 7);
+  CHECK(play.one(2).code == 7);
+  play.lose(1);
+  play.lose(2);
+  CHECK(play.one(0).code == 7);
+}
+
+TEST_CASE("all ranks start again as often as is allowed, once none is left, at a store of their own") {
+  Play play(rules(2, 2, 2));
+  begin(play, 2);
+  for (unsigned attempt = 0; attempt < 2; ++attempt) {
+    play.failed(1, attempt, 2, 1);
+    for (unsigned node = 0; node < 2; ++node) {
+      const auto stop = play.one(node);
+      CHECK(stop.kind == Order::Kind::stop);
+      CHECK(stop.restarts_all);
+    }
+    play.ended(1, attempt, false);
+    CHECK(play.take(0).empty());
+    play.ended(0, attempt, false);
+    CHECK(play.one(0).kind == Order::Kind::serve);
+    play.serving(attempt + 1);
+    for (unsigned node = 0; node < 2; ++node) {
+      const auto start = play.one(node);
+      CHECK(start.kind == Order::Kind::start);
+      CHECK(start.attempt == attempt + 1);
+      CHECK(start.restarts == attempt + 1);
+      CHECK(start.place == "host:" + std::to_string(1001 + attempt));
+    }
+  }
+  play.failed(0, 2, 0, 3);
+  CHECK_FALSE(play.one(0).restarts_all);
+  CHECK(play.one(1).code == 3);
+}
+
+TEST_CASE("what an agent says of an attempt that is over changes nothing") {
+  Play play(rules(2, 2, 1));
+  begin(play, 2);
+  play.failed(1, 0, 2, 1);
+  play.ended(0, 0, false);
+  play.ended(1, 0, false);
+  play.serving(1);
+  play.take(0), play.take(1);
+  play.failed(1, 0, 2, 1);
+  play.ended(1, 0, true);
+  play.serving(0);
+  CHECK(play.take(0).empty());
+  CHECK(play.take(1).empty());
+}
+
+TEST_CASE("a node that goes ends a run that needs all of its nodes") {
+  Play play(rules(2, 2, 5));
+  begin(play, 2);
+  play.lose(1);
+  const auto stop = play.one(0);
+  CHECK(stop.kind == Order::Kind::stop);
+  CHECK_FALSE(stop.restarts_all);
+  CHECK(stop.reason == "the agent of node1 has gone");
+  play.ended(0, 0, false);
+  const auto end = play.one(0);
+  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.code != 0);
+}
+
+TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no restart for it") {
+  Play play(rules(2, 3, 1));
+  for (unsigned node = 0; node < 3; ++node) play.come(node, node);
+  play.serving(0);
+  for (unsigned node = 0; node < 3; ++node) play.take(node);
+  play.lose(1);
+  CHECK(play.one(0).restarts_all);
+  CHECK(play.one(2).restarts_all);
+  play.ended(0, 0, false);
+  play.ended(2, 0, false);
+  const auto serve = play.one(0);
+  CHECK(serve.kind == Order::Kind::serve);
+  CHECK(serve.restarts == 0);
+  CHECK(serve.world == std::vector<Participant>{{"node0", 2}, {"node2", 2}});
+  play.serving(1);
+  CHECK(play.one(2).node_rank == 1);
+
+  SECTION("one that comes back joins at the next start") {
+    play.take(0);
+    CHECK(play.come(7, 1).refused.empty());
+    CHECK(play.take(7).empty());
+    play.failed(2, 1, 3, 1);
+    play.ended(0, 1, false);
+    play.ended(2, 1, false);
+    const auto again = play.take(0).back();
+    CHECK(again.kind == Order::Kind::serve);
+    CHECK(again.restarts == 1);
+    CHECK(again.world == std::vector<Participant>{{"node0", 2}, {"node7", 2}, {"node2", 2}});
+  }
+  SECTION("too few are no run") {
+    play.take(0);
+    play.lose(2);
+    CHECK_FALSE(play.one(0).restarts_all);
+    play.ended(0, 1, false);
+    CHECK(play.one(0).kind == Order::Kind::end);
+  }
+}
+
+TEST_CASE("with MIN:MAX more nodes are waited for a while once the least number has come") {
+  Play play(rules(1, 3));
+  play.come(0);
+  play.pass(seconds(10));
+  CHECK(play.take(0).empty());
+  play.come(5);
+  play.pass(seconds(25));
+  CHECK(play.one(0).world.size() == 2);
+}
+
+TEST_CASE("where too few nodes come the run ends, and says who is here") {
+  Play play(rules(3, 3));
+  play.come(0);
+  play.come(4);
+  play.pass(seconds(30));
+  const auto words = play.conductor().take_words();
+  REQUIRE(words.size() == 1);
+  CHECK_THAT(words.front(), Contains("2 of 3 nodes are here (node0, node4)"));
+  play.pass(seconds(600));
+  const auto end = play.one(4);
+  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.code == 1);
+  CHECK_THAT(end.reason, Contains("2 of 3 nodes"));
+}
+
+TEST_CASE(
+    "agents of another job or run are sent on, one too many and a second of the same number are refused") {
+  Play play(rules(2, 2));
+  auto& conductor = play.conductor();
+  CHECK(conductor.hello(9, {"other", "run", "x", {}, 1, false}, {}).again);
+  CHECK(conductor.hello(9, {"job", "other", "x", {}, 1, false}, {}).again);
+  CHECK(play.come(1, 1).refused.empty());
+  const auto twice = play.come(2, 1);
+  CHECK_THAT(twice.refused, Contains("node 1 already: node1"));
+  CHECK_FALSE(twice.again);
+  CHECK(play.come(0, 0).refused.empty());
+  CHECK_THAT(play.come(3, 3).refused, Contains("its 2 nodes already"));
+}
+
+TEST_CASE("a signal to one agent ends the run with it, the first node's as well") {
+  const auto leaver = GENERATE(0U, 1U);
+  Play play(rules(2, 2, 3));
+  begin(play, 2);
+  play.leaves(leaver, 15);
+  const unsigned other = 1 - leaver;
+  const auto stop = play.one(other);
+  CHECK(stop.kind == Order::Kind::stop);
+  CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("signal 15"));
+  play.ended(other, 0, false);
+  play.ended(leaver, 0, false);
+  play.lose(1);
+  CHECK(play.take(leaver).back().code == 143);
+  CHECK(play.take(0).back().kind == Order::Kind::end);
+}
+
+TEST_CASE("ranks that stall everywhere are looked at, then stopped as if one had failed") {
+  auto some = rules(2, 2, 1);
+  some.quiet_time = "60 s";
+  Play play(some);
+  begin(play, 2);
+  play.say(0, Event::Kind::quiet, 0);
+  CHECK(play.take(0).empty());
+  play.say(0, Event::Kind::busy, 0);
+  play.say(1, Event::Kind::quiet, 0);
+  CHECK(play.take(1).empty());
+  play.say(0, Event::Kind::quiet, 0);
+  CHECK(play.one(0).kind == Order::Kind::look);
+  CHECK(play.one(1).kind == Order::Kind::look);
+  play.say(1, Event::Kind::looked, 0);
+  CHECK(play.take(1).empty());
+  play.say(0, Event::Kind::looked, 0);
+  const auto stop = play.one(0);
+  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.restarts_all);
+  CHECK_THAT(stop.reason, Contains("60 s"));
+  CHECK(stop.code == 124);
+}
