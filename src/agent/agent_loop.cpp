@@ -246,18 +246,17 @@ void AgentLoop::asked_to_end(int signal) {
   tell(std::move(event));
 }
 
-/// The first node's agent speaks for all.
 void AgentLoop::take_stop(const Order& order) {
   if (x_stop && x_stop->attempt == order.attempt) return;
   x_stop = order;
-  if (x_met.leads) launch::narrate(render_stop(order, x_request.max_restarts));
+  if (order.says) launch::narrate(render_stop(order, x_request.max_restarts));
 }
 
 void AgentLoop::end(const Order& order) {
   // What was said at the stop is not said again.
   const bool said = x_stop && x_stop->code == order.code && !x_stop->restarts_all;
-  if (x_met.leads && order.code != 0 && !said) launch::narrate(render_stop(order, x_request.max_restarts));
-  if (x_met.leads && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
+  if (order.says && order.code != 0 && !said) launch::narrate(render_stop(order, x_request.max_restarts));
+  if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& note = *order.failure;
     const auto more = launch::record_failure(
         {order.code, "run", {describe_failure(note)}, note.rank, note.host}, x_here.env);

@@ -17,7 +17,7 @@ namespace hpcml::agent {
 
 /// This agent's line, and what it has started for it.
 struct AgentsMeeting {
-  std::unique_ptr<Link> link;
+  std::unique_ptr<ConductorLink> link;
   std::optional<pid_t> service; ///< serves the conductor; this agent leads
   bool leads = false;
   std::string address; ///< of the first node, for the ranks; empty: the world's own

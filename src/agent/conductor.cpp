@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hpcml/exit_code.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -116,7 +117,8 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
   if (found == x_agents.end() || x_state == State::ending || x_state == State::over) return;
   auto& agent = found->second;
   if (event.kind == Event::Kind::leaving)
-    return goes(id, "was asked to end by signal " + std::to_string(event.signal), 128 + event.signal, now);
+    return goes(id, "was asked to end by signal " + std::to_string(event.signal), 128 + event.signal, false,
+                now);
   if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
   switch (event.kind) {
   case Event::Kind::serving:
@@ -224,7 +226,7 @@ void Conductor::take_ended(Time now) {
 }
 
 /// An agent has gone, or goes: the others go on without it where they may.
-void Conductor::goes(AgentId id, const std::string& how, int code, Time now) {
+void Conductor::goes(AgentId id, const std::string& how, int code, bool may_return, Time now) {
   const auto agent = x_agents.at(id);
   const bool took_part = agent.takes_part;
   const auto reason = "the agent of " + agent.host + " " + how;
@@ -248,7 +250,7 @@ void Conductor::goes(AgentId id, const std::string& how, int code, Time now) {
     return gather(now);
   }
   if (!took_part) return;
-  const bool goes_on = x_rules.nodes_return || (is_elastic() && x_agents.size() >= x_rules.min_nodes);
+  const bool goes_on = may_return || (is_elastic() && x_agents.size() >= x_rules.min_nodes);
   if (x_state == State::stopping) {
     if (!goes_on) x_again = false;
     return take_ended(now);
@@ -266,9 +268,9 @@ void Conductor::lost(AgentId id, Time now) {
   }
   if (x_agents.at(id).leads) {
     x_agents.erase(id);
-    return finish(k_nodes_missing, "the agent of the first node has gone", now);
+    return finish(k_cannot_set_up, "the agent of the first node has gone", now);
   }
-  goes(id, "has gone", k_nodes_missing, now);
+  goes(id, "has gone", k_nodes_missing, x_rules.nodes_return, now);
 }
 
 void Conductor::finish(int code, const std::string& reason, Time now) {
@@ -276,6 +278,8 @@ void Conductor::finish(int code, const std::string& reason, Time now) {
   x_reason = reason;
   x_state = State::ending;
   x_since = now;
+  const bool leaderless =
+      std::none_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
   for (const auto& [id, agent] : x_agents) {
     if (agent.leads) continue;
     Order order;
@@ -283,6 +287,7 @@ void Conductor::finish(int code, const std::string& reason, Time now) {
     order.code = code;
     order.reason = reason;
     order.failure = x_failure;
+    order.says = leaderless;
     send(id, std::move(order));
   }
   say_goodbye(now);

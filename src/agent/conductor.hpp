@@ -63,7 +63,11 @@ private:
     bool ended = false, good = false, quiet = false, looked = false;
   };
 
-  void send(AgentId agent, Order order) { x_orders.emplace_back(agent, std::move(order)); }
+  /// The agent of the first node speaks for all.
+  void send(AgentId agent, Order order) {
+    order.says = order.says || x_agents.at(agent).leads;
+    x_orders.emplace_back(agent, std::move(order));
+  }
   std::vector<AgentId> in_order() const;
   std::vector<Participant> world() const;
   bool is_elastic() const { return x_rules.min_nodes < x_rules.max_nodes; }
@@ -74,7 +78,7 @@ private:
   void stop(bool again, const std::string& reason, Time now);
   void look_at_stall(Time now);
   void take_ended(Time now);
-  void goes(AgentId agent, const std::string& how, int code, Time now);
+  void goes(AgentId agent, const std::string& how, int code, bool may_return, Time now);
   void finish(int code, const std::string& reason, Time now);
   void say_goodbye(Time now);
   std::string missing_nodes() const;

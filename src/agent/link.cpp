@@ -21,7 +21,7 @@ constexpr auto k_tick = milliseconds(500);
 constexpr auto k_answer_time = seconds(2); ///< of one place
 constexpr auto k_pause = milliseconds(50); ///< between two rounds of questions, at first
 
-class OwnLink : public Link {
+class OwnLink : public ConductorLink {
 public:
   OwnLink(const ConductorRules& rules, const Hello& hello) : x_conductor(rules, Clock::now()) {
     x_conductor.hello(k_self, hello, Clock::now());
@@ -51,7 +51,7 @@ private:
   Time x_tick = Clock::now();
 };
 
-class FarLink : public Link {
+class FarLink : public ConductorLink {
 public:
   explicit FarLink(store::Client client) : x_client(std::move(client)) {
     x_client.put_get(k_order_key);
@@ -82,11 +82,12 @@ private:
 
 } // namespace
 
-std::unique_ptr<Link> make_own_link(const ConductorRules& rules, const Hello& hello) {
+std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const Hello& hello) {
   return std::make_unique<OwnLink>(rules, hello);
 }
 
-util::Result<std::unique_ptr<Link>> find_conductor(const Hello& hello, const ConductorSearch& search) {
+util::Result<std::unique_ptr<ConductorLink>> find_conductor(const Hello& hello,
+                                                            const ConductorSearch& search) {
   const auto begin = Clock::now(), deadline = begin + search.patience;
   auto pause = k_pause;
   auto word = seconds(20);
@@ -102,7 +103,7 @@ util::Result<std::unique_ptr<Link>> find_conductor(const Hello& hello, const Con
       } else if (!reply) {
         said = "another program answers at " + client.place();
       } else if (reply->refused.empty()) {
-        return std::unique_ptr<Link>(std::make_unique<FarLink>(std::move(client)));
+        return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client)));
       } else {
         said = "the agent at " + client.place() + " " + reply->refused;
         if (!reply->again) return util::Error{said};

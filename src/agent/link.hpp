@@ -17,10 +17,10 @@
 
 namespace hpcml::agent {
 
-class Link {
+class ConductorLink {
 public:
   using Time = std::chrono::steady_clock::time_point;
-  virtual ~Link() = default;
+  virtual ~ConductorLink() = default;
   virtual void tell(const Event& event) = 0;
   /// The next order, where one has come.
   virtual std::optional<Order> take() = 0;
@@ -34,7 +34,7 @@ public:
 };
 
 /// To a conductor of its own: the run has one node.
-std::unique_ptr<Link> make_own_link(const ConductorRules& rules, const Hello& hello);
+std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const Hello& hello);
 
 /// Where a conductor may be, and how long it is looked for.
 struct ConductorSearch {
@@ -47,6 +47,7 @@ struct ConductorSearch {
 
 /// To the conductor of the run that `hello` names, once it is found. The error says why none takes this
 /// agent.
-util::Result<std::unique_ptr<Link>> find_conductor(const Hello& hello, const ConductorSearch& search);
+util::Result<std::unique_ptr<ConductorLink>> find_conductor(const Hello& hello,
+                                                            const ConductorSearch& search);
 
 } // namespace hpcml::agent

@@ -103,6 +103,7 @@ std::string pack_order(const Order& order) {
   packed.text(order.reason);
   packed.number(order.restarts_all ? 1 : 0);
   packed.number(static_cast<unsigned>(order.code));
+  packed.number(order.says ? 1 : 0);
   return packed.take();
 }
 
@@ -122,6 +123,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
   order.reason = unpacked.text();
   order.restarts_all = unpacked.number(1) == 1;
   order.code = static_cast<int>(unpacked.number(255));
+  order.says = unpacked.number(1) == 1;
   if (!unpacked.whole() || (!order.world.empty() && order.node_rank >= order.world.size()))
     return std::nullopt;
   if (!failure.empty()) {

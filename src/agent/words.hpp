@@ -81,6 +81,7 @@ struct Order {
   std::string reason;        ///< where no rank has failed: a clause, "the agent of node002 has gone"
   bool restarts_all = false; ///< stop: all ranks are started again afterwards
   int code = 0;
+  bool says = false; ///< this agent tells people of it
 };
 
 std::string pack_hello(const Hello& hello);
