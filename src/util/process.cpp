@@ -124,6 +124,9 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (child > 0) ::setpgid(child, child); // whoever comes first
   if (child == 0) {
     ::setpgid(0, 0);
+    sigset_t none; // what we block to read it from a descriptor, a program that waits for it would never hear
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     ::prctl(PR_SET_PDEATHSIG, SIGINT); // it hears Ctrl-C from us, as it is no longer in our group
     ::dup2(in.read_end, 0);
     ::dup2(out.write_end, 1);

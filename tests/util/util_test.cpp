@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
+#include <csignal>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +50,17 @@ TEST_CASE("what a wrapper has started ends with it when its time is over") {
   };
   for (int i = 0; i < 6000 && !gone(); ++i) ::usleep(10000);
   CHECK(gone());
+}
+
+TEST_CASE("a program hears the signals that its caller has blocked for itself") {
+  sigset_t children, before;
+  ::sigemptyset(&children);
+  ::sigaddset(&children, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &children, &before);
+  const auto output = run_process({"grep", "SigBlk", "/proc/self/status"}, EnvSnapshot::of_process());
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  REQUIRE(output);
+  CHECK(output->out == "SigBlk:\t0000000000000000\n");
 }
 
 TEST_CASE("run_process returns output, exit code and signals without a shell") {
