@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "launch/output_lines.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace hpcml::launch {
 
 namespace {
-/// Beyond this a line is passed on in parts: memory is for the training.
-constexpr std::size_t k_longest = 16U << 20;
+/// Beyond this, of all ranks together, the longest unfinished line is passed on in parts: memory is for the
+/// training.
+constexpr std::size_t k_most = 16U << 20;
+/// Room for a line that is given back once the line has gone.
+constexpr std::size_t k_large = 256U << 10;
 } // namespace
 
-LineMerger::LineMerger(const std::vector<unsigned>& ranks, bool colour) : x_pending(ranks.size()) {
-  static constexpr const char* k_colours[] = {"\033[36m", "\033[32m", "\033[33m",
-                                              "\033[35m", "\033[34m", "\033[31m"};
-  for (const unsigned rank : ranks) {
-    const std::string text = "[" + std::to_string(rank) + "]";
-    x_prefixes.push_back(colour ? k_colours[rank % 6] + text + "\033[0m " : text + " ");
-  }
-}
+LineMerger::LineMerger(std::vector<std::string> prefixes)
+    : x_prefixes(std::move(prefixes)), x_pending(x_prefixes.size()) {}
 
 std::string LineMerger::start_line(std::size_t index) {
   if (x_open == static_cast<int>(index)) return {};
@@ -28,7 +28,7 @@ std::string LineMerger::add(std::size_t index, std::string_view bytes) {
   const auto last = bytes.rfind('\n');
   if (last == std::string_view::npos) {
     pending.append(bytes);
-    return pending.size() > k_longest ? flush(index) : out;
+    return flush_longest();
   }
   std::string_view lines = bytes.substr(0, last + 1);
   while (!lines.empty()) {
@@ -36,7 +36,7 @@ std::string LineMerger::add(std::size_t index, std::string_view bytes) {
     out += start_line(index);
     x_open = -1;
     out += pending;
-    pending.clear();
+    forget(index);
     out += lines.substr(0, end);
     lines.remove_prefix(end);
   }
@@ -44,10 +44,25 @@ std::string LineMerger::add(std::size_t index, std::string_view bytes) {
   return out;
 }
 
+/// Where too much is held in all.
+std::string LineMerger::flush_longest() {
+  const auto longer = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
+  const auto held = std::accumulate(x_pending.begin(), x_pending.end(), std::size_t{0},
+                                    [](std::size_t sum, const std::string& one) { return sum + one.size(); });
+  if (held <= k_most) return {};
+  const auto longest = std::max_element(x_pending.begin(), x_pending.end(), longer);
+  return flush(static_cast<std::size_t>(longest - x_pending.begin()));
+}
+
+void LineMerger::forget(std::size_t index) {
+  x_pending[index].clear();
+  if (x_pending[index].capacity() > k_large) x_pending[index].shrink_to_fit();
+}
+
 std::string LineMerger::flush(std::size_t index) {
   if (x_pending[index].empty()) return {};
   std::string out = start_line(index) + x_pending[index];
-  x_pending[index].clear();
+  forget(index);
   x_open = static_cast<int>(index);
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Output of many ranks as one stream: whole lines with the rank in front, bytes untouched. Pure.
+// Output of many ranks as one stream: whole lines with a prefix, bytes untouched. Pure.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace hpcml::launch {
 /// rank leaves unfinished is passed on by `flush`, and continued there if nobody else has written in between.
 class LineMerger {
 public:
-  /// `colour`: the prefix in a colour per rank.
-  LineMerger(const std::vector<unsigned>& ranks, bool colour);
-  /// `index`: which of the constructor's ranks wrote `bytes`. Returns what to write now.
+  /// `prefixes`: of each source what stands before its lines.
+  explicit LineMerger(std::vector<std::string> prefixes);
+  /// `index`: which of the constructor's sources wrote `bytes`. Returns what to write now.
   std::string add(std::size_t index, std::string_view bytes);
   /// The unfinished text of one rank, for a prompt or a progress bar that stands still.
   std::string flush(std::size_t index);
@@ -26,6 +26,8 @@ public:
 
 private:
   std::string start_line(std::size_t index);
+  std::string flush_longest();
+  void forget(std::size_t index);
   std::vector<std::string> x_prefixes;
   std::vector<std::string> x_pending;
   int x_open = -1; ///< whose unfinished line stands at the end of the output; -1: none

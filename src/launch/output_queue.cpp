@@ -39,6 +39,7 @@ void OutputQueue::add(const std::string& bytes) {
 
 void OutputQueue::drop() {
   x_bytes.clear();
+  if (x_bytes.capacity() > k_full) x_bytes.shrink_to_fit();
   x_done = 0;
 }
 
@@ -54,7 +55,7 @@ void OutputQueue::write_some() {
   if (written < 0 && errno != EINTR && errno != EAGAIN) x_error = errno;
   if (broken() || empty()) {
     drop();
-  } else if (x_done > (4U << 20)) {
+  } else if (x_done > k_full / 2) {
     x_bytes.erase(0, x_done);
     x_done = 0;
   }

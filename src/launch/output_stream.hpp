@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the ranks write, from their pipes to one of our descriptors: whole lines, at the reader's pace.
+// What the ranks write, from their pipes to one of our descriptors, in whole lines and at the reader's pace,
+// and into files.
 #pragma once
 
 #include <chrono>
@@ -7,8 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "launch/last_lines.hpp"
+#include "launch/output_files.hpp"
 #include "launch/output_lines.hpp"
 #include "launch/output_queue.hpp"
+#include "launch/output_routes.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
@@ -18,21 +22,28 @@ class OutputStream {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// `ranks`: of each source its rank; a rank may have several sources.
-  OutputStream(int target, const std::vector<unsigned>& ranks, bool colour);
+  /// `routes`: of each source its way. `say`: what is lost.
+  OutputStream(int target, std::vector<OutputRoute> routes, SayOfOutput say = {});
   ~OutputStream();
   OutputStream(const OutputStream&) = delete;
   OutputStream& operator=(const OutputStream&) = delete;
 
+  /// Descriptors that `open_files` needs.
+  std::size_t file_count() const { return x_files.count(); }
+  /// Opens the files of the sources; an error before any rank should start.
+  util::Status open_files(const OutputWishes& wishes, unsigned node_rank);
   /// Takes the reading end of a source's pipe.
   util::Status add_source(std::size_t source, int fd);
-  /// The descriptor to poll for reading; -1 while the reader is so slow that the ranks have to wait for it.
-  int read_fd() const { return x_queue.full() ? -1 : x_ready; }
+  /// The descriptor to poll for reading; while the reader is so slow that the ranks have to wait for it, only
+  /// of the sources that it does not see.
+  int read_fd() const { return x_queue.full() ? x_unseen : x_ready; }
   /// The descriptor to poll for writing; -1 while there is nothing to write.
   int write_fd() const { return x_queue.empty() ? -1 : x_queue.fd(); }
   /// Reads once from each source that has something; call it when poll says so.
   void read_some();
-  void write_some() { x_queue.write_some(); }
+  /// Reads what a source holds at once: of a rank that has ended, its last words.
+  void read_to_end(std::size_t source);
+  void write_some();
   /// Shows unfinished lines that stand still: a prompt, a progress bar. Not while the reader is behind: what
   /// stands still then is us.
   void flush_idle();
@@ -43,13 +54,23 @@ public:
   /// The ranks have ended: takes what their pipes still hold, a part at a time, and waits for nobody who may
   /// hold them open. False once there is nothing left.
   bool take_rest();
-  /// Ends every line that is not finished, and closes the pipes.
+  /// Ends every line that is not finished, and closes the pipes and the files; what goes into files is read
+  /// to its end before, also where the reader has been given up.
   void close_sources();
+  /// The last lines of a source of standard error.
+  std::vector<std::string> last_lines(std::size_t source) const { return x_sources[source].words.lines(); }
+  /// When the source wrote last, nothing if it never did. Now, while we do not read what it writes.
+  std::optional<Clock::time_point> last_written(std::size_t source) const;
+  /// errno of the write to our own output that took something from a rank; 0 where none has, or all that the
+  /// ranks write is in files.
+  int fault() const { return x_all_outlive ? 0 : x_queue.error(); }
   OutputQueue& queue() { return x_queue; }
   const OutputQueue& queue() const { return x_queue; }
 
 private:
   struct Source {
+    OutputRoute route{};
+    LastLines words{}; ///< of standard error
     int fd = -1;
     std::size_t bytes = 0;      ///< read in all
     std::size_t last_piece = 0; ///< read last
@@ -58,11 +79,19 @@ private:
   };
   void read_source(std::size_t source);
   void end_source(std::size_t source);
+  util::Status watch(int set, std::size_t source) const;
 
   OutputQueue x_queue;
   LineMerger x_lines;
   std::vector<Source> x_sources;
-  int x_ready = -1; ///< epoll of the sources
+  OutputFiles x_files;
+  SayOfOutput x_say;
+  bool x_all_outlive = true; ///< no source needs our reader
+  bool x_told = false;       ///< that there is no reader any more
+  int x_target;
+  unsigned x_turn = 0; ///< who is read first
+  int x_ready = -1;    ///< epoll of the sources
+  int x_unseen = -1;   ///< of those that are not shown
   std::optional<Clock::time_point> x_flush_at;
   Clock::time_point x_reading_since{}; ///< since when the sources have been read without a pause
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where what the ranks of a node write is to go: files, our own output, or both. As torchrun's -r, -t,
-// --log-dir and
-// --local-ranks-filter ask for it.
+// --log-dir and --local-ranks-filter ask for it; output_routes.hpp says what follows from what.
 #pragma once
 
 #include <map>
@@ -29,10 +28,10 @@ struct StreamsOfRanks {
 };
 
 struct OutputWishes {
-  std::string folder;                   ///< RANK/stdout.log and stderr.log in it; empty: no files
-  StreamsOfRanks redirects;             ///< into files, and not shown
-  StreamsOfRanks tee;                   ///< into files, and shown
-  std::set<unsigned> shown;             ///< local ranks whose output is shown; empty: all
+  std::string folder;       ///< RANK/stdout.log and stderr.log in it, appended to; empty: no files
+  StreamsOfRanks redirects; ///< into files, and not shown
+  StreamsOfRanks tee;       ///< into files, and shown
+  std::set<unsigned> shown; ///< local ranks whose output is shown; empty: all
   std::vector<std::string> out_filters; ///< lines with one of these go into FOLDER/filtered_stdout.log, too
   std::vector<std::string> err_filters; ///< and FOLDER/filtered_stderr.log
   std::string prefix; ///< of shown lines; "${role_name}", "${local_rank}" and "${rank}" in it are filled in;

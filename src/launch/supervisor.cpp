@@ -44,35 +44,18 @@ bool is_one_file(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
-std::vector<unsigned> rank_numbers(const NodeSetup& node, unsigned count) {
-  std::vector<unsigned> numbers;
-  for (unsigned i = 0; i < count; ++i) numbers.push_back(node.world.layout.rank + i);
-  return numbers;
-}
-
-std::vector<unsigned> twice(std::vector<unsigned> numbers) {
-  const auto count = numbers.size();
-  for (std::size_t i = 0; i < count; ++i) numbers.push_back(numbers[i]);
-  return numbers;
-}
-
-bool in_colour(const Surroundings& here, bool terminal) {
-  return terminal && here.env.get_or("NO_COLOR", "").empty();
-}
-
 } // namespace
 
 Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
                        const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight)
     : x_request(request), x_here(here), x_oversight(oversight), x_start_of_ranks{request, here, node},
       x_count(node->world.layout.local_world_size),
-      x_out(STDOUT_FILENO,
-            is_one_file(STDOUT_FILENO, STDERR_FILENO) ? twice(rank_numbers(*node, x_count))
-                                                      : rank_numbers(*node, x_count),
-            in_colour(here, here.stdout_is_terminal)),
+      x_out(STDOUT_FILENO, routes_to_output(is_one_file(STDOUT_FILENO, STDERR_FILENO)),
+            [this](const std::string& loss) { say("hpcml launch: " + loss); }),
       x_groups(x_count) {
   if (!is_one_file(STDOUT_FILENO, STDERR_FILENO))
-    x_err.emplace(STDERR_FILENO, rank_numbers(*node, x_count), in_colour(here, here.stderr_is_terminal));
+    x_err.emplace(STDERR_FILENO, routes_to_errors(here.stderr_is_terminal),
+                  [this](const std::string& loss) { say("hpcml launch: " + loss); });
   sigset_t watched;
   ::sigemptyset(&watched);
   for (const int signal : k_watched) ::sigaddset(&watched, signal);
@@ -92,11 +75,11 @@ Supervisor::~Supervisor() {
 
 void Supervisor::say(const std::string& line) { errors().say(line); }
 
-/// Two pipes for each rank, and some descriptors of our own.
+/// Two pipes for each rank, its files, and some descriptors of our own.
 util::Status Supervisor::raise_file_limit() {
   auto& files = x_start_of_ranks.files;
   ::getrlimit(RLIMIT_NOFILE, &files);
-  const rlim_t wanted = static_cast<rlim_t>(x_count) * 2 + 128;
+  const rlim_t wanted = static_cast<rlim_t>(x_count) * 2 + file_count() + 128;
   if (files.rlim_cur >= wanted) return util::Done{};
   rlimit raised = files;
   raised.rlim_cur = std::min(wanted, files.rlim_max);
@@ -111,6 +94,7 @@ util::Status Supervisor::raise_file_limit() {
 util::Status Supervisor::prepare() {
   if (x_signals < 0) return util::Error{std::string("cannot watch for signals: ") + std::strerror(errno)};
   TRY_DONE(raise_file_limit());
+  TRY_DONE(open_files());
   TRY_DONE(x_groups.guard().start());
   x_start_of_ranks.mark = x_groups.guard().mark();
   auto opened = x_input.open();
@@ -270,6 +254,7 @@ void Supervisor::take_end_of_rank(std::size_t index) {
 }
 
 void Supervisor::take_failure(std::size_t index) {
+  take_last_words(x_groups.ranks()[index].local_rank);
   x_groups.ranks()[index].open = false;
   if (x_failed || x_stopped) return;
   x_failed = index;

@@ -33,6 +33,12 @@ public:
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
+  /// The end of what a rank has written on standard error: at most 20 lines.
+  std::vector<std::string> last_lines(unsigned local_rank) const;
+  /// When a rank wrote last on either stream; nothing if it never did. Now, while it has to wait for our
+  /// reader.
+  std::optional<std::chrono::steady_clock::time_point> last_written(unsigned local_rank) const;
+
   /// Starts every rank and waits for all of them.
   Outcome run();
 
@@ -45,6 +51,11 @@ private:
   util::Status raise_file_limit();
   util::Status start();
   util::Status take_started(const RankProcess& process);
+  std::vector<OutputRoute> routes_to_output(bool errors_too) const;
+  std::vector<OutputRoute> routes_to_errors(bool terminal) const;
+  std::size_t file_count() const;
+  util::Status open_files();
+  void take_last_words(unsigned local_rank);
   void end_start();
   OutputStream& errors() { return x_err ? *x_err : x_out; }
   void say(const std::string& line);

@@ -26,7 +26,7 @@ constexpr auto k_drain = std::chrono::seconds(2);
 /// Why our own output could not be written; empty where it could, or where its reader went away.
 std::string Supervisor::output_fault() const {
   const auto fault = [](const OutputStream& stream, const char* name) -> std::string {
-    const int error = stream.queue().error();
+    const int error = stream.fault();
     if (error == 0 || error == EPIPE) return {};
     return std::string(name) +
            " cannot be written: " + (error == ENOSPC || error == EDQUOT ? "disk full: " : "") +

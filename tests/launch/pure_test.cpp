@@ -406,7 +406,7 @@ TEST_CASE("commands that start the ranks themselves are known") {
 }
 
 TEST_CASE("lines of several ranks are merged whole and continued where nobody came between") {
-  launch::LineMerger lines({4, 5}, false);
+  launch::LineMerger lines({"[4] ", "[5] "});
   CHECK(lines.add(0, "one\ntw") == "[4] one\n");
   CHECK(lines.add(1, "first\n") == "[5] first\n");
   CHECK(lines.add(0, "o\n") == "[4] two\n");
