@@ -8,19 +8,19 @@
 #include <unistd.h>
 
 #include "agent/attempt_world.hpp"
+#include "agent/failure_hints.hpp"
+#include "agent/failure_report.hpp"
+#include "agent/flight_recorder.hpp"
 #include "agent/stop_words.hpp"
 #include "launch/failure.hpp"
 #include "launch/meet.hpp"
 #include "launch/rendezvous.hpp"
-#include "launch/report.hpp"
 #include "store/client.hpp"
-#include "util/process.hpp"
+#include "util/file.hpp"
 
 namespace hpcml::agent {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Once this agent was asked to end, the conductor has so long to say that all others do, too.
 constexpr auto k_farewell = std::chrono::seconds(5);
@@ -51,47 +51,65 @@ AgentLoop::~AgentLoop() {
 
 launch::Outcome AgentLoop::run() {
   while (!x_end) wait_for_order();
+  note(RunEnded{x_end->code, x_attempt ? x_attempt->world.agent->restarts : 0});
   return *x_end;
+}
+
+int AgentLoop::wait_milliseconds() const {
+  auto until = x_met.link->due();
+  if (x_signal != 0 && (!until || x_leaving + k_farewell < *until)) until = x_leaving + k_farewell;
+  if (!until) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count() + 1;
+  return static_cast<int>(std::clamp<long long>(left, 0, 60000));
 }
 
 /// Between attempts. Signals that come meanwhile are told as those that come to ranks.
 void AgentLoop::wait_for_order() {
   if (auto order = x_met.link->take()) return obey(*order);
   if (const auto fault = x_met.link->fault(); !fault.empty()) {
-    launch::narrate("hpcml agent: " + fault);
+    if (x_signal == 0) launch::narrate("hpcml agent: " + fault);
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : k_cannot_set_up, x_signal};
     return;
   }
-  pollfd ends[] = {{x_met.link->fd(), static_cast<short>(POLLIN | (wants_to_write() ? POLLOUT : 0)), 0},
+  const bool writes = x_met.link->wants_to_write();
+  pollfd ends[] = {{x_met.link->fd(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0},
                    {x_signals, POLLIN, 0}};
-  auto until = x_met.link->due();
-  const auto farewell = x_started + k_farewell;
-  if (x_signal != 0 && (!until || farewell < *until)) until = farewell;
-  int wait = -1;
-  if (until)
-    wait = static_cast<int>(std::clamp<long long>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count() + 1, 0, 60000));
-  if (::poll(ends, 2, wait) > 0 && ends[1].revents != 0) {
-    signalfd_siginfo info{};
-    while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-      if (x_signal == 0) asked_to_end(static_cast<int>(info.ssi_signo));
+  if (::poll(ends, 2, wait_milliseconds()) > 0 && ends[1].revents != 0) take_signals();
+  if (x_signal != 0 && Clock::now() >= x_leaving + k_farewell)
+    x_end = launch::Outcome{128 + x_signal, x_signal};
+}
+
+void AgentLoop::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (x_signal != 0) continue;
+    x_signal = static_cast<int>(info.ssi_signo);
+    x_leaving = Clock::now();
+    Event event;
+    event.kind = Event::Kind::leaving;
+    event.signal = x_signal;
+    tell(std::move(event));
   }
-  if (x_signal != 0 && Clock::now() >= farewell && !x_end) x_end = launch::Outcome{128 + x_signal, x_signal};
 }
 
 void AgentLoop::obey(const Order& order) {
   switch (order.kind) {
   case Order::Kind::serve: return serve(order);
   case Order::Kind::start: return start(order);
-  case Order::Kind::stop: return take_stop(order);
+  case Order::Kind::stop: return tell_stop(order, launch::narrate); // nothing runs here
   case Order::Kind::end: return end(order);
-  case Order::Kind::look: return; // nothing runs here
+  case Order::Kind::look: return;
   }
 }
 
 void AgentLoop::tell(Event event) {
   event.attempt = x_attempt ? x_attempt->number : 0;
   x_met.link->tell(event);
+}
+
+void AgentLoop::note(const RecordEvent& event) {
+  if (!x_record) return;
+  if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
 }
 
 /// What this agent cannot do is a failure of its first rank: the run has one first failure, whoever's.
@@ -107,16 +125,43 @@ void AgentLoop::fail(const launch::Failure& failure) {
   tell(std::move(event));
 }
 
+/// The run's record begins with the first attempt: only then all nodes are known.
+void AgentLoop::open_record(const Order& order) {
+  if (x_record || !x_folder.is_kept()) return;
+  auto record = RunRecord::open(x_folder.path() + "/" + record_name(order.node_rank));
+  if (!record) return launch::narrate("hpcml agent: " + record.error().what);
+  x_record.emplace(std::move(*record));
+  RunFacts facts;
+  facts.run_id = x_run_id;
+  facts.job = x_here.env.get_or("SLURM_JOB_ID", "");
+  facts.step = x_here.env.get_or("SLURM_STEP_ID", "");
+  facts.hpcml = HPCML_VERSION;
+  facts.command = x_request.launch.command;
+  facts.folder = x_folder.path();
+  facts.host = x_here.host;
+  facts.node = order.node_rank;
+  for (const auto& node : order.world) facts.nodes.push_back(node.host);
+  facts.max_restarts = x_request.max_restarts;
+  note(facts);
+}
+
 /// Plans this node for an attempt, once; false where that failed and was told.
 bool AgentLoop::prepare(const Order& order) {
   if (x_attempt && x_attempt->number == order.attempt && x_attempt->node) return true;
-  launch::AgentFacts facts{order.restarts, x_request.max_restarts, x_run_id, x_request.role,
-                           x_folder.attempt(order.attempt)};
-  x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_met.address, facts), nullptr};
-  x_told_failure = x_quiet = false;
-  x_stop.reset();
+  launch::AgentFacts facts;
+  facts.restarts = order.restarts;
+  facts.max_restarts = x_request.max_restarts;
+  facts.run_id = x_run_id;
+  facts.role = x_request.role;
+  facts.error_folder = x_folder.attempt(order.attempt);
+  facts.serial = order.attempt;
+  if (x_folder.is_kept()) facts.offered = flight_recorder_variables(facts.error_folder);
+  x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_met.address, facts), nullptr,
+                      x_folder.attempt(order.attempt), x_folder.is_kept()};
+  x_told_failure = false;
+  open_record(order);
   auto& world = x_attempt->world;
-  world.agent->serial = order.attempt;
+  // One node is left of several: its ranks need no network.
   if (world.layout.node_count() == 1 && x_own.layout.node_count() > 1 && x_met.address.empty()) {
     const auto port = launch::free_loopback_port();
     world.address = "127.0.0.1";
@@ -141,7 +186,7 @@ void AgentLoop::serve(const Order& order) {
   Event event;
   event.kind = Event::Kind::serving;
   if (launch::is_to_meet(world, x_request.launch)) {
-    const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_here);
+    const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_here, &x_activity);
     if (!store) {
       end_store(before);
       return fail({k_cannot_set_up, "store", store.error(), {}, x_here.host});
@@ -167,19 +212,30 @@ void AgentLoop::start(const Order& order) {
     node.env.unset(launch::k_store_variable);
   else
     node.env.set(launch::k_store_variable, order.place);
+  AttemptFacts facts{order.attempt, x_attempt->world.layout.world_size, {}};
+  for (unsigned i = 0; i < order.world.size(); ++i)
+    facts.nodes.push_back({i, order.world[i].host, order.world[i].processes});
+  note(facts);
   auto asked = x_request.launch;
-  if (x_folder.is_kept()) asked.output.folder = x_folder.attempt(order.attempt);
-  launch::Oversight oversight{this, x_mask, {}};
+  asked.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
+  AttemptRanks overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
+                        x_store > 0 ? &x_activity : nullptr,
+                        [this](const Order& why, const auto& say) { tell_stop(why, say); });
+  launch::Oversight oversight{&overseer, x_mask, {}};
   if (x_store > 0) oversight.spared.push_back(x_store);
   if (x_met.service) oversight.spared.push_back(*x_met.service);
-  x_started = Clock::now();
   launch::Outcome outcome;
   {
     launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);
     outcome = ranks.run();
   }
-  x_started = Clock::now();
-  if (x_end) return; // the conductor has gone meanwhile
+  if (overseer.signal != 0) x_signal = overseer.signal, x_leaving = Clock::now();
+  if (overseer.end) return end(*overseer.end);
+  if (overseer.line_lost) {
+    x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : k_cannot_set_up, x_signal};
+    return;
+  }
+  x_told_failure = x_told_failure || overseer.told_failure;
   if (outcome.code != 0 && !outcome.stopped && !x_told_failure && x_signal == 0)
     fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_here.host});
   Event event;
@@ -188,78 +244,31 @@ void AgentLoop::start(const Order& order) {
   tell(std::move(event));
 }
 
-std::optional<launch::Overseer::Time> AgentLoop::due() const {
-  auto next = x_met.link->due();
-  if (x_request.stall_timeout) {
-    const auto look = Clock::now() + std::chrono::seconds(1);
-    if (!next || look < *next) next = look;
-  }
-  return next;
-}
-
-bool AgentLoop::look(const launch::Supervisor& ranks) {
-  bool stop = x_stop.has_value();
-  while (!x_end) {
-    const auto order = x_met.link->take();
-    if (!order) break;
-    if (order->kind == Order::Kind::end)
-      end(*order);
-    else if (order->kind == Order::Kind::stop)
-      take_stop(*order);
-    stop = stop || order->kind == Order::Kind::end || order->kind == Order::Kind::stop;
-  }
-  if (!x_end && !x_met.link->fault().empty()) {
-    launch::narrate("hpcml agent: " + x_met.link->fault() + ": the ranks of " + x_here.host + " are stopped");
-    x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : k_cannot_set_up, x_signal};
-    stop = true;
-  }
-  if (!stop) watch_for_stall(ranks);
-  return stop;
-}
-
-void AgentLoop::watch_for_stall(const launch::Supervisor&) {}
-
-void AgentLoop::failed(const launch::RankProcess& process, const launch::Supervisor&) {
-  Event event;
-  event.kind = Event::Kind::failed;
-  auto& note = event.failure;
-  note.attempt = x_attempt->number;
-  note.rank = process.rank;
-  note.local_rank = process.local_rank;
-  note.host = x_here.host;
-  note.pid = process.pid;
-  note.status = process.status;
-  note.seconds = std::chrono::duration<double>(process.end - x_started).count();
-  note.gpu =
-      launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt->node, process.local_rank));
-  x_told_failure = true;
-  tell(std::move(event));
-}
-
-void AgentLoop::asked_to_end(int signal) {
-  if (x_signal != 0) return;
-  x_signal = signal;
-  x_started = Clock::now();
-  Event event;
-  event.kind = Event::Kind::leaving;
-  event.signal = signal;
-  tell(std::move(event));
-}
-
-void AgentLoop::take_stop(const Order& order) {
-  if (x_stop && x_stop->attempt == order.attempt) return;
-  x_stop = order;
-  if (order.says) launch::narrate(render_stop(order, x_request.max_restarts));
+void AgentLoop::tell_stop(const Order& order, const std::function<void(const std::string&)>& say) {
+  if (!order.says) return;
+  x_said = order;
+  const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
+  for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
+  if (order.failure) note(FailureSeen{*order.failure, find_hint(*order.failure)});
+  if (order.failure && order.restarts_all)
+    note(RestartBegun{order.restarts, x_request.max_restarts, order.failure->rank});
+  const auto stalled = render_stalled(order);
+  if (stalled.empty() || !x_attempt || !x_folder.is_kept()) return;
+  const auto file = x_attempt->folder + "/stacks.txt";
+  if (const auto written = util::write_file(file, stalled); !written)
+    say("hpcml agent: " + written.error().what);
+  else
+    say("hpcml agent: where all ranks were: " + file);
 }
 
 void AgentLoop::end(const Order& order) {
   // What was said at the stop is not said again.
-  const bool said = x_stop && x_stop->code == order.code && !x_stop->restarts_all;
-  if (order.says && order.code != 0 && !said) launch::narrate(render_stop(order, x_request.max_restarts));
+  const bool said = x_said && x_said->kind == Order::Kind::stop && !x_said->restarts_all;
+  if (order.code != 0 && !said) tell_stop(order, launch::narrate);
   if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
-    const auto& note = *order.failure;
+    const auto& failed = *order.failure;
     const auto more = launch::record_failure(
-        {order.code, "run", {describe_failure(note)}, note.rank, note.host}, x_here.env);
+        {order.code, "run", {render_failed_rank(failed)}, failed.rank, failed.host}, x_here.env);
     if (!more.empty()) launch::narrate(more);
   }
   x_end = launch::Outcome{order.code, x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0};

@@ -3,54 +3,50 @@
 #pragma once
 
 #include <csignal>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "agent/agents_meeting.hpp"
+#include "agent/attempt_ranks.hpp"
 #include "agent/request.hpp"
 #include "agent/run_folder.hpp"
+#include "agent/run_record.hpp"
 #include "launch/launch.hpp"
-#include "launch/overseer.hpp"
 #include "launch/supervisor.hpp"
+#include "store/activity.hpp"
 
 namespace hpcml::agent {
 
-class AgentLoop : public launch::Overseer {
+class AgentLoop {
 public:
+  /// `own`: the world as this process found it at its start; `mask`: of signals, for the ranks.
   AgentLoop(const AgentRequest& request, const launch::Surroundings& here, launch::World own,
             AgentsMeeting met, RunFolder folder, std::string run_id, const sigset_t& mask);
-  ~AgentLoop() override;
+  ~AgentLoop();
+  AgentLoop(const AgentLoop&) = delete;
+  AgentLoop& operator=(const AgentLoop&) = delete;
 
   /// Obeys orders until the last one.
   launch::Outcome run();
 
-  int fd() const override { return x_met.link->fd(); }
-  bool wants_to_write() const override { return x_met.link->wants_to_write(); }
-  std::optional<Time> due() const override;
-  bool look(const launch::Supervisor& ranks) override;
-  void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
-  void asked_to_end(int signal) override;
-
 private:
-  /// An attempt that is prepared.
-  struct Attempt {
-    unsigned number = 0;
-    launch::World world;
-    std::shared_ptr<launch::NodeSetup> node;
-  };
+  using Clock = std::chrono::steady_clock;
 
   void wait_for_order();
+  int wait_milliseconds() const;
   void obey(const Order& order);
   bool prepare(const Order& order);
   void serve(const Order& order);
   void start(const Order& order);
-  void take_stop(const Order& order);
   void end(const Order& order);
   void fail(const launch::Failure& failure);
+  void open_record(const Order& order);
+  void note(const RecordEvent& event);
   void tell(Event event);
-  void watch_for_stall(const launch::Supervisor& ranks);
+  void take_signals();
+  void tell_stop(const Order& order, const std::function<void(const std::string&)>& say);
   void end_store(pid_t& store);
 
   AgentRequest x_request;
@@ -61,15 +57,16 @@ private:
   std::string x_run_id;
   sigset_t x_mask;
   int x_signals = -1;
+  std::optional<RunRecord> x_record;
   std::optional<Attempt> x_attempt;
   std::vector<launch::CacheDir> x_caches;
-  pid_t x_store = -1; ///< serves this attempt's ranks
-  Time x_started{};
+  store::Activity x_activity;
+  pid_t x_store = -1;          ///< serves this attempt's ranks
   bool x_told_failure = false; ///< of this attempt
-  bool x_quiet = false;
-  std::optional<Order> x_stop; ///< of this attempt
+  std::optional<Order> x_said; ///< what people were told last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0; ///< that asked this agent to end
+  Clock::time_point x_leaving{};
 };
 
 } // namespace hpcml::agent

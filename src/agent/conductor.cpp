@@ -86,6 +86,7 @@ void Conductor::begin(Time now) {
     agent.ended = agent.good = agent.quiet = agent.looked = false;
   }
   x_failure.reset();
+  x_stacks.clear();
   x_reason.clear();
   x_enough_since.reset();
   x_state = State::serving;
@@ -137,6 +138,7 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
     break;
   case Event::Kind::looked:
     agent.looked = true;
+    if (!event.stacks.empty()) x_stacks.push_back(event.stacks);
     look_at_stall(now);
     break;
   case Event::Kind::leaving: break;
@@ -169,6 +171,7 @@ void Conductor::stop(bool again, const std::string& reason, Time now) {
     order.reason = reason;
     order.restarts_all = again;
     order.code = x_code;
+    if (x_agents.at(id).leads) order.stacks = x_stacks;
     send(id, std::move(order));
     if (!started) x_agents.at(id).ended = true; // nothing runs yet
   }

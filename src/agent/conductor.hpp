@@ -93,8 +93,9 @@ private:
   unsigned x_attempt = 0, x_restarts = 0;
   std::vector<AgentId> x_participants; ///< in the order of their node ranks
   std::optional<FailureNote> x_failure;
-  std::string x_reason; ///< why the ranks are stopped, where none has failed
-  bool x_again = false; ///< after the stop all are started again
+  std::string x_reason;              ///< why the ranks are stopped, where none has failed
+  std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents
+  bool x_again = false;              ///< after the stop all are started again
   int x_code = 0;
   std::vector<std::pair<AgentId, Order>> x_orders;
   std::vector<std::string> x_words;

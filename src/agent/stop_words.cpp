@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: MIT
 #include "agent/stop_words.hpp"
 
-#include <cstdio>
-
-#include "launch/rank_process.hpp"
+#include "agent/failure_report.hpp"
+#include "agent/stacks.hpp"
 
 namespace hpcml::agent {
 
-std::string describe_failure(const FailureNote& note) {
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f", note.seconds);
-  return "rank " + std::to_string(note.rank) + " (local rank " + std::to_string(note.local_rank) +
-         " on host " + note.host + (note.gpu.empty() ? "" : ", " + note.gpu) + ") " +
-         (note.pid == 0 ? "was not started" : launch::describe_end(note.status)) + " after " + seconds + " s";
+namespace {
+
+std::vector<PlaceGroup> groups_of(const Order& order) {
+  std::vector<RankPlace> all;
+  for (const auto& bytes : order.stacks)
+    if (auto places = unpack_places(bytes))
+      for (auto& place : *places) all.push_back(std::move(place));
+  return group_places(std::move(all));
 }
 
-std::string render_stop(const Order& order, unsigned max_restarts) {
-  std::string text = "hpcml agent: " + (order.failure ? describe_failure(*order.failure) : order.reason);
-  if (order.kind != Order::Kind::stop) return text;
-  if (!order.restarts_all) return text + "; the other ranks are stopped";
-  return text + (order.failure ? "; all ranks are started again (restart " + std::to_string(order.restarts) +
-                                     " of " + std::to_string(max_restarts) + ")"
-                               : "; the others are started again");
+} // namespace
+
+std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, unsigned world_size) {
+  const bool restarts = order.kind == Order::Kind::stop && order.restarts_all;
+  std::vector<std::string> lines;
+  if (order.failure) {
+    lines = render_failure_report(*order.failure, {world_size, restarts ? order.restarts : 0, max_restarts});
+  } else {
+    lines.push_back(order.reason);
+    if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
+    if (restarts) lines.push_back("the ranks that are left are started again");
+  }
+  for (auto& line : lines) line.insert(0, "hpcml agent: ");
+  return lines;
+}
+
+std::string render_stalled(const Order& order) {
+  return order.stacks.empty() ? "" : render_places(groups_of(order), order.reason);
 }
 
 } // namespace hpcml::agent

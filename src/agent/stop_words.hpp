@@ -3,15 +3,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "agent/words.hpp"
 
 namespace hpcml::agent {
 
-/// "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s"
-std::string describe_failure(const FailureNote& note);
+/// What people are told, a line each, when all ranks are stopped or the run ends without success.
+/// `world_size`: of the ranks that were running.
+std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, unsigned world_size);
 
-/// What the agent of the first node says when all ranks are stopped, or the run ends without success.
-std::string render_stop(const Order& order, unsigned max_restarts);
+/// The ranks that stalled, by where they are, for a file; empty where nobody has looked.
+std::string render_stalled(const Order& order);
 
 } // namespace hpcml::agent

@@ -69,6 +69,7 @@ std::string pack_event(const Event& event) {
   packed.number(event.good ? 1 : 0);
   packed.number(static_cast<unsigned>(event.signal));
   packed.text(event.place);
+  packed.text(event.stacks);
   packed.text(pack_failure(event.failure));
   return packed.take();
 }
@@ -81,6 +82,7 @@ std::optional<Event> unpack_event(std::string_view bytes) {
   event.good = unpacked.number(1) == 1;
   event.signal = static_cast<int>(unpacked.number(64));
   event.place = unpacked.text();
+  event.stacks = unpacked.text();
   auto failure = unpack_failure(unpacked.text());
   if (!unpacked.whole() || !failure) return std::nullopt;
   event.failure = std::move(*failure);
@@ -104,6 +106,8 @@ std::string pack_order(const Order& order) {
   packed.number(order.restarts_all ? 1 : 0);
   packed.number(static_cast<unsigned>(order.code));
   packed.number(order.says ? 1 : 0);
+  packed.number(order.stacks.size());
+  for (const auto& stacks : order.stacks) packed.text(stacks);
   return packed.take();
 }
 
@@ -124,6 +128,8 @@ std::optional<Order> unpack_order(std::string_view bytes) {
   order.restarts_all = unpacked.number(1) == 1;
   order.code = static_cast<int>(unpacked.number(255));
   order.says = unpacked.number(1) == 1;
+  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
+    order.stacks.emplace_back(unpacked.text());
   if (!unpacked.whole() || (!order.world.empty() && order.node_rank >= order.world.size()))
     return std::nullopt;
   if (!failure.empty()) {

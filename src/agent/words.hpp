@@ -51,7 +51,8 @@ struct Event {
   unsigned attempt = 0;
   bool good = false;
   int signal = 0;
-  std::string place; ///< HOST:PORT; empty: the ranks do not meet
+  std::string place;  ///< HOST:PORT; empty: the ranks do not meet
+  std::string stacks; ///< looked: where the ranks are, as pack_places says it
   FailureNote failure = {};
 };
 
@@ -81,7 +82,8 @@ struct Order {
   std::string reason;        ///< where no rank has failed: a clause, "the agent of node002 has gone"
   bool restarts_all = false; ///< stop: all ranks are started again afterwards
   int code = 0;
-  bool says = false; ///< this agent tells people of it
+  bool says = false;               ///< this agent tells people of it
+  std::vector<std::string> stacks; ///< stop, of ranks that stalled: what each agent has seen
 };
 
 std::string pack_hello(const Hello& hello);

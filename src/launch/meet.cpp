@@ -292,7 +292,8 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
 }
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const Surroundings& here) {
+                                     const LaunchRequest& request, const Surroundings& here,
+                                     store::Activity* activity) {
   const World& world = node->world;
   auto ports = ports_of(world);
   // The port that was asked for is the program's where that serves itself.
@@ -300,7 +301,9 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
     ports.erase(ports.begin());
   // Only where all ranks are told of it may it be anywhere.
   if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
-  return start_store_child(order_of(world, here, ports));
+  auto order = order_of(world, here, ports);
+  order.activity = activity;
+  return start_store_child(order);
 }
 
 void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,

@@ -27,7 +27,7 @@ public:
   /// When `look` is to be called though `fd` has nothing.
   virtual std::optional<Time> due() const { return std::nullopt; }
   /// `fd` is ready, or `due` is over. True: the ranks are to be stopped.
-  virtual bool look(const Supervisor& ranks) = 0;
+  virtual bool look(Supervisor& ranks) = 0;
 
   virtual void started(const RankProcess&) {}
   virtual void ended(const RankProcess&) {}

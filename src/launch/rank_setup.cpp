@@ -105,6 +105,9 @@ void set_rank_variables(Builder& builder, const RankSetup& setup) {
         (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
       builder.set(name, value);
   for (const auto& [name, value] : agent_variables(setup.world)) builder.set(name, value);
+  if (!setup.world.agent) return;
+  for (const auto& [name, value] : setup.world.agent->offered)
+    if (!setup.env.get(name)) builder.set(name, value);
 }
 
 /// The cores that the rank's program has, as Slurm would tell it: scripts that bind by masks take the

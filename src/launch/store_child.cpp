@@ -165,6 +165,7 @@ Result<StoreChild> start_store_child(const StoreOrder& order) {
   return start_child_server(order.addresses, order.ports, [&](store::Listening listening) {
     store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
     meeting.set_port(listening.port);
+    meeting.set_activity(order.activity);
     store::Server server(std::move(listening), {}, meeting);
     return server.run(-1);
   });

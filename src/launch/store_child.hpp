@@ -8,6 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "store/activity.hpp"
 #include "store/listen.hpp"
 #include "store/meeting.hpp"
 #include "util/result.hpp"
@@ -17,8 +18,9 @@ namespace hpcml::launch {
 /// What is served, and where.
 struct StoreOrder {
   store::MeetingRules rules;
-  std::vector<std::string> addresses; ///< numeric; none: all of this node's
-  std::vector<std::uint16_t> ports;   ///< the first that is free; 0: any
+  std::vector<std::string> addresses;  ///< numeric; none: all of this node's
+  std::vector<std::uint16_t> ports;    ///< the first that is free; 0: any
+  store::Activity* activity = nullptr; ///< of the programs, where somebody wants to know
 };
 
 /// This process heeds no signal but those that nobody can ignore. What is sent to the step or its terminal is

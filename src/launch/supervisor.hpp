@@ -42,6 +42,8 @@ public:
   /// Starts every rank and waits for all of them.
   Outcome run();
 
+  /// A line of our own on standard error, between those of the ranks.
+  void say(const std::string& line);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
 
 private:
@@ -58,7 +60,6 @@ private:
   void take_last_words(unsigned local_rank);
   void end_start();
   OutputStream& errors() { return x_err ? *x_err : x_out; }
-  void say(const std::string& line);
 
   void wait_once();
   int wait_milliseconds() const;

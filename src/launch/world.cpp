@@ -132,7 +132,8 @@ std::vector<std::pair<std::string, std::string>> agent_variables(const World& wo
           {"TORCHELASTIC_RESTART_COUNT", std::to_string(agent.restarts)},
           {"TORCHELASTIC_MAX_RESTARTS", std::to_string(agent.max_restarts)},
           {"TORCHELASTIC_RUN_ID", agent.run_id},
-          {"TORCHELASTIC_ERROR_FILE", agent.error_folder + "/" + rank + "/error.json"}};
+          {"TORCHELASTIC_ERROR_FILE", agent.error_folder + "/" + rank + "/error.json"},
+          {"HPCML_PROGRESS_FILE", agent.error_folder + "/" + rank + "/progress"}};
 }
 
 std::string meeting_step(const World& world) {

@@ -21,6 +21,8 @@ struct AgentFacts {
   std::string role;         ///< ROLE_NAME
   std::string error_folder; ///< of the attempt: RANK/error.json in it is for a rank's exception
   unsigned serial = 0;      ///< of the attempt: no two of a run have the same
+  std::vector<std::pair<std::string, std::string>>
+      offered; ///< variables, where the rank has none of that name
 };
 
 /// Place of one rank and the meeting point of all.

@@ -91,6 +91,7 @@ bool Meeting::heard(ClientId client, const Message& message, Answers& answers, T
     return false;
   }
   if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
+    if (x_activity != nullptr && changes_store(message)) x_activity->touch(now);
     x_watch.heard(client, message, now);
     return false;
   }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/activity.hpp"
 #include "store/roster.hpp"
 #include "store/server.hpp"
 #include "store/watch.hpp"
@@ -38,6 +39,9 @@ public:
   bool has_failed() const { return !x_failure.empty(); }
   /// Called once every rank has announced itself, or one has failed, before the others hear of it.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
+
+  /// Programs that change something at the store are noted there.
+  void set_activity(Activity* activity) { x_activity = activity; }
 
   void begins(const Table& table, std::size_t most_clients) override {
     x_watch.begins(table);
@@ -72,6 +76,7 @@ private:
   Say x_say;
   std::function<bool(const Meeting&, Time)> x_is_over;
   std::function<void()> x_complete;
+  Activity* x_activity = nullptr;
   std::uint16_t x_port = 0;
   Roster x_roster;
   Watch x_watch;

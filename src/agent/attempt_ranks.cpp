@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "agent/attempt_ranks.hpp"
+
+#include <csignal>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "agent/error_file.hpp"
+#include "agent/flight_recorder.hpp"
+#include "agent/read_stacks.hpp"
+#include "launch/failure.hpp"
+#include "launch/report.hpp"
+#include "util/file.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// For the tools that look into programs, in all.
+constexpr auto k_stack_time = std::chrono::seconds(20);
+
+/// What changes where a file is touched or written.
+std::string file_state(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec) + "." +
+         std::to_string(found.st_size);
+}
+
+} // namespace
+
+AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::Surroundings& here,
+                           const Attempt& attempt, ConductorLink& link, RunRecord* record,
+                           const store::Activity* activity, TellStop tell_stop)
+    : x_request(request), x_here(here), x_attempt(attempt), x_link(link), x_record(record),
+      x_activity(activity), x_tell_stop(std::move(tell_stop)), x_started(Clock::now()),
+      x_memory(read_memory_levels()) {
+  if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);
+  x_progress.resize(attempt.world.layout.local_world_size);
+}
+
+void AttemptRanks::note(const RecordEvent& event) {
+  if (x_record == nullptr) return;
+  if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
+}
+
+void AttemptRanks::tell(Event event) {
+  event.attempt = x_attempt.number;
+  x_link.tell(event);
+}
+
+double AttemptRanks::seconds_since_start(Time time) const {
+  return std::chrono::duration<double>(time - x_started).count();
+}
+
+std::string AttemptRanks::file_of_rank(unsigned rank, const char* name) const {
+  return x_attempt.folder + "/" + std::to_string(rank) + "/" + name;
+}
+
+std::optional<launch::Overseer::Time> AttemptRanks::due() const {
+  auto next = x_link.due();
+  if (x_stall && !stop) {
+    const auto look = x_stall->due(Clock::now());
+    if (!next || look < *next) next = look;
+  }
+  return next;
+}
+
+bool AttemptRanks::look(launch::Supervisor& ranks) {
+  while (!end && !line_lost) {
+    const auto order = x_link.take();
+    if (!order) break;
+    take(*order, ranks);
+  }
+  if (!end && !line_lost && !x_link.fault().empty()) {
+    line_lost = true;
+    launch::narrate("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
+  }
+  if (stop || end || line_lost) return true;
+  if (x_stall) watch_for_stall(ranks);
+  return false;
+}
+
+void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
+  if (order.kind == Order::Kind::end) {
+    end = order;
+  } else if (order.kind == Order::Kind::look) {
+    read_stacks_of(ranks, order);
+  } else if (order.kind == Order::Kind::stop && !stop) {
+    stop = order;
+    RanksStopped stopped{x_attempt.number, 0, {}, {}};
+    if (order.failure) stopped.because_of = order.failure->rank, stopped.host = order.failure->host;
+    for (const auto& rank : ranks.ranks())
+      if (rank.running) stopped.ranks.push_back(rank.rank);
+    if (order.failure && !stopped.ranks.empty()) note(stopped);
+    x_tell_stop(order, [&](const std::string& line) { ranks.say(line); });
+  }
+}
+
+void AttemptRanks::watch_for_stall(const launch::Supervisor& ranks) {
+  const auto& layout = x_attempt.world.layout;
+  for (unsigned local = 0; local < layout.local_world_size; ++local) {
+    if (const auto wrote = ranks.last_written(local)) x_stall->sign_of_life(*wrote);
+    auto state = file_state(file_of_rank(layout.rank + local, "progress"));
+    if (state != x_progress[local]) x_stall->sign_of_life(Clock::now());
+    x_progress[local] = std::move(state);
+  }
+  if (x_activity != nullptr) x_stall->sign_of_life(x_activity->last());
+  const auto news = x_stall->look(Clock::now());
+  if (!news) return;
+  Event event;
+  event.kind = *news;
+  tell(std::move(event));
+}
+
+/// Before anything is killed.
+void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& order) {
+  std::vector<RankToRead> running;
+  std::vector<unsigned> numbers;
+  for (const auto& rank : ranks.ranks()) {
+    if (!rank.running) continue;
+    running.push_back({rank.rank, rank.pid});
+    numbers.push_back(rank.rank);
+  }
+  ask_for_flight_records(x_attempt.folder, numbers);
+  const auto stacks = read_stacks(running, x_here.env, k_stack_time);
+  std::vector<RankPlace> places;
+  std::string text;
+  for (const auto& rank : stacks) {
+    places.push_back(place_of(rank, x_here.host));
+    text += render_threads(rank, x_here.host) + "\n";
+  }
+  std::string file;
+  if (x_attempt.kept) {
+    file = x_attempt.folder + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
+    if (const auto written = util::write_file(file, text); !written) {
+      launch::narrate("hpcml agent: " + written.error().what);
+      file.clear();
+    }
+  }
+  note(StallSeen{x_attempt.number, order.reason, file});
+  Event event;
+  event.kind = Event::Kind::looked;
+  event.stacks = pack_places(places);
+  tell(std::move(event));
+}
+
+void AttemptRanks::started(const launch::RankProcess& process) {
+  const auto setup = launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank);
+  note(RankStarted{x_attempt.number, process.rank, process.local_rank, x_here.host, process.pid,
+                   launch::gpus_of_rank(setup), setup.plan.binding.cpus.to_list()});
+  note(PhaseOfRank{x_attempt.number, process.rank, "process", seconds_since_start(Clock::now())});
+}
+
+void AttemptRanks::ended(const launch::RankProcess& process) {
+  RankEnded event{x_attempt.number,
+                  process.rank,
+                  process.local_rank,
+                  process.pid,
+                  process.status,
+                  seconds_since_start(process.end),
+                  {}};
+  if (stop && stop->failure) event.because_of = stop->failure->rank;
+  note(event);
+}
+
+void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  Event event;
+  event.kind = Event::Kind::failed;
+  auto& note_of = event.failure;
+  note_of.attempt = x_attempt.number;
+  note_of.rank = process.rank;
+  note_of.local_rank = process.local_rank;
+  note_of.host = x_here.host;
+  note_of.pid = process.pid;
+  note_of.status = process.status;
+  note_of.seconds = seconds_since_start(process.end);
+  note_of.gpu =
+      launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
+  if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+    if (auto memory = find_out_of_memory(x_memory, read_memory_levels())) {
+      note_of.out_of_memory = true;
+      note_of.memory = std::move(*memory);
+    }
+  note_of.last_lines = ranks.last_lines(process.local_rank);
+  const auto told = read_error_file(file_of_rank(process.rank, "error.json"));
+  auto said = told ? *told : find_told_failure(note_of.last_lines);
+  note_of.message = std::move(said.message);
+  note_of.traceback = std::move(said.traceback);
+  told_failure = true;
+  tell(std::move(event));
+}
+
+void AttemptRanks::asked_to_end(int number) {
+  if (signal != 0) return;
+  signal = number;
+  Event event;
+  event.kind = Event::Kind::leaving;
+  event.signal = number;
+  tell(std::move(event));
+}
+
+} // namespace hpcml::agent

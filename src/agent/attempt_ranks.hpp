@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// An agent while its ranks run: what happens to them goes to the conductor, what that decides to them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/link.hpp"
+#include "agent/out_of_memory.hpp"
+#include "agent/request.hpp"
+#include "agent/run_record.hpp"
+#include "agent/stall_watch.hpp"
+#include "launch/node_setup.hpp"
+#include "launch/overseer.hpp"
+#include "launch/supervisor.hpp"
+#include "store/activity.hpp"
+
+namespace hpcml::agent {
+
+/// An attempt that is prepared.
+struct Attempt {
+  unsigned number = 0;
+  launch::World world; ///< as the first rank of this node sees it
+  std::shared_ptr<launch::NodeSetup> node;
+  std::string folder; ///< RANK/error.json and the like in it
+  bool kept = false;  ///< the folder stays
+};
+
+/// Tells people why all ranks are stopped, by a function that says a line.
+using TellStop = std::function<void(const Order&, const std::function<void(const std::string&)>&)>;
+
+class AttemptRanks : public launch::Overseer {
+public:
+  /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
+  /// not.
+  AttemptRanks(const AgentRequest& request, const launch::Surroundings& here, const Attempt& attempt,
+               ConductorLink& link, RunRecord* record, const store::Activity* activity, TellStop tell_stop);
+
+  int fd() const override { return x_link.fd(); }
+  bool wants_to_write() const override { return x_link.wants_to_write(); }
+  std::optional<Time> due() const override;
+  bool look(launch::Supervisor& ranks) override;
+  void started(const launch::RankProcess& process) override;
+  void ended(const launch::RankProcess& process) override;
+  void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
+  void asked_to_end(int signal) override;
+
+  // What has come of it:
+  std::optional<Order> stop; ///< the order by which the ranks were stopped
+  std::optional<Order> end;  ///< the run's end, which came before that of the ranks
+  bool line_lost = false;    ///< the conductor has gone
+  bool told_failure = false;
+  int signal = 0; ///< that asked this agent to end
+
+private:
+  void tell(Event event);
+  void take(const Order& order, launch::Supervisor& ranks);
+  void watch_for_stall(const launch::Supervisor& ranks);
+  void read_stacks_of(const launch::Supervisor& ranks, const Order& order);
+  void note(const RecordEvent& event);
+  double seconds_since_start(Time time) const;
+  std::string file_of_rank(unsigned rank, const char* name) const;
+
+  const AgentRequest& x_request;
+  const launch::Surroundings& x_here;
+  const Attempt& x_attempt;
+  ConductorLink& x_link;
+  RunRecord* x_record;
+  const store::Activity* x_activity;
+  TellStop x_tell_stop;
+  Time x_started;
+  std::optional<StallWatch> x_stall;
+  std::vector<std::string> x_progress; ///< of each local rank's progress file, what was seen of it last
+  std::vector<MemoryLevel> x_memory;   ///< before the ranks were started
+};
+
+} // namespace hpcml::agent

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// When the ranks of a node count as quiet: pure.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "agent/words.hpp"
+
+namespace hpcml::agent {
+
+class StallWatch {
+public:
+  using Time = std::chrono::steady_clock::time_point;
+  /// Nothing counts as a sign of life before `start`.
+  StallWatch(std::chrono::seconds limit, Time start) : x_limit(limit), x_last(start) {}
+
+  /// Something has come of a rank at `when`.
+  void sign_of_life(Time when) { x_last = std::max(x_last, when); }
+  /// What the conductor is to hear now: that they have become quiet, or busy again; nothing where it knows.
+  std::optional<Event::Kind> look(Time now) {
+    const bool quiet = now - x_last >= x_limit;
+    if (quiet == x_quiet) return std::nullopt;
+    x_quiet = quiet;
+    return quiet ? Event::Kind::quiet : Event::Kind::busy;
+  }
+  /// When to look next at the latest: a sign of life may be found only then.
+  Time due(Time now) const {
+    const auto often = std::clamp<std::chrono::milliseconds>(x_limit / 20, std::chrono::milliseconds(50),
+                                                             std::chrono::milliseconds(1000));
+    return std::max(now + often, std::min(x_last + x_limit, now + std::chrono::seconds(1)));
+  }
+
+private:
+  std::chrono::seconds x_limit;
+  Time x_last;
+  bool x_quiet = false;
+};
+
+} // namespace hpcml::agent

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// When ranks count as quiet, and what happens to those that stay so.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "agent/agent_helper.hpp"
+#include "agent/stall_watch.hpp"
+#include "store/activity.hpp"
+#include "util/file.hpp"
+
+using namespace hpcml;
+using namespace hpcml::agent;
+using namespace hpcml::testing;
+using Catch::Contains;
+using std::chrono::seconds;
+
+TEST_CASE("ranks become quiet when nothing has come for the limit, and busy with the next sign of life") {
+  StallWatch::Time now{};
+  StallWatch watch(seconds(10), now);
+  CHECK_FALSE(watch.look(now + seconds(9)));
+  CHECK(watch.look(now + seconds(10)) == Event::Kind::quiet);
+  CHECK_FALSE(watch.look(now + seconds(12)));
+  watch.sign_of_life(now + seconds(13));
+  CHECK(watch.look(now + seconds(14)) == Event::Kind::busy);
+  watch.sign_of_life(now + seconds(5)); // what is older changes nothing
+  CHECK_FALSE(watch.look(now + seconds(22)));
+  CHECK(watch.look(now + seconds(23)) == Event::Kind::quiet);
+}
+
+TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all ranks hang") {
+  store::Message message;
+  for (const auto op : {store::Op::check, store::Op::get, store::Op::wait, store::Op::multi_get,
+                        store::Op::ping, store::Op::get_num_keys}) {
+    message.op = op;
+    CHECK_FALSE(store::changes_store(message));
+  }
+  for (const auto op : {store::Op::set, store::Op::compare_set, store::Op::append, store::Op::queue_push}) {
+    message.op = op;
+    CHECK(store::changes_store(message));
+  }
+  message.op = store::Op::add;
+  CHECK_FALSE(store::changes_store(message));
+  message.number = 1;
+  CHECK(store::changes_store(message));
+}
+
+TEST_CASE("ranks that stall are looked at, then stopped, and start again where they may") {
+  test::TempFolder folder;
+  auto request = agent_of(2, "echo up; test $TORCHELASTIC_RESTART_COUNT = 1 && exit 0; exec sleep 300");
+  request.stall_timeout = seconds(1);
+  request.log_folder = folder.path().string();
+  request.run_id = "stalled";
+  SECTION("once") {
+    request.max_restarts = 1;
+    const auto end = run_one(request);
+    CAPTURE(end.out, end.err);
+    CHECK(end.code == 0);
+  }
+  SECTION("for good") {
+    const auto end = run_one(request);
+    CAPTURE(end.out, end.err);
+    CHECK(end.code == 124);
+    CHECK_THAT(end.err, Contains("nothing has come of any rank for 1 s") && Contains("stacks.txt"));
+  }
+  const auto run = folder / "stalled/attempt_0";
+  CHECK_THAT(util::read_file((run / "stacks.txt").string()).value_or(""), Contains("sleep"));
+  CHECK_THAT(util::read_file((run / "stacks-node0.txt").string()).value_or(""), Contains("sleep"));
+}
+
+TEST_CASE("a rank that writes, or touches its progress file, keeps all others from counting as stalled") {
+  const auto life = GENERATE("echo .", "touch $HPCML_PROGRESS_FILE");
+  auto request =
+      agent_of(2, "test $RANK = 1 && exec sleep 8; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do " +
+                      std::string(life) + "; sleep 0.5; done");
+  request.stall_timeout = seconds(5);
+  const auto end = run_one(request);
+  CAPTURE(life, end.out, end.err);
+  CHECK(end.code == 0);
+}
