@@ -74,7 +74,8 @@ TEST_CASE("all ranks start again where one fails, as often as is allowed") {
     request.max_restarts = 1;
     const auto end = run_one(request);
     CHECK(end.code == 5);
-    CHECK_THAT(end.err, Contains("restart 1 of 1") && Contains("the other ranks are stopped"));
+    CHECK_THAT(end.err,
+               Contains("restart 1 of 1") && Contains("the other ranks were stopped because of rank 1"));
   }
 }
 
