@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "launch/supervisor.hpp"
 #include "launch/wishes_helper.hpp"
 #include "sorted_lines.hpp"
 #include "temp_folder.hpp"
@@ -23,6 +24,28 @@ using test::sorted_lines;
 using Lines = std::vector<std::string>;
 
 namespace {
+
+/// Of this process's memory, in KiB: "VmRSS" now, "VmHWM" at most.
+long memory(const std::string& name) {
+  const auto text = util::read_file("/proc/self/status").value_or("");
+  const auto at = text.find(name + ":");
+  return at == std::string::npos ? 0 : std::stol(text.substr(at + name.size() + 1));
+}
+
+/// Keeps what is known of a rank's output when it fails, in a file.
+class Listener : public launch::Overseer {
+public:
+  explicit Listener(std::string path) : x_path(std::move(path)) {}
+  bool look(launch::Supervisor&) override { return false; }
+  void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override {
+    std::string text = ranks.last_written(process.local_rank) ? "it wrote\n" : "it wrote nothing\n";
+    for (const auto& line : ranks.last_lines(process.local_rank)) text += line + "\n";
+    if (!util::write_file(x_path, text)) ::_exit(98);
+  }
+
+private:
+  std::string x_path;
+};
 
 const char* const k_two_words = "echo out$RANK; echo err$RANK >&2";
 
@@ -262,4 +285,37 @@ TEST_CASE("launch says what failed as it does without files, and the rank's last
   CHECK(output.exit_code == 7);
   CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7"));
   CHECK(bytes_of(folder / "1/stderr.log") == "last\n");
+}
+
+TEST_CASE("who oversees the ranks knows the last words of one when it hears that it failed") {
+  test::TempFolder folder;
+  const auto heard = (folder / "heard").string();
+  Listener listener(heard);
+  std::string expected = "it wrote\n";
+  for (int i = 4982; i <= 5000; ++i) expected += std::to_string(i) + "\n";
+  for (int round = 0; round < 10; ++round) { // it writes and ends at once: the one may be heard of before
+    WishedRanks ranks{
+        {}, 2, in_shell("test $RANK = 1 || exec sleep 60; seq 5000 >&2; printf end >&2; exit 7")};
+    if (round % 2 == 1) ranks.before = [] { ::dup2(STDERR_FILENO, STDOUT_FILENO); };
+    ranks.overseer = &listener;
+    CHECK(run_wished(ranks).exit_code == 7);
+    CHECK(bytes_of(heard) == expected + "end\n");
+  }
+  WishedRanks silent{{}, 1, in_shell("exit 3")};
+  silent.overseer = &listener;
+  CHECK(run_wished(silent).exit_code == 3);
+  CHECK(bytes_of(heard) == "it wrote nothing\n");
+}
+
+TEST_CASE("however much eight ranks write, launch keeps little of it", "[time]") {
+  test::TempFolder folder;
+  WishedRanks ranks{into(folder.path()), 8, in_shell("seq 1 400000; seq 1 400000 >&2")};
+  long before = 0;
+  ranks.before = [&] { before = memory("VmRSS"); };
+  ranks.after = [&] {
+    if (memory("VmHWM") - before > 8192) ::_exit(98);
+  };
+  const auto output = run_wished(ranks);
+  CHECK(output.exit_code == 0);
+  CHECK(count_of(output.out, "\n") == 8 * 400000);
 }

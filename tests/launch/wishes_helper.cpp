@@ -11,6 +11,7 @@
 
 #include "launch/launch.hpp"
 #include "launch/process_helper.hpp"
+#include "launch/supervisor.hpp"
 #include "util/file.hpp"
 
 namespace hpcml::testing {
@@ -18,6 +19,16 @@ namespace hpcml::testing {
 namespace {
 
 constexpr unsigned k_patience = 300; ///< seconds, until the ranks are taken to hang
+
+int run_overseen(const launch::LaunchRequest& request, const launch::Surroundings& here,
+                 launch::Overseer* overseer) {
+  const auto first = launch::find_first_world(request, here);
+  const auto ranks = launch::prepare_ranks(request, here, std::get<launch::World>(first));
+  const launch::Oversight oversight{overseer, {}, {}};
+  return launch::Supervisor(request, here, std::get<launch::PreparedRanks>(ranks).node, &oversight)
+      .run()
+      .code;
+}
 
 [[noreturn]] void become_launch(const WishedRanks& ranks) {
   ::alarm(k_patience);
@@ -32,7 +43,8 @@ constexpr unsigned k_patience = 300; ///< seconds, until the ranks are taken to 
   here.host = here.machine = "here";
   here.program = util::own_executable().string();
   if (ranks.before) ranks.before();
-  const int code = launch::run_launch(request, here);
+  const int code =
+      ranks.overseer ? run_overseen(request, here, ranks.overseer) : launch::run_launch(request, here);
   if (ranks.after) ranks.after();
   ::_exit(code);
 }

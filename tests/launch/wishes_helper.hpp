@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/output_wishes.hpp"
+#include "launch/overseer.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::testing {
@@ -17,8 +18,9 @@ struct WishedRanks {
   launch::OutputWishes wishes;
   unsigned count = 1;
   std::vector<std::string> command;
-  std::function<void()> before = {}; ///< in the process that starts them, before it does
-  std::function<void()> after = {};  ///< there, when all have ended
+  std::function<void()> before = {};    ///< in the process that starts them, before it does
+  std::function<void()> after = {};     ///< there, when all have ended
+  launch::Overseer* overseer = nullptr; ///< there
 };
 
 /// A process that runs them, and the reading ends of its standard output and error.
