@@ -1,11 +1,6 @@
-#SPDX - License - Identifier : MIT
-""
-    "How the installed torch reads lines of torchrun. Standard input: an object on each line, {" words
-    ": [...], " env ":
-{
-  ...
-}
-}. Standard output: first the flags that its parser has, then for each line what it read, or what is wrong."""
+# SPDX-License-Identifier: MIT
+"""How the installed torch reads lines of torchrun. Standard input: an object on each line, {"words": [...], "env":
+{...}}. Standard output: first the flags that its parser has, then for each line what it read, or what is wrong."""
 import contextlib
 import io
 import json
