@@ -19,7 +19,8 @@ using shell::Argument;
 
 /// `"$HPCML" launch`, as scripts of hpcml's own name it: which build it is shows on the node.
 bool is_own_program(const Arguments& words, std::size_t at) {
-  const auto text = words[at].known() ? std::string() : words[at].text();
+  if (words[at].known()) return false;
+  const auto text = words[at].text();
   return (text == "$HPCML" || text == "${HPCML}") && at + 1 < words.size() &&
          words[at + 1].text() == "launch";
 }

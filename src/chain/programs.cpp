@@ -59,20 +59,25 @@ std::string_view usual_name(std::string_view program) {
 
 std::string full_option(const ProgramWords& wrapper, std::string_view written) {
   std::string full(written);
-  if (!wrapper.abbreviates || !written.starts_with("--") || written.size() < 3) return full;
-  const auto plain = [](std::string name) {
-    std::replace(name.begin(), name.end(), '_', '-');
-    return name;
+  if (!wrapper.abbreviates || !written.starts_with("--") || written.size() < 3 ||
+      written.find(' ') != std::string_view::npos)
+    return full;
+  const auto is_same = [](std::string_view a, std::string_view b) {
+    const auto plain = [](char c) { return c == '_' ? '-' : c; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](char one, char other) { return plain(one) == plain(other); });
   };
-  std::string found;
+  const auto letters = written.substr(2); // dashes are all over the lists
+  std::string_view found;
   for (const auto list : {wrapper.values, wrapper.flags})
-    for (const auto& name : util::split(std::string(list), ' ')) {
+    for (auto at = list.find(letters); at != std::string_view::npos; at = list.find(letters, at + 1)) {
+      if (at < 2 || list.substr(at - 2, 2) != "--" || (at > 2 && list[at - 3] != ' ')) continue;
+      const auto name = list.substr(at - 2, list.find(' ', at) - (at - 2));
       if (name == written) return full;
-      if (!name.starts_with(full)) continue;
-      if (!found.empty() && plain(found) != plain(name)) return full; // of several: the program refuses it
+      if (!found.empty() && !is_same(found, name)) return full; // of several: the program refuses it
       found = name;
     }
-  return found.empty() ? full : found;
+  return found.empty() ? full : std::string(found);
 }
 
 Role role_of(std::string_view program) {

@@ -34,7 +34,7 @@ bool is_image_name(std::string_view text) {
 }
 
 bool is_python(std::string_view program) {
-  const auto name = util::base_name(program);
+  const auto name = program.substr(program.rfind('/') + 1); // npos + 1 is 0
   return name.starts_with("python") && name.find_first_not_of("0123456789.t", 6) == std::string::npos;
 }
 

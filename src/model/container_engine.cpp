@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "model/container_engine.hpp"
 
+#include "model/name_filter.hpp"
+
 namespace hpcml::model {
 
 namespace {
+
+constexpr NameFilter k_engine_filter(k_engines, [](const EngineRow& row) { return row.words.name; });
 
 template <class Is> const EngineRow* find_engine(Is is) {
   const auto* row = std::find_if(k_engines.begin(), k_engines.end(), is);
@@ -13,7 +17,7 @@ template <class Is> const EngineRow* find_engine(Is is) {
 } // namespace
 
 const EngineRow* find_engine_program(std::string_view program) {
-  if (program.empty()) return nullptr;
+  if (!k_engine_filter.may_have(program)) return nullptr;
   return find_engine([&](const EngineRow& row) { return row.words.name == program; });
 }
 

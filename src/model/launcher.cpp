@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "model/launcher_rows.hpp"
+#include "model/name_filter.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::model {
@@ -18,7 +19,10 @@ bool is_same_option(std::string_view a, std::string_view b) {
   });
 }
 
+constexpr NameFilter k_launcher_filter(k_launchers, [](const LauncherRow& row) { return row.words.name; });
+
 const LauncherRow* launcher_called(std::string_view name) {
+  if (!k_launcher_filter.may_have(name)) return nullptr; // every word of a script is asked after
   const auto* row = std::find_if(k_launchers.begin(), k_launchers.end(),
                                  [&](const LauncherRow& one) { return one.words.name == name; });
   return row == k_launchers.end() ? nullptr : row;
