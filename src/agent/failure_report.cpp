@@ -92,10 +92,11 @@ Lines other_last_lines(const FailureNote& note) {
   });
   const auto end_of_told = static_cast<std::size_t>(lines.rend() - last); // behind the last line that is told
   std::size_t begin_of_told = end_of_told;
-  // The frames above it go with it: indented lines up to the header, which may be cut off.
+  // The frames above it go with it: indented lines up to the header, which may be cut off, or to an empty
+  // line.
   while (traced && begin_of_told > 0) {
     const auto& line = lines[begin_of_told - 1];
-    if (!line.empty() && line[0] != ' ' && line[0] != '\t' && told.count(trimmed(line)) == 0) break;
+    if (line.empty() || (line[0] != ' ' && line[0] != '\t' && told.count(trimmed(line)) == 0)) break;
     --begin_of_told;
   }
   Lines rest;

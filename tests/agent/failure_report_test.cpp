@@ -99,6 +99,22 @@ TEST_CASE("what the traceback says is not said again by the message or the last 
   CHECK(holds(text, "epoch 7\n    Exception ignored"));
 }
 
+TEST_CASE("another thread's stack above an empty line is not taken for the traceback's") {
+  auto note = crashed();
+  note.message = "Fatal Python error: Segmentation fault";
+  note.traceback = "Current thread 0x2 (most recent call first):\n  File \"a.py\", line 4 in go";
+  note.last_lines = {note.message,
+                     "",
+                     "Thread 0x1 (most recent call first):",
+                     "  File \"b.py\", line 3 in <lambda>",
+                     "",
+                     "Current thread 0x2 (most recent call first):",
+                     "  File \"a.py\", line 4 in go"};
+  CHECK(holds(text_of(note),
+              "standard error:\n    Thread 0x1 (most recent call first):\n      File \"b.py\", line 3 in "
+              "<lambda>\n  the other"));
+}
+
 TEST_CASE("what happens next is said: a restart, or why there is none") {
   auto note = crashed();
   CHECK(holds(text_of(note, {.world_size = 16, .restart = 1, .max_restarts = 3}),
