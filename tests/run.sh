@@ -29,8 +29,15 @@ set -m
   configure_and_build asan hpcml "${asan_folders[@]/%/_tests}"
 ) >build/asan-build.log 2>&1 &
 asan_build=$!
+# The other LibTorch comes from the network meanwhile.
+(
+  [ -n "$torch_folder" ] || [ -f build/venv-torch/complete ] || {
+    /usr/bin/python3 -m venv --clear build/venv-torch && nice build/venv-torch/bin/pip install -q torch==2.13.0 && touch build/venv-torch/complete
+  }
+) >build/venv-torch.log 2>&1 &
+other_torch=$!
 set +m
-trap 'kill -- "-$asan_build" 2>/dev/null || true' EXIT
+trap 'kill -- "-$asan_build" "-$other_torch" 2>/dev/null || true' EXIT
 ctest --preset release -j3 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
 
 say "the core under AddressSanitizer and UBSan"
@@ -45,10 +52,10 @@ if [ -n "$torch_folder" ]; then
   (unset VIRTUAL_ENV CONDA_PREFIX && cmake --preset release -B build/torch-other >/dev/null) || die "configuring with libtorch-dev failed"
 else
   say "the LibTorch part with torch 2.13.0 from pip"
-  if [ ! -d build/venv-torch ]; then
-    /usr/bin/python3 -m venv build/venv-torch || die "python3 -m venv failed: is python3-venv installed?"
-    build/venv-torch/bin/pip install -q torch==2.13.0 || die "pip could not install torch==2.13.0: check the network"
-  fi
+  wait "$other_torch" || {
+    tail -n 20 build/venv-torch.log
+    die "pip could not install torch==2.13.0: check the network, and that python3-venv is installed"
+  }
   VIRTUAL_ENV=$repo/build/venv-torch cmake --preset release -B build/torch-other || die "configuring with torch 2.13.0 failed"
 fi
 cmake --build build/torch-other --target torch_tests || die "building with the other LibTorch failed"
