@@ -33,9 +33,11 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
   chosen.partition = given(job.partition);
   chosen.account = given(job.account);
   chosen.qos = given(job.qos);
+  if (job.nnodes && !job.nodes)
+    job.nodes = model::Sourced<unsigned>{job.nnodes->value.most, job.nnodes->origin};
   chosen.nodes = job.nodes || job.gpus_per_node;
   chosen.node_count = job.nodes && !job.gpus_per_node ? job.nodes->value : 0;
-  chosen.launcher = job.launcher.has_value();
+  chosen.launcher = job.launcher || model::is_agent(job); // which is hpcml's own
   chosen.gpus_seen = job.gpu_visibility.has_value();
   const auto ported = port::port_script(file, *text, *site, chosen);
   print_diagnostics(ported.findings, *text, context.colour);

@@ -5,7 +5,9 @@
 #include <memory>
 #include <unistd.h>
 
+#include "agent/agent.hpp"
 #include "cli/command.hpp"
+#include "cli/launch_agent.hpp"
 #include "diag/visible_text.hpp"
 #include "launch/agreement.hpp"
 #include "launch/failure.hpp"
@@ -99,6 +101,25 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
   return std::nullopt;
 }
 
+/// Starts what was asked for, or prints what would be started.
+int run_request(const launch::LaunchRequest& request, const launch::Surroundings& here, bool dry_run,
+                const Context& context) {
+  std::optional<agent::AgentRequest> agent;
+  if (model::is_agent(request.asked)) {
+    auto asked = make_agent_request(request, here);
+    if (!asked) return fail(context, here, "layout", asked.error());
+    agent = std::move(*asked);
+  }
+  if (!dry_run) return agent ? agent::run_agent(*agent, here) : launch::run_launch(request, here);
+  const auto text = launch::describe_launch(request, here);
+  if (!text) return fail(context, here, "layout", text.error());
+  auto lines = util::split(*text, '\n');
+  lines.pop_back(); // behind the last line's end
+  if (agent) lines.push_back(describe_agent(*agent));
+  for (const auto& line : lines) std::cout << diag::visible_text(line) << '\n';
+  return k_ok;
+}
+
 int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   const auto here = surroundings_of(context);
   if (!flags.address_of.empty()) {
@@ -135,23 +156,19 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto command = command_of(app, flags, context);
   if (!command) return fail(context, here, "command", command.error());
   request.command = std::move(*command);
-  if (!flags.dry_run) return launch::run_launch(request, here);
-  const auto text = launch::describe_launch(request, here);
-  if (!text) return fail(context, here, "layout", text.error());
-  auto lines = util::split(*text, '\n');
-  lines.pop_back(); // behind the last line's end
-  for (const auto& line : lines) std::cout << diag::visible_text(line) << '\n';
-  return k_ok;
+  return run_request(request, here, flags.dry_run, context);
 }
 
 const char* const k_launch_footer =
     R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
 In a task of srun the program replaces hpcml. With --nproc-per-node, or without Slurm, hpcml starts the ranks and stays.
+With --agent, --log-dir, --max-restarts, --stall-timeout or --nnodes it is the agent of its node (docs/agent.md).
 
 Examples:
   srun hpcml launch --site lumi -- ./train
   hpcml launch --nproc-per-node 2 -- ./train_ddp
   hpcml launch train.py --epochs 3
+  srun --ntasks-per-node=1 --ntasks=4 hpcml launch --nproc-per-node 8 --log-dir logs --max-restarts 3 -- ./train
 
 Exit codes: the program's own (128+signal when it was killed), 125 launch could not set up, 126 the command cannot be
 executed, 127 it was not found, 6 the preflight found a culprit. $HPCML_ERROR_DIR collects failures as JSON files.)";

@@ -41,7 +41,7 @@ struct PlannedModule {
 struct PlannedLayout {
   unsigned nodes = 1;
   unsigned ranks_per_node = 1; ///< processes that train
-  unsigned tasks_per_node = 1; ///< Slurm tasks: 1 where an agent (torchrun) starts the ranks
+  unsigned tasks_per_node = 1; ///< Slurm tasks: 1 where an agent (torchrun, hpcml) starts the ranks
   unsigned gpus_per_node = 0;
   unsigned gpus_per_rank = 0;
   unsigned cpus_per_rank = 1;    ///< physical cores; 0: neither the request nor the site says
@@ -54,7 +54,7 @@ struct PlannedLayout {
 /// Who binds the ranks to CPUs; never two.
 enum class Binder {
   srun_masks, ///< srun binds with the masks below; launch verifies
-  launch,     ///< hpcml launch binds; srun is told --cpu-bind=none
+  launch,     ///< hpcml launch binds, each rank or those that it starts; srun is told --cpu-bind=none
   srun_cores, ///< plain script without hpcml: srun --cpus-per-task, Slurm chooses
   agent,      ///< one agent per node gets the whole node
 };
@@ -158,7 +158,8 @@ struct PlannedRendezvous {
 /// The launcher of the step.
 struct PlannedLauncher {
   Launcher choice;
-  std::string step = "srun";                   ///< what starts the tasks: "srun", "ibrun"
+  bool spawns = false;       ///< one task of each node starts its ranks: another's agent, or hpcml's own
+  std::string step = "srun"; ///< what starts the tasks: "srun", "ibrun"
   std::vector<std::string> step_args;          ///< raw pass-through and site args, in order
   std::vector<std::string> per_node_args = {}; ///< what `step` gets where it starts one program per node
   std::vector<std::string> agent_options = {}; ///< further options of the agent, as shell text
@@ -169,6 +170,8 @@ struct PlannedLauncher {
   Origin origin;
   /// True where Slurm's own program starts the tasks, and its options and variables are there.
   bool by_srun() const { return step == "srun"; }
+  /// True where hpcml stays on each node with the ranks that it starts.
+  bool has_own_agent() const { return spawns && choice.is_hpcml(); }
 };
 
 /// The whole plan of one job.

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "model/agent_choices.hpp"
 #include "model/origin.hpp"
 #include "model/rank_choices.hpp"
 #include "util/result.hpp"
@@ -20,12 +21,17 @@ namespace hpcml::model {
 
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
-  Known<BindCheck> bind_check;  ///< what each rank has is judged before its program starts
-  Known<bool> report;           ///< one line per rank
-  Known<bool> preflight;        ///< the process group is tested before the program starts
-  Known<StoreChoice> store;     ///< who serves the store where the programs meet
-  Known<unsigned> meet_timeout; ///< seconds for the launchers of all ranks to come; 0: they do not meet
-  Known<bool> coordinator;      ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<BindCheck> bind_check;   ///< what each rank has is judged before its program starts
+  Known<bool> report;            ///< one line per rank
+  Known<bool> preflight;         ///< the process group is tested before the program starts
+  Known<StoreChoice> store;      ///< who serves the store where the programs meet
+  Known<unsigned> meet_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<bool> coordinator;       ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<bool> agent;             ///< one process of hpcml per node starts its ranks, and stays
+  Known<LogFolder> log_dir;      ///< what the ranks write goes there, a file each
+  Known<unsigned> max_restarts;  ///< so often all ranks are started again where one fails
+  Known<unsigned> stall_timeout; ///< seconds in which nothing is written or said; 0: nobody looks
+  Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
 };
 
 /// A key of a request that reaches the ranks unchanged. Where its flag is not given they ask their
@@ -82,9 +88,15 @@ template <> struct Kind<unsigned> {
   static std::vector<std::string> words() { return {}; }
 };
 
-template <> struct Kind<std::string> {
-  static util::Result<std::string> parse(const std::string& text) { return text; }
-  static std::string text(const std::string& value) { return value; }
+/// A type that reads and writes itself.
+template <class T>
+requires requires(const T& value) {
+  T::parse(std::string());
+  value.text();
+}
+struct Kind<T> {
+  static util::Result<T> parse(const std::string& text) { return T::parse(text); }
+  static std::string text(const T& value) { return value.text(); }
   static std::vector<std::string> words() { return {}; }
 };
 
@@ -140,6 +152,27 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
         "tell JAX where its coordinator is (JAX_COORDINATOR_ADDRESS), at a port that is kept for rank 0's "
         "program",
         "JAX is told where its coordinator is, at a port that is kept for it"),
+    rank_flags::Access<&RankRequest::agent>::row(
+        "agent", "",
+        "one hpcml per node starts its ranks and stays with them, instead of one that becomes each", ""),
+    rank_flags::Access<&RankRequest::log_dir>::row(
+        "log-dir", "FOLDER",
+        "what each rank writes goes into files there, in a folder of the run (with an agent per node)",
+        "what each rank writes goes into files of its own there"),
+    rank_flags::Access<&RankRequest::max_restarts>::row(
+        "max-restarts", "N",
+        "where a rank fails, start all ranks again, at most so often (with an agent per node)",
+        "so often all ranks are started again where one fails"),
+    rank_flags::Access<&RankRequest::stall_timeout>::row(
+        "stall-timeout", "SECONDS",
+        "after so long without a word of any rank write down where each of them stands, and end them (with "
+        "an "
+        "agent per node); 0: nobody looks",
+        "ranks that say nothing for so many seconds are asked where they stand, and ended"),
+    rank_flags::Access<&RankRequest::nnodes>::row(
+        "nnodes", "MIN:MAX",
+        "go on with fewer nodes, at least MIN, where one is lost (with an agent per node); MAX: the job's",
+        "where a node is lost the others go on"),
 });
 
 /// The variable of a key: "HPCML_GPUS_PER_NODE" for "gpus-per-node".
@@ -155,17 +188,38 @@ inline bool is_to_meet(const RankRequest& asked, unsigned ranks) {
   return ranks > 1 && (!asked.meet_timeout || asked.meet_timeout->value > 0);
 }
 
-/// What of a request contradicts the rest; nothing where nothing does.
-inline std::optional<util::Error> find_contradiction(const RankRequest& asked) {
-  const bool never_meet = asked.meet_timeout && asked.meet_timeout->value == 0;
-  if (!asked.coordinator || !asked.coordinator->value || !never_meet) return std::nullopt;
-  return util::Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
-                     "leave one of them out"};
-}
-
 /// Whether it is asked for.
 inline bool is_on(const Known<bool>& asked) { return asked && asked->value; }
 /// What is asked for, or what holds where nobody asks.
 template <class T> T value_or(const Known<T>& asked, T otherwise) { return asked ? asked->value : otherwise; }
+
+/// The flags with what only an agent does, as they are asked for; empty where the launch needs none.
+inline std::string wishes_for_agent(const RankRequest& asked) {
+  std::string text;
+  const auto add = [&](bool wished, const char* name) {
+    if (wished) text += std::string(text.empty() ? "" : ", ") + name;
+  };
+  add(is_on(asked.agent), "--agent");
+  add(asked.log_dir.has_value(), "--log-dir");
+  add(value_or(asked.max_restarts, 0U) > 0, "--max-restarts");
+  add(value_or(asked.stall_timeout, 0U) > 0, "--stall-timeout");
+  add(asked.nnodes.has_value(), "--nnodes");
+  return text;
+}
+/// Whether one agent per node is to start the ranks and stay with them.
+inline bool is_agent(const RankRequest& asked) { return !wishes_for_agent(asked).empty(); }
+
+/// What of a request contradicts the rest; nothing where nothing does.
+inline std::optional<util::Error> find_contradiction(const RankRequest& asked) {
+  const bool never_meet = asked.meet_timeout && asked.meet_timeout->value == 0;
+  if (is_on(asked.coordinator) && never_meet)
+    return util::Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
+                       "leave one of them out"};
+  if (asked.agent && !asked.agent->value && is_agent(asked))
+    return util::Error{"there is to be no agent (" + asked.agent->origin.by + "), and only an agent does " +
+                           wishes_for_agent(asked),
+                       "leave one of them out"};
+  return std::nullopt;
+}
 
 } // namespace hpcml::model

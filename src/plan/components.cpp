@@ -96,6 +96,12 @@ void refuse_alone(const model::Plan& plan, Remarks& said) {
                    plan.launcher.choice.name() + " starts the ranks" +
                    (plan.launcher.by_srun() ? "" : ", by " + plan.launcher.step),
                "leave --launcher out, or write a job of one component");
+  if (plan.launcher.has_own_agent())
+    said.error(k_code,
+               "an agent per node counts on as many ranks on each node, and components differ in that: they "
+               "have none, nor " +
+                   model::wishes_for_agent(plan.ranks),
+               "leave " + model::wishes_for_agent(plan.ranks) + " out, or write a job of one component");
   if (plan.python.on_each_node() || plan.stage)
     said.error(k_code, "what is copied to each node's disk, or made there, is for jobs of one component",
                "put it on storage that all nodes see");

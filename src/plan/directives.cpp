@@ -38,6 +38,8 @@ void add_options(const Equipped& given, Told<Directives>& told) {
     if (job.requeue->value)
       add_directive(told.value, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
   }
+  if (given.launcher().has_own_agent() && given.launcher().least_nodes > 0)
+    add_directive(told.value, "--no-kill", std::nullopt, job.nnodes->origin);
   if (job.array) add_text(given, told, "array", job.array);
   if (job.dependency) add_text(given, told, "dependency", job.dependency);
   add_site_options(given, told);

@@ -141,6 +141,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
   auto& [launcher, said] = told;
   const auto& request = given.request;
   launcher.choice = request.launcher;
+  launcher.spawns = request.spawns_ranks();
   launcher.agent_options = request.agent_options;
   launcher.least_nodes = request.least_nodes;
   launcher.origin = given.job.launcher ? given.job.launcher->origin
@@ -159,7 +160,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
   }
   if (const auto* rule = find_rule(given, launcher.step)) {
     for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(given.with_numbers(arg));
-    if (launcher.choice.is_agent() && !launcher.per_node_args.empty())
+    if (launcher.spawns && !launcher.per_node_args.empty())
       launcher.step_args = launcher.per_node_args;
     else
       for (const auto& arg : rule->args) launcher.step_args.push_back(given.with_numbers(arg));
@@ -186,9 +187,29 @@ void check_asked(const LaidOut& given, const LaunchPlan& launch, Remarks& said) 
     said.error("request/bind-check",
                "with " + name + " nobody looks at what the ranks have before they start",
                "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+  if (const auto wishes = model::wishes_for_agent(given.job); !wishes.empty())
+    said.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
+               "say --launcher hpcml, or leave " + wishes + " out");
   if (given.job.store || given.job.meet_timeout || model::is_on(given.job.coordinator))
     said.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
                "leave --launcher out, or --store, --meet-timeout and --coordinator");
+}
+
+/// What an agent of hpcml's own cannot do here.
+void check_own_agent(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& said) {
+  if (!launcher.has_own_agent()) return;
+  const auto wishes = model::wishes_for_agent(given.job);
+  if (launcher.least_nodes > 0 && !launcher.by_srun())
+    said.error("request/nnodes",
+               given.site.name + " starts programs with " + launcher.step +
+                   ", which ends all of them where a node is lost",
+               "leave --nnodes out");
+  for (const auto& raw : given.job.srun)
+    if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
+      said.error("request/agent",
+                 "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + wishes +
+                     " one agent per node starts them",
+                 "MPI programs: leave " + wishes + " out; others: leave --srun=" + raw.value + " out");
 }
 
 /// Who binds, and why.
@@ -199,6 +220,10 @@ void choose_binder(const LaidOut& given, LaunchPlan& launch) {
   if (launch.launcher.choice.is_agent()) {
     binding.binder = model::Binder::agent;
     binding.why = "the one agent per node gets all cores of the job: what it starts inherits its mask";
+  } else if (launch.launcher.has_own_agent()) {
+    binding.binder = model::Binder::launch;
+    binding.why =
+        "the one agent per node gets all cores of the job, and binds the ranks that it starts one by one";
   } else if (masks) {
     binding.binder = model::Binder::srun_masks;
     binding.why = "the step owns its nodes and the profile knows where the GPUs are attached";
@@ -241,6 +266,7 @@ Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
   check_colons(given, launch.launcher, said);
   plan_order(given, launch, said);
   check_asked(given, launch, said);
+  check_own_agent(given, launch.launcher, said);
   choose_binder(given, launch);
   if (launch.binding.binder == model::Binder::srun_masks && !refused && !said.refuse())
     plan_masks(given, launch, said);

@@ -184,7 +184,7 @@ Told<Layout> plan_layout(const Placed& given) {
   auto ranks = count_ranks(job, gpus.value);
   numbers.ranks_per_node = ranks.value.per_node;
   numbers.gpus_per_rank = ranks.value.gpus_each;
-  numbers.tasks_per_node = given.request.launcher.is_agent() ? 1 : numbers.ranks_per_node;
+  numbers.tasks_per_node = given.request.spawns_ranks() ? 1 : numbers.ranks_per_node;
   numbers.cpus_per_rank =
       given.cpus_per_task() ? given.cpus_per_task()->value : default_cores(given, numbers);
   layout.facts = facts_of(

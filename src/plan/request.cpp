@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "util/text.hpp"
+
 namespace hpcml::plan {
 namespace {
 
@@ -48,9 +50,30 @@ Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& si
   return told;
 }
 
+Told<LaunchedJob> read_node_range(LaunchedJob launched) {
+  Told<LaunchedJob> told{std::move(launched)};
+  auto& job = told.value.job;
+  if (!job.nnodes) return told;
+  const auto& [range, origin] = *job.nnodes;
+  if (!job.nodes) job.nodes = model::Sourced<unsigned>{range.most, origin};
+  const auto have = job.nodes->value;
+  if (have != range.most) {
+    const auto right =
+        range.least < have ? std::to_string(range.least) + ":" + std::to_string(have) : std::to_string(have);
+    told.remarks.error("request/nnodes",
+                       "--nnodes " + range.text() + " in a job of " + util::counted(have, "node") + " (" +
+                           job.nodes->origin.by + "): the larger number is that of the job's nodes",
+                       "say --nnodes " + right + ", or leave --nodes out");
+  } else if (range.least < range.most) {
+    told.value.least_nodes = range.least;
+  }
+  return told;
+}
+
 Told<Request> read_request(model::JobSpec job, const model::Site& site) {
   Remarks said = check_commands(job);
   auto launched = take(read_command_launcher(take(read_passthrough(std::move(job), site), said)), said);
+  launched = take(read_node_range(std::move(launched)), said);
   Told<Request> told{{site,
                       take(read_unasked_gpus(std::move(launched.job), site), said),
                       {},

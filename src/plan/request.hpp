@@ -21,6 +21,8 @@ struct Request {
   std::vector<std::string> agent_options = {}; ///< further options of an agent, as shell text
   unsigned least_nodes = 0;                    ///< an elastic agent goes on with so many; 0: with all only
   ContainerRules images = {};                  ///< the site's rules for the job's image
+  /// Whether one task of each node starts its ranks: another launcher's agent, or hpcml's own.
+  bool spawns_ranks() const { return launcher.is_agent() || (launcher.is_hpcml() && model::is_agent(job)); }
 };
 
 /// Whether the request counts cores and memory and leaves GPUs and the partition open: a job for CPUs, most
@@ -49,5 +51,8 @@ Told<LaunchedJob> read_command_launcher(model::JobSpec job);
 /// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
 /// GPUs.
 Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site);
+
+/// Where fewer nodes may go on (--nnodes MIN:MAX): the job has MAX of them, and the launch goes on with MIN.
+Told<LaunchedJob> read_node_range(LaunchedJob launched);
 
 } // namespace hpcml::plan

@@ -107,7 +107,7 @@ void add_core_directives(const Launched& given, Told<Directives>& told) {
                       by_rule("Slurm's default"));
     return;
   }
-  const unsigned ranks = binding.binder == model::Binder::agent ? layout.ranks_per_node : 1;
+  const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task
   Origin origin = given.cpus_per_task() ? given.cpus_per_task()->origin
                   : given.node()        ? given.node()->origin
                                         : Origin{};

@@ -90,7 +90,7 @@ PlannedDirective for_one_task(PlannedDirective directive, unsigned tasks) {
 std::vector<std::string> step_args_in_shell(const model::Plan& plan) {
   auto args = plan.launcher.step_args;
   if (plan.interactive.program != "srun" || !plan.launcher.by_srun()) return args;
-  if (!plan.launcher.choice.is_agent()) {
+  if (!plan.launcher.spawns) {
     const auto tasks = plan.layout.nodes * plan.layout.tasks_per_node;
     args.insert(args.begin(), "--ntasks-per-node=" + std::to_string(plan.layout.tasks_per_node));
     args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));

@@ -38,6 +38,7 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   add(program, "--gpus-per-node", std::to_string(plan.layout.gpus_per_node));
 
   ScriptWords flags;
+  if (plan.launcher.spawns) add(flags, "--nproc-per-node", std::to_string(plan.layout.ranks_per_node));
   add(flags, "--bind", bind_mode(plan.binding.binder));
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
   if (plan.layout.threads_per_core > 1)

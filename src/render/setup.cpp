@@ -135,6 +135,7 @@ ScriptLines make_store(const model::Plan& plan) {
   // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
   const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();
   const bool meets = model::is_to_meet(plan.ranks, plan.tasks());
+  if (plan.launcher.has_own_agent()) return {}; // the agents serve one for each start of their ranks
   if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return {};
   const bool looked_up = !meeting.interface.empty() || meeting.ipv4 || !meeting.from_env.empty();
   const auto name = looked_up

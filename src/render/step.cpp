@@ -171,7 +171,7 @@ ScriptWords step_words(const ScriptStep& step) {
     if (!gives(extra, option)) words.push_back(ScriptWord::literal(option + "=" + value));
   };
   if (plan.launcher.by_srun()) {
-    if (plan.launcher.choice.is_agent()) {
+    if (plan.launcher.spawns) {
       add("--ntasks", std::to_string(plan.layout.nodes));
       add("--ntasks-per-node", "1");
     }
@@ -185,6 +185,8 @@ ScriptWords step_words(const ScriptStep& step) {
       add("--cpu-bind", "none");
     // An elastic job outlives its nodes.
     add("--kill-on-bad-exit", plan.launcher.least_nodes > 0 ? "0" : "1");
+    if (plan.launcher.has_own_agent() && plan.launcher.least_nodes > 0 && !gives(extra, "--no-kill"))
+      words.push_back(ScriptWord::literal("--no-kill"));
   }
   for (const auto& arg : extra) words.push_back(ScriptWord::literal(arg));
   if (plan.launcher.by_srun()) add_expressions(words, step.program.step_options);

@@ -37,6 +37,41 @@ TEST_CASE("a script is written for another site, with what changes said on stand
   CHECK(holds(result.err, "1 node with 8 GPUs become 4 with 2"));
 }
 
+TEST_CASE("a script's launches become an agent's where that is asked for, torchrun's as well") {
+  Desk desk;
+  desk.put("old.sh", k_lumi);
+  const std::vector<std::string> words = {"gen",       "--site", "lumi", "--account",
+                                          "project_1", "--time", "10",   "--from"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return desk.hpcml(more);
+  };
+  const auto plain = with({"old.sh", "--log-dir", "logs"});
+  INFO(plain.err);
+  REQUIRE(plain.exit_code == 0);
+  CHECK(holds(plain.out, "#SBATCH --ntasks-per-node=1\n"));
+  CHECK(holds(plain.out, "mkdir -p \"$OUT\"\nsrun --ntasks=1 --ntasks-per-node=1 --cpu-bind=none "));
+  CHECK(holds(plain.out, " --nproc-per-node 8 "));
+  CHECK(holds(plain.out, " --log-dir logs -- "));
+  desk.put("elastic.sh", "#!/bin/bash\n#SBATCH --nodes=2 --gpus-per-node=8 --ntasks-per-node=1\n"
+                         "srun torchrun --nnodes=2 --nproc-per-node=8 --max-restarts=3 --rdzv_backend=c10d "
+                         "--rdzv_endpoint=$H:29500 train.py\n");
+  CHECK(holds(with({"elastic.sh"}).out, "--max-restarts=3"));
+  const auto ours = with({"elastic.sh", "--max-restarts", "2"});
+  INFO(ours.err);
+  REQUIRE(ours.exit_code == 0);
+  CHECK_FALSE(holds(ours.out, "\n  torchrun"));
+  CHECK(holds(ours.out, "--nproc-per-node 8 "));
+  CHECK(holds(ours.out, " --max-restarts 2 -- "));
+  CHECK(holds(ours.err, "torchrun's --max-restarts is left out"));
+  // The larger number of nodes is the job's: the script's own gives way to it.
+  const auto fewer = with({"elastic.sh", "--nnodes", "1:4"});
+  INFO(fewer.err);
+  REQUIRE(fewer.exit_code == 0);
+  CHECK(holds(fewer.out, "#SBATCH --nodes=4\n"));
+  CHECK(holds(fewer.out, " --kill-on-bad-exit=0 --no-kill "));
+}
+
 TEST_CASE("a script that cannot be ported gives no file and its place") {
   Desk desk;
   desk.put("old.sh", "#!/bin/bash\n#SBATCH --nodes=two\nsrun python x.py\n");

@@ -92,6 +92,7 @@ model::Plan make_plan_for(const std::string& launcher) {
     plan.env.push_back({"OMP_NUM_THREADS", "7", false, model::Scope::batch, {}});
   }
   if (launcher == "torchrun" || launcher == "accelerate") {
+    plan.launcher.spawns = true;
     plan.layout.tasks_per_node = 1;
     plan.binding.binder = model::Binder::agent;
     plan.binding.ranks.clear();

@@ -230,12 +230,14 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
   CHECK(run.judged >= 800);
   CHECK(run.doubted <= 200);
   // What is refused for other reasons than the site's rules: launchers, images, bindings, what goes together.
-  static const std::set<std::string> k_own = {"request/backend",
+  static const std::set<std::string> k_own = {"request/agent",
+                                              "request/backend",
                                               "request/bind-check",
                                               "request/container",
                                               "request/gpu-visibility",
                                               "request/gpus-per-task",
                                               "request/launcher",
+                                              "request/nnodes",
                                               "request/rank-order",
                                               "request/spill",
                                               "request/srun",
