@@ -4,6 +4,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/own_launch.hpp"
 #include "model/launcher.hpp"
 #include "util/text.hpp"
 
@@ -64,6 +65,26 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
   return {};
 }
 
+/// What is wrong with `hpcml launch` as the agent of each task.
+std::optional<Hit> own_agent_hit(const Launch& launch, const Link& step, const LaunchShape& shape) {
+  const auto* own = launch.find("hpcml");
+  if (own == nullptr || own->place.offset < step.place.offset || !shape.several_tasks_per_node())
+    return std::nullopt;
+  const auto wishes = agent_wishes_of(launch);
+  const auto ranks = ranks_of_own_launch(launch, shape);
+  const bool starts = find_any(*own, {"nproc-per-node", "nproc_per_node"}) != nullptr;
+  if (wishes.empty() && !starts) return std::nullopt;
+  const auto tasks = std::to_string(*shape.tasks_per_node);
+  return Hit{own->place,
+             step.program + " starts " + tasks + " tasks on each node, and " +
+                 (starts ? "each is to start the ranks of the node"
+                         : "with " + wishes + " one agent per node starts the ranks") +
+                 ": hpcml launch refuses that",
+             "start one per node: " + step.program + " --ntasks-per-node=1 --ntasks=" +
+                 (shape.nodes ? std::to_string(*shape.nodes) : "$SLURM_NNODES") +
+                 " hpcml launch --nproc-per-node " + (starts && ranks ? std::to_string(*ranks) : tasks)};
+}
+
 bool is_launcher(const Link& link) {
   if (find_any(link, {"help", "version", "h"})) return false;
   return link.role == chain::Role::agent || (link.role == chain::Role::step && link.complete);
@@ -89,11 +110,12 @@ Hits find(const Subject& subject) {
                      "leave one of the two launchers out"});
     const auto* step = launch.step();
     if (!step) continue;
+    const auto shape = shape_of(subject, launch);
+    if (auto hit = own_agent_hit(launch, *step, shape)) add_hit(hits, std::move(*hit));
     const auto inner = std::find_if(launch.chain.begin(), launch.chain.end(), [&](const Link& link) {
       return &link != step && is_launcher(link) && link.place.offset >= step->place.offset;
     });
     if (inner == launch.chain.end()) continue;
-    const auto shape = shape_of(subject, launch);
     if (inner->role == chain::Role::agent) {
       const auto fault = agent_fault(launch, *step, *inner, shape);
       if (fault.empty()) continue;
@@ -176,6 +198,14 @@ srun srun ./train
        R"(#!/bin/bash
 #SBATCH -N1 --gpus-per-node=2
 torchrun --nproc_per_node=2 --no-python torchrun --nproc_per_node=2 train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
+srun hpcml launch --max-restarts 3 -- python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=4 --gpus-per-node=4
+srun hpcml launch --nproc-per-node 4 -- python train.py
 )"},
       {R"(#!/bin/bash
 #SBATCH --nodes=2 --ntasks-per-node=1 --gpus-per-node=8
@@ -204,6 +234,14 @@ srun --ntasks=1 bash -c 'mpirun -np 2 ./train'
        R"(#!/bin/bash
 #SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=2
 srun hpcml launch --nproc-per-node 2 -- python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
+srun --ntasks=2 --ntasks-per-node=1 hpcml launch --nproc-per-node 4 --log-dir logs -- python train.py
+)",
+       R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=4 --gpus-per-node=4
+srun hpcml launch --stall-timeout 0 -- python train.py
 )",
        R"(#!/bin/bash
 #SBATCH -N1 --ntasks-per-node=4

@@ -4,6 +4,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/own_launch.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -64,6 +65,8 @@ Hits find(const Subject& subject) {
     if (!shape.gpus_per_node || !shape.tasks_per_node || *shape.tasks_per_node != 1 ||
         *shape.gpus_per_node < 2 || launch.command->context.substitution)
       continue;
+    // An agent starts as many as it is told, outside a step one for each GPU.
+    if (launch.find("hpcml") && ranks_of_own_launch(launch, shape) != 1) continue;
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
     add_hit(hits, {python->place,
@@ -97,6 +100,10 @@ srun python train.py --epochs 3
            R"(#!/bin/bash
 #SBATCH --nodes=1 --ntasks=1 --gres=gpu:a100:2
 srun singularity exec --nv x.sif python -u train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --ntasks-per-node=1 --gpus-per-node=4
+srun hpcml launch -- python train.py
 )"},
           {R"(#!/bin/bash
 #SBATCH --nodes=1 --gpus-per-node=1
@@ -154,6 +161,14 @@ python train_raytune.py
            R"(#!/bin/bash
 #SBATCH -N2 --gpus-per-node=4
 srun python deepy.py train.py config.yml
+)",
+           R"(#!/bin/bash
+#SBATCH -N2 --ntasks-per-node=1 --gpus-per-node=4
+srun hpcml launch --nproc-per-node 4 --log-dir logs -- python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 --gpus-per-node=4
+hpcml launch -- python train.py
 )"},
           find};
 }

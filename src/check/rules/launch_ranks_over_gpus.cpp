@@ -5,6 +5,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/own_launch.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -31,13 +32,6 @@ bool is_training(const Link& python) {
          !has_any(name, {"stage", "prep", "data", "convert", "download", "token", "split"});
 }
 
-/// Processes that `hpcml launch` starts in each task.
-long processes_in_task(const Launch& launch, const LaunchShape& shape) {
-  const auto* hpcml = launch.find("hpcml");
-  const auto* given = hpcml ? find_any(*hpcml, {"nproc-per-node", "nproc_per_node"}) : nullptr;
-  return given && given->value ? number_of(*given->value, shape).value_or(1) : 1;
-}
-
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1) return {};
   Hits hits;
@@ -51,7 +45,7 @@ Hits find(const Subject& subject) {
     if (!by_hpcml && (!python->module.empty() || !is_training(*python))) continue;
     const auto shape = shape_of(subject, launch);
     if (!shape.tasks_per_node || !shape.gpus_per_node || *shape.gpus_per_node < 1) continue;
-    const auto ranks = *shape.tasks_per_node * processes_in_task(launch, shape);
+    const auto ranks = *shape.tasks_per_node * ranks_of_own_launch(launch, shape).value_or(1);
     if (ranks <= *shape.gpus_per_node) continue;
     if (hits.empty() && !trains_on_gpus(subject.text)) return {}; // reads all of the text
     const auto gpus = *shape.gpus_per_node;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "check/own_launch.hpp"
+
+#include "check/launch_facts.hpp"
+#include "model/rank_request.hpp"
+
+namespace hpcml::check {
+
+std::optional<long> ranks_of_own_launch(const Launch& launch, const LaunchShape& shape) {
+  const auto* own = launch.find("hpcml");
+  if (own == nullptr) return std::nullopt;
+  if (const auto* given = find_any(*own, {"nproc-per-node", "nproc_per_node"}))
+    return given->value ? number_of(*given->value, shape) : std::nullopt;
+  // Outside a step it starts one for each GPU.
+  return launch.step() != nullptr ? std::optional(1L) : shape.gpus_per_node;
+}
+
+std::string agent_wishes_of(const Launch& launch) {
+  const auto* own = launch.find("hpcml");
+  if (own == nullptr) return {};
+  model::RankRequest asked;
+  for (const auto& flag : model::k_rank_flags) {
+    const auto* given = own->find(flag.name);
+    if (given == nullptr) continue;
+    // A value that is known only when the script runs is asked for, whatever it is.
+    const auto text = flag.is_switch()                        ? "true"
+                      : given->value && given->value->known() ? given->value->text()
+                                                              : "1";
+    if (flag.read(asked, text, {})) continue; // said by launch itself
+  }
+  return model::wishes_for_agent(asked);
+}
+
+} // namespace hpcml::check
