@@ -221,7 +221,7 @@ void AgentLoop::start(const Order& order) {
   AttemptRanks overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
                         x_store > 0 ? &x_activity : nullptr,
                         [this](const Order& why, const auto& say) { tell_stop(why, say); });
-  launch::Oversight oversight{&overseer, x_mask, {}};
+  launch::Oversight oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
   if (x_store > 0) oversight.spared.push_back(x_store);
   if (x_met.service) oversight.spared.push_back(*x_met.service);
   launch::Outcome outcome;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ bool kill_marked(const std::string& mark) {
 }
 
 /// Body of the process: holds nothing of launch's but the line that ends with it.
-[[noreturn]] void watch(int line, const volatile pid_t* groups, std::size_t count, const std::string& mark) {
+[[noreturn]] void watch(int line, const volatile pid_t* groups, std::size_t count, const std::string& mark,
+                        const std::string& folder) {
   ::setsid();
   for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_IGN);
   ::dup2(line, 0);
@@ -64,6 +66,8 @@ bool kill_marked(const std::string& mark) {
     if (!kill_marked(mark)) break;
     ::usleep(2000);
   }
+  std::error_code ignored;
+  if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
   ::_exit(0);
 }
 
@@ -91,7 +95,7 @@ util::Status Guard::start() {
   x_pid = ::fork();
   if (x_pid == 0) {
     ::close(ends[1]);
-    watch(ends[0], x_groups, x_count, entry);
+    watch(ends[0], x_groups, x_count, entry, x_folder);
   }
   ::close(ends[0]);
   if (x_pid < 0) return failed("fork");

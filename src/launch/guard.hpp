@@ -24,6 +24,8 @@ public:
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
+  /// A folder that goes, too, where launch is killed; said before the start.
+  void take_along(std::string folder) { x_folder = std::move(folder); }
   util::Status start();
   /// The process group of a rank; 0 once the group is gone, since its number may become somebody else's.
   void set_group(std::size_t index, pid_t group);
@@ -36,7 +38,7 @@ private:
   volatile pid_t* x_groups = nullptr; ///< shared with the process
   int x_line = -1;                    ///< it reads the other end
   pid_t x_pid = -1;
-  std::string x_mark;
+  std::string x_mark, x_folder;
 };
 
 } // namespace hpcml::launch

@@ -61,7 +61,10 @@ Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
   for (const int signal : k_watched) ::sigaddset(&watched, signal);
   ::sigprocmask(SIG_BLOCK, &watched, &x_mask_before);
   x_start_of_ranks.mask = oversight ? oversight->mask : x_mask_before;
-  if (oversight) x_groups.spare(oversight->spared);
+  if (oversight) {
+    x_groups.spare(oversight->spared);
+    x_groups.guard().take_along(oversight->folder);
+  }
   ::signal(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -92,6 +92,15 @@ AgentEnd AgentProcess::wait() {
   return {};
 }
 
+bool is_gone(const std::string& pid) {
+  for (int i = 0; i < 6000; ++i) {
+    const auto text = util::read_file("/proc/" + pid + "/stat");
+    if (!text || text->find(") Z ") != std::string::npos) return true;
+    ::usleep(10000);
+  }
+  return false;
+}
+
 AgentEnd run_one(const agent::AgentRequest& request) { return AgentProcess(request).wait(); }
 
 } // namespace hpcml::testing

@@ -40,6 +40,10 @@ private:
   pid_t x_pid = -1;
 };
 
+/// True once no process `pid` runs any more (one that nobody has waited for does not); waits for it up to a
+/// minute.
+bool is_gone(const std::string& pid);
+
 AgentEnd run_one(const agent::AgentRequest& request);
 
 } // namespace hpcml::testing

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <unistd.h>
 
 #include "agent/agent_helper.hpp"
 #include "free_port.hpp"
@@ -51,14 +52,13 @@ TEST_CASE("an agent's ranks find torchrun's whole contract") {
 TEST_CASE("all ranks start again where one fails, as often as is allowed") {
   test::TempFolder folder;
   // Rank 1 fails until it was started three times.
-  auto request =
-      agent_of(2, "cd " + folder.path().string() +
-                      "; echo started $RANK $TORCHELASTIC_RESTART_COUNT; test $RANK = 0 && exec sleep 60;"
-                      "echo x >> times; test $(wc -l < times) = 3 || exit 5; touch done");
-  request.launch.command[2] = "cd " + folder.path().string() +
-                              "; echo started $RANK $TORCHELASTIC_RESTART_COUNT;"
-                              "if test $RANK = 0; then while ! test -e done; do sleep 0.05; done; exit 0; fi;"
-                              "echo x >> times; test $(wc -l < times) = 3 || exit 5; touch done";
+  const auto script =
+      "cd " + folder.path().string() +
+      "; echo started $RANK $TORCHELASTIC_RESTART_COUNT; up=up$TORCHELASTIC_RESTART_COUNT;"
+      "if test $RANK = 0; then touch $up; while ! test -e done; do sleep 0.05; done; exit 0; fi;"
+      "while ! test -e $up; do sleep 0.05; done;"
+      "echo x >> times; test $(wc -l < times) = 3 || exit 5; touch done";
+  auto request = agent_of(2, script);
   SECTION("often enough") {
     request.max_restarts = 2;
     const auto end = run_one(request);
@@ -160,7 +160,19 @@ TEST_CASE("nobody outlives the agent of the first node") {
   const auto end = agents[1]->wait();
   CHECK(end.code == 125);
   CHECK_THAT(end.err, Contains("the agent of the first node") && Contains("has gone"));
-  CHECK(::kill(static_cast<pid_t>(*pid), 0) != 0);
+  CHECK(is_gone(std::to_string(*pid)));
+}
+
+TEST_CASE("an agent that is killed leaves neither ranks nor folders") {
+  AgentProcess agent(agent_of(1, "echo $$ $TORCHELASTIC_ERROR_FILE; exec sleep 300"));
+  REQUIRE(agent.shows("error.json"));
+  const auto words = util::split(util::split(agent.out(), '\n')[0], ' ');
+  ::kill(agent.pid(), SIGKILL);
+  CHECK(agent.wait().code == 137);
+  const auto folder = std::filesystem::path(words[2]).parent_path().parent_path().parent_path();
+  for (int i = 0; i < 6000 && std::filesystem::exists(folder); ++i) ::usleep(10000);
+  CHECK_FALSE(std::filesystem::exists(folder));
+  CHECK(is_gone(words[1]));
 }
 
 TEST_CASE("a signal to an agent ends its ranks and those of the others, and the agent by it") {

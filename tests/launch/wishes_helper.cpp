@@ -24,7 +24,7 @@ int run_overseen(const launch::LaunchRequest& request, const launch::Surrounding
                  launch::Overseer* overseer) {
   const auto first = launch::find_first_world(request, here);
   const auto ranks = launch::prepare_ranks(request, here, std::get<launch::World>(first));
-  const launch::Oversight oversight{overseer, {}, {}};
+  const launch::Oversight oversight{overseer, {}, {}, {}};
   return launch::Supervisor(request, here, std::get<launch::PreparedRanks>(ranks).node, &oversight)
       .run()
       .code;
