@@ -2,7 +2,8 @@
 #include "launch/output_routes.hpp"
 
 #include <algorithm>
-#include <cctype>
+
+#include "util/dollar_words.hpp"
 
 namespace hpcml::launch {
 
@@ -21,40 +22,12 @@ std::string own_prefix(unsigned rank, bool colour) {
   return colour ? k_colours[rank % 6] + text + "\033[0m " : text + " ";
 }
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 } // namespace
 
 std::string fill_prefix(const OutputWishes& wishes, unsigned rank, unsigned local_rank) {
-  const std::string& text = wishes.prefix;
-  std::string filled;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto dollar = std::min(text.find('$', at), text.size());
-    filled += text.substr(at, dollar - at);
-    at = dollar;
-    if (at == text.size()) break;
-    const bool braced = text.compare(at, 2, "${") == 0;
-    const std::size_t start = at + (braced ? 2 : 1);
-    std::size_t end = start;
-    while (end < text.size() && is_word(text[end])) ++end;
-    const std::string name = text.substr(start, end - start);
-    const bool whole = !braced || (end < text.size() && text[end] == '}');
-    if (braced && whole) ++end;
-    if (text.compare(at, 2, "$$") == 0) {
-      filled += '$';
-      end = at + 2;
-    } else if (whole && name == "rank") {
-      filled += std::to_string(rank);
-    } else if (whole && name == "local_rank") {
-      filled += std::to_string(local_rank);
-    } else if (whole && name == "role_name") {
-      filled += wishes.role;
-    } else {
-      filled += text.substr(at, end - at);
-    }
-    at = end;
-  }
-  return filled;
+  return util::fill_dollar_words(wishes.prefix, {{"rank", std::to_string(rank)},
+                                                 {"local_rank", std::to_string(local_rank)},
+                                                 {"role_name", wishes.role}});
 }
 
 std::vector<OutputRoute> plan_routes(const OutputWishes& wishes, const RoutedRanks& ranks, bool is_error) {
@@ -76,6 +49,7 @@ std::vector<OutputRoute> plan_routes(const OutputWishes& wishes, const RoutedRan
     const bool own = wishes.prefix.empty();
     route.plain_prefix = own ? own_prefix(route.rank, false) : fill_prefix(wishes, route.rank, local);
     route.prefix = own ? own_prefix(route.rank, ranks.colour) : route.plain_prefix;
+    if (wishes.only_tee_has_prefix && !teed) route.prefix.clear();
     routes.push_back(std::move(route));
   }
   return routes;

@@ -36,7 +36,8 @@ struct OutputWishes {
   std::vector<std::string> err_filters; ///< and FOLDER/filtered_stderr.log
   std::string prefix; ///< of shown lines; "${role_name}", "${local_rank}" and "${rank}" in it are filled in;
                       ///< empty: "[RANK] "
-  std::string role = "default"; ///< for `prefix`
+  bool only_tee_has_prefix = false; ///< the lines of other streams that are shown have none
+  std::string role = "default";     ///< for `prefix`
 };
 
 } // namespace hpcml::launch

@@ -11,9 +11,7 @@ namespace hpcml::launch {
 using util::Error;
 using util::Result;
 
-namespace {
-
-bool is_compiled(const std::string& path) {
+bool is_compiled_program(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   char magic[4] = {};
   const bool elf = fd >= 0 && ::read(fd, magic, sizeof magic) == 4 && magic[0] == 0x7f && magic[1] == 'E' &&
@@ -22,7 +20,7 @@ bool is_compiled(const std::string& path) {
   return elf;
 }
 
-Result<std::string> active_python(const util::EnvSnapshot& env) {
+Result<std::string> find_active_python(const util::EnvSnapshot& env) {
   for (const auto* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const auto prefix = env.get_or(variable, "");
     if (!prefix.empty() && ::access((prefix + "/bin/python").c_str(), X_OK) == 0)
@@ -35,16 +33,14 @@ Result<std::string> active_python(const util::EnvSnapshot& env) {
       "activate an environment, or give the whole command behind --"};
 }
 
-} // namespace
-
 Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                      const util::EnvSnapshot& env) {
   if (words.empty())
     return Error{module ? "-m needs a module" : "there is no command", "hpcml launch [FLAGS] -- CMD…"};
-  if (!module && is_compiled(words.front()))
+  if (!module && is_compiled_program(words.front()))
     return Error{words.front() + " is a compiled program, not a Python script",
                  "put -- before it: hpcml launch … -- " + words.front()};
-  TRY(const auto python, active_python(env));
+  TRY(const auto python, find_active_python(env));
   std::vector<std::string> command = {python,
                                       "-u"}; // as torchrun does: a killed rank must not lose its last lines
   if (module) command.emplace_back("-m");

@@ -10,9 +10,15 @@
 
 namespace hpcml::launch {
 
-/// PYTHON -u [-m] WORDS…; the Python of $VIRTUAL_ENV, else of $CONDA_PREFIX, else python3 or python from
-/// PATH. A compiled program in the script's place is an error that says how to start it.
+/// PYTHON -u [-m] WORDS… with the active Python. A compiled program in the script's place is an error that
+/// says how to start it.
 util::Result<std::vector<std::string>> find_python_command(const std::vector<std::string>& words, bool module,
                                                            const util::EnvSnapshot& env);
+
+/// The Python of $VIRTUAL_ENV, else of $CONDA_PREFIX, else python3 or python from PATH.
+util::Result<std::string> find_active_python(const util::EnvSnapshot& env);
+
+/// Whether the file begins as a compiled program does.
+bool is_compiled_program(const std::string& path);
 
 } // namespace hpcml::launch

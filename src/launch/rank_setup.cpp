@@ -6,6 +6,7 @@
 #include "launch/agreement.hpp"
 #include "launch/cache_dirs.hpp"
 #include "model/gpu_vendor.hpp"
+#include "util/dollar_words.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -99,11 +100,11 @@ void hide_gpus(Builder& builder, const VisibleGpus& there, model::GpuVendor vend
 }
 
 /// The rank's place, for all that read it; an agent tells its ranks theirs itself.
-void set_rank_variables(Builder& builder, const RankSetup& setup) {
+void set_rank_variables(Builder& builder, const RankSetup& setup, bool virtual_local_rank) {
   for (const auto& [name, value] : rank_variables(setup.world))
     if (!setup.node->agent ||
         (name != "RANK" && name != "LOCAL_RANK" && name != "WORLD_SIZE" && name != "LOCAL_WORLD_SIZE"))
-      builder.set(name, value);
+      builder.set(name, virtual_local_rank && name == "LOCAL_RANK" ? "0" : value);
   for (const auto& [name, value] : agent_variables(setup.world)) builder.set(name, value);
   if (!setup.world.agent) return;
   for (const auto& [name, value] : setup.world.agent->offered)
@@ -144,6 +145,13 @@ void set_cache_variables(Builder& builder, const RankSetup& setup) {
 
 } // namespace
 
+std::vector<std::string> command_of_rank(const LaunchRequest& request, unsigned local_rank) {
+  auto command = request.command;
+  for (std::size_t i = 1; request.fills_in_local_rank && i < command.size(); ++i)
+    command[i] = util::fill_dollar_words(command[i], {{"local_rank", std::to_string(local_rank)}});
+  return command;
+}
+
 RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
                           unsigned local_rank) {
   RankSetup setup;
@@ -156,7 +164,7 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   setup.gpus = common.gpus.visible.entries.empty() ? "none" : util::join(common.gpus.visible.entries, ",");
   setup.env = common.env;
   Builder builder(setup);
-  set_rank_variables(builder, setup);
+  set_rank_variables(builder, setup, request.virtual_local_rank);
   if (common.agent) // only the agent knows how many ranks it starts
     setup.plan.env.erase(std::remove_if(setup.plan.env.begin(), setup.plan.env.end(),
                                         [](const auto& variable) { return is_for_one_rank(variable.name); }),

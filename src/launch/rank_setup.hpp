@@ -28,6 +28,11 @@ struct RankSetup {
 RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
                           unsigned local_rank);
 
+/// The command of local rank `local_rank`. Where the request says so each argument is taken for a template of
+/// Python, as torchrun does: ${local_rank} and $local_rank become its number, $$ a dollar, and anything else
+/// stays.
+std::vector<std::string> command_of_rank(const LaunchRequest& request, unsigned local_rank);
+
 /// `text` with $NAME, ${NAME} and ${NAME:-word} replaced; nothing if it needs a shell (a command, another
 /// operator). Pure.
 std::optional<std::string> expand_variables(const std::string& text, const util::EnvSnapshot& env);

@@ -91,7 +91,9 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
   ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
   RankSetup setup = make_rank_setup(start.request, start.node, local_rank);
   setup.env.set(k_launch_variable, start.mark);
-  ::_exit(become_rank(setup, start.request, start.here));
+  LaunchRequest request = start.request;
+  request.command = command_of_rank(start.request, local_rank);
+  ::_exit(become_rank(setup, request, start.here));
 }
 
 bool make_pipe(int ends[2]) {

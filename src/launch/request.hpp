@@ -48,6 +48,8 @@ struct LaunchRequest {
   model::RankRequest asked; ///< what was asked for and reaches the ranks as it is
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
+  bool virtual_local_rank = false;  ///< LOCAL_RANK is 0 for all that are started here
+  bool fills_in_local_rank = false; ///< "${local_rank}" in the command's arguments is the rank's
   std::optional<std::chrono::seconds>
       grace;           ///< until KILL for ranks that were asked to end; unset: the two above
   OutputWishes output; ///< of ranks that are started here

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "temp_folder.hpp"
+#include "util/dollar_words.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/shell_quote.hpp"
@@ -204,4 +205,12 @@ TEST_CASE("a count has its noun in the right number, and a list each text once")
   CHECK(list == std::vector<std::string>{"a", "b"});
   CHECK(contains(list, "b"));
   CHECK_FALSE(contains(list, "c"));
+}
+
+TEST_CASE("words with a dollar are filled in as Python's templates are") {
+  const auto fill = [](const char* text) { return util::fill_dollar_words(text, {{"rank", "3"}}); };
+  CHECK(fill("a$rank-${rank}") == "a3-3");
+  CHECK(fill("$rank_0 $ranks ${rank} $") == "$rank_0 $ranks 3 $");
+  CHECK(fill("$$rank $$$rank ${rank") == "$rank $3 ${rank");
+  CHECK(fill("${other} ${} $1 x") == "${other} ${} $1 x");
 }
