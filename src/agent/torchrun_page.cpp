@@ -17,7 +17,7 @@ Usage: hpcml torchrun [FLAGS] SCRIPT [ARGS...]
 
 Dashes in a flag's name may be underscores, and a name may be shortened as long as one flag is meant. PET_NAME in the
 environment says what the line does not (PET_NNODES=2). PYTHON_EXEC is the Python of the script; ${local_rank} in its
-arguments becomes the rank's; TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE stands before each line that is shown.
+arguments becomes the rank's; TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE stands before the lines of --tee.
 
 )";
 
