@@ -29,9 +29,13 @@ struct Command {
 
 // One line per command, in the order of --help.
 constexpr Command k_commands[] = {
-    {"gen", add_gen},     {"submit", add_submit},       {"check", add_check},       {"rules", add_rules},
-    {"init", add_init},   {"config", add_config},       {"emulate", add_emulate},   {"launch", add_launch},
-    {"sites", add_sites}, {"preflight", add_preflight}, {"affinity", add_affinity}, {"store", add_store},
+    {"gen", add_gen},           {"submit", add_submit},
+    {"check", add_check},       {"rules", add_rules},
+    {"init", add_init},         {"config", add_config},
+    {"emulate", add_emulate},   {"launch", add_launch},
+    {"sites", add_sites},       {"preflight", add_preflight},
+    {"affinity", add_affinity}, {"store", add_store},
+    {"torchrun", add_torchrun},
 };
 
 const char* const k_app_footer = R"(Examples:
@@ -269,6 +273,8 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
   context.has_program = dashes != context.argv.end();
   if (context.has_program) context.program.assign(dashes + 1, context.argv.end());
   try {
+    if (argc > 0 && util::base_name(context.argv.front()) == "torchrun")
+      return check_output(run_torchrun(context, {context.argv.begin() + 1, context.argv.end()}), context);
     context.every_flag = false;
     if (const auto code = run_words(context)) return check_output(*code, context);
     context.every_flag = true; // what is wrong, or the help, is said with all of them known

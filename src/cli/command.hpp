@@ -46,6 +46,10 @@ void add_submit(CLI::App& app, Context& context, int& exit_code);
 void add_init(CLI::App& app, Context& context, int& exit_code);
 void add_store(CLI::App& app, Context& context, int& exit_code);
 void add_config(CLI::App& app, Context& context, int& exit_code);
+void add_torchrun(CLI::App& app, Context& context, int& exit_code);
+
+/// `hpcml torchrun WORDS…`: its flags are read as torch's torchrun reads them, by no parser of ours.
+int run_torchrun(const Context& context, const std::vector<std::string>& words);
 
 /// Prints diagnostics on stderr, with `source` for carets.
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);

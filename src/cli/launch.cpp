@@ -3,23 +3,19 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
-#include <unistd.h>
 
 #include "agent/agent.hpp"
 #include "cli/command.hpp"
 #include "cli/launch_agent.hpp"
+#include "cli/surroundings.hpp"
 #include "diag/visible_text.hpp"
-#include "launch/agreement.hpp"
 #include "launch/failure.hpp"
 #include "launch/launch.hpp"
 #include "launch/python_command.hpp"
 #include "launch/rendezvous.hpp"
-#include "launch/starter.hpp"
 #include "spec/merged_profile.hpp"
 #include "spec/site_store.hpp"
 #include "util/embedded.hpp"
-#include "util/file.hpp"
-#include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -50,18 +46,6 @@ launch::BindMode bind_mode(const std::string& text) {
   if (text == "apply") return launch::BindMode::apply;
   if (text == "verify") return launch::BindMode::verify;
   return text == "none" ? launch::BindMode::none : launch::BindMode::automatic;
-}
-
-launch::Surroundings surroundings_of(const Context& context) {
-  launch::Surroundings here;
-  here.env = launch::without_outer_rank(context.env);
-  here.machine = util::read_host_name();
-  here.host = context.env.get_or("SLURMD_NODENAME", here.machine);
-  here.ancestors = launch::read_ancestors();
-  here.program = util::own_executable().string();
-  here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
-  here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
-  return here;
 }
 
 int fail(const Context& context, const launch::Surroundings& here, const std::string& phase,

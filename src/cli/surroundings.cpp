@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "cli/surroundings.hpp"
+
+#include <unistd.h>
+
+#include "launch/agreement.hpp"
+#include "launch/starter.hpp"
+#include "util/file.hpp"
+#include "util/host_names.hpp"
+
+namespace hpcml::cli {
+
+launch::Surroundings surroundings_of(const Context& context) {
+  launch::Surroundings here;
+  here.env = launch::without_outer_rank(context.env);
+  here.machine = util::read_host_name();
+  here.host = context.env.get_or("SLURMD_NODENAME", here.machine);
+  here.ancestors = launch::read_ancestors();
+  here.program = util::own_executable().string();
+  here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
+  return here;
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// hpcml torchrun as a process: lines that torchrun takes, with programs that stand for training.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <future>
+
+#include "agent/torchrun_page.hpp"
+#include "cli/desk_helper.hpp"
+#include "free_port.hpp"
+#include "sorted_lines.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+using test::sorted_lines;
+using Words = std::vector<std::string>;
+
+namespace {
+
+/// A program of the desk, started by `program WORDS`; nothing of the machine's environment but PATH.
+util::ProcessOutput run_program(const Desk& desk, const std::string& program, const Words& words,
+                                const std::map<std::string, std::string>& more = {}) {
+  const auto machine = util::EnvSnapshot::of_process();
+  util::EnvSnapshot env;
+  env.set("PATH", machine.get_or("PATH", "/usr/bin:/bin"));
+  env.set("TMPDIR", (desk / "").string());
+  for (const auto& [name, value] : more) env.set(name, value);
+  Words line = {program};
+  line.insert(line.end(), words.begin(), words.end());
+  const auto output = util::run_process(line, env, std::chrono::seconds(120));
+  REQUIRE(output);
+  return *output;
+}
+
+util::ProcessOutput torchrun(const Desk& desk, Words words,
+                             const std::map<std::string, std::string>& more = {}) {
+  words.insert(words.begin(), "torchrun");
+  return run_program(desk, HPCML_BINARY, words, more);
+}
+
+/// The same for `sh -c SCRIPT`, of which rank 0's program needs no torch.
+util::ProcessOutput torchrun_sh(const Desk& desk, Words flags, const std::string& script,
+                                const std::map<std::string, std::string>& more = {}) {
+  flags.insert(flags.end(), {"--no-python", "sh", "-c", script});
+  return torchrun(desk, flags, more);
+}
+
+/// The files below a folder, by their last `parts` names.
+std::vector<std::string> files_below(const std::filesystem::path& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// What stands in the one file whose path ends so; "none" where there is no such file.
+std::string text_of(const std::filesystem::path& folder, const std::string& end) {
+  for (const auto& file : files_below(folder))
+    if (file.ends_with(end)) return util::read_file(file).value_or("unreadable");
+  return "none";
+}
+
+} // namespace
+
+TEST_CASE("hpcml torchrun says its flags, its table, and what is wrong with a line") {
+  const Desk desk;
+  CHECK(torchrun(desk, {"--help"}).out == agent::render_torchrun_help());
+  CHECK(torchrun(desk, {"--help-markdown"}).out == agent::render_torchrun_table());
+  const auto wrong = torchrun(desk, {"--nnode-rank", "x.py"});
+  CHECK(wrong.exit_code == 2);
+  CHECK(holds(wrong.err, "torchrun has no flag --nnode-rank"));
+  CHECK(holds(wrong.err, "did you mean --node-rank?"));
+  CHECK(torchrun(desk, {}).exit_code == 2);
+  CHECK(torchrun(desk, {"--nnodes=2", "--rdzv-backend=etcd", "x.py"}).exit_code == 2);
+}
+
+TEST_CASE("docs/torchrun.md has the table that hpcml torchrun --help-markdown writes") {
+  const auto page = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/torchrun.md").value_or("");
+  CHECK(page.ends_with("-->\n" + agent::render_torchrun_table()));
+}
+
+TEST_CASE("the ranks of torchrun find its variables, and those of another run count for nothing") {
+  const Desk desk;
+  const auto run =
+      torchrun_sh(desk, {"--nproc-per-node=2", "--max-restarts=1", "--role=trainer", "--rdzv-id=r7"},
+                  "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $GROUP_RANK $ROLE_RANK "
+                  "$ROLE_NAME $ROLE_WORLD_SIZE $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS "
+                  "$TORCHELASTIC_RUN_ID $MASTER_ADDR",
+                  {{"RANK", "5"}, {"WORLD_SIZE", "9"}, {"MASTER_ADDR", "elsewhere"}, {"MASTER_PORT", "1"}});
+  CHECK(run.exit_code == 0);
+  CHECK(sorted_lines(run.out) ==
+        Words{"0 0 2 2 0 0 trainer 2 0 1 r7 127.0.0.1", "1 1 2 2 0 1 trainer 2 0 1 r7 127.0.0.1"});
+}
+
+TEST_CASE("a link named torchrun to hpcml is torchrun") {
+  const Desk desk;
+  std::filesystem::create_symlink(HPCML_BINARY, desk / "torchrun");
+  const auto run =
+      run_program(desk, (desk / "torchrun").string(),
+                  {"--standalone", "--nproc_per_node", "2", "--no_python", "sh", "-c", "echo $RANK"});
+  CHECK(run.exit_code == 0);
+  CHECK(sorted_lines(run.out) == Words{"0", "1"});
+}
+
+TEST_CASE("the code of the rank that fails is the run's") {
+  const Desk desk;
+  CHECK(torchrun_sh(desk, {"--nproc-per-node=2"}, "test $RANK = 0 || exit 7; exec sleep 60").exit_code == 7);
+}
+
+TEST_CASE("all ranks start again, --max-restarts times") {
+  const Desk desk;
+  const auto run =
+      torchrun_sh(desk, {"--nproc-per-node=2", "--max-restarts=2"},
+                  "echo $RANK.$TORCHELASTIC_RESTART_COUNT; test $TORCHELASTIC_RESTART_COUNT = 2");
+  CHECK(run.exit_code == 0);
+  CHECK(holds(run.out, "0.2"));
+  CHECK(holds(run.out, "1.2"));
+  CHECK(torchrun_sh(desk, {"--max-restarts=1"}, "exit 3").exit_code == 3);
+}
+
+TEST_CASE("the script is Python's, with its arguments, a module or a program") {
+  const Desk desk;
+  desk.put("python", "#!/bin/sh\necho \"$@\"\n", 0755);
+  const std::map<std::string, std::string> env = {{"PYTHON_EXEC", (desk / "python").string()}};
+  CHECK(torchrun(desk, {"t.py", "--lr", "${local_rank}", "$$x"}, env).out == "-u t.py --lr 0 $x\n");
+  CHECK(torchrun(desk, {"-m", "pkg.train", "-m"}, env).out == "-u -m pkg.train -m\n");
+  CHECK(torchrun(desk, {"--pass-local-rank", "t.py", "a"}, env).out == "-u t.py --local-rank=0 a\n");
+  CHECK(sorted_lines(torchrun(desk, {"--nproc", "2", "t.py", "r$local_rank"}, env).out) ==
+        Words{"-u t.py r0", "-u t.py r1"});
+  CHECK(holds(torchrun(desk, {"/bin/sh"}, env).err, "hpcml torchrun --no-python"));
+}
+
+TEST_CASE("--virtual-local-rank makes every rank's local rank 0") {
+  const Desk desk;
+  const auto run =
+      torchrun_sh(desk, {"--nproc-per-node=2", "--virtual-local-rank"}, "echo $RANK $LOCAL_RANK");
+  CHECK(sorted_lines(run.out) == Words{"0 0", "1 0"});
+}
+
+TEST_CASE("-r, -t, --log-dir and the filters put output where torchrun does") {
+  const Desk desk;
+  const auto logs = desk / "logs";
+  const auto run = torchrun_sh(desk,
+                               {"--nproc-per-node=2", "--role=trainer", "--rdzv-id=r7", "-r3", "-t0:1",
+                                "--duplicate-stdout-filters=loss", "--log-dir", logs.string()},
+                               "echo loss $RANK; echo other $RANK; echo bad $RANK >&2");
+  CHECK(run.exit_code == 0);
+  CHECK(run.out == "[trainer0]:loss 0\n[trainer0]:other 0\n");
+  CHECK_FALSE(holds(run.err, "bad"));
+  CHECK(text_of(logs, "attempt_0/0/stdout.log") == "loss 0\nother 0\n");
+  CHECK(text_of(logs, "attempt_0/1/stdout.log") == "loss 1\nother 1\n");
+  CHECK(text_of(logs, "attempt_0/1/stderr.log") == "bad 1\n");
+  CHECK(holds(text_of(logs, "filtered_stdout.log"), "loss"));
+  CHECK_FALSE(holds(text_of(logs, "filtered_stdout.log"), "other"));
+}
+
+TEST_CASE("without --log-dir the files are in a new folder of TMPDIR, which is said") {
+  const Desk desk;
+  const auto run = torchrun_sh(desk, {"-r1"}, "echo hello");
+  CHECK(run.out.empty());
+  CHECK(holds(run.err, "the files of -r, -t and the filters are in " + (desk / "torchelastic_").string()));
+  CHECK(text_of(desk / "", "/0/stdout.log") == "hello\n");
+  CHECK(torchrun_sh(desk, {"-r3", "--log-dir=/dev/null"}, "echo shown").out == "shown\n");
+}
+
+TEST_CASE("what is shown has a prefix where it is teed, and --local-ranks-filter leaves the others out") {
+  const Desk desk;
+  const auto run = torchrun_sh(desk, {"--nproc-per-node=2", "--local-ranks-filter=1"}, "echo $RANK");
+  CHECK(run.out == "1\n");
+  const auto teed = torchrun_sh(desk, {"-t1"}, "echo x",
+                                {{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", "<$rank/${role_name}> "}});
+  CHECK(teed.out == "<0/default> x\n");
+}
+
+TEST_CASE("PET_ variables start what a line does") {
+  const Desk desk;
+  const auto run =
+      torchrun_sh(desk, {}, "echo $WORLD_SIZE", {{"PET_NPROC_PER_NODE", "2"}, {"PET_STANDALONE", "1"}});
+  CHECK(run.out == "2\n2\n");
+}
+
+TEST_CASE(
+    "two nodes meet at the endpoint, with c10d in the order of coming and with static as they are numbered") {
+  const Desk desk;
+  const auto run_two = [&](const std::function<Words(int)>& flags) {
+    const auto start = [&](int node) {
+      return torchrun_sh(desk, flags(node),
+                         "echo " + std::to_string(node) +
+                             ": $RANK $WORLD_SIZE $GROUP_RANK $TORCHELASTIC_RUN_ID");
+    };
+    auto second = std::async(std::launch::async, start, 1);
+    const auto first = start(0);
+    const auto other = second.get();
+    CAPTURE(first.err, other.err);
+    CHECK(first.exit_code == 0);
+    CHECK(other.exit_code == 0);
+    return sorted_lines(first.out + other.out);
+  };
+  auto port = std::to_string(test::free_port());
+  const auto c10d = run_two([&](int) {
+    return Words{"--nnodes=2", "--nproc-per-node=2", "--rdzv-backend=c10d",
+                 "--rdzv-endpoint=127.0.0.1:" + port, "--rdzv-id=r7"};
+  });
+  REQUIRE(c10d.size() == 4);
+  Words ranks;
+  for (const auto& line : c10d) ranks.push_back(line.substr(3));
+  std::sort(ranks.begin(), ranks.end());
+  CHECK(ranks == Words{"0 4 0 r7", "1 4 0 r7", "2 4 1 r7", "3 4 1 r7"});
+  port = std::to_string(test::free_port());
+  const auto fixed = run_two([&](int node) {
+    return Words{"--nnodes=2", "--node-rank=" + std::to_string(node), "--master-addr=127.0.0.1",
+                 "--master-port=" + port};
+  });
+  CHECK(fixed == Words{"0: 0 2 0 none", "1: 1 2 1 none"});
+}
