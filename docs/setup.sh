@@ -29,7 +29,7 @@ torch_packages=(libtorch-dev libgloo-dev)
 # shellcheck disable=SC2034
 data_packages=(python3-sklearn)
 # shellcheck disable=SC2034
-test_packages=(shellcheck procps strace libc6-dev slurmdbd mariadb-server-core diffutils patch python3-jsonschema python3-yaml python3-mpi4py
+test_packages=(ccache shellcheck procps strace libc6-dev slurmdbd mariadb-server-core diffutils patch python3-jsonschema python3-yaml python3-mpi4py
   pre-commit)
 
 # Installs the packages of its arguments that are not there yet.
