@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds hpcml and runs every test, on a bare Debian 12 machine (root or sudo): bash tests/run.sh
-# What it does, in this order: packages, the release build with all tests (real Slurm included), the core under
+# What it does, in this order: packages, the release build with all tests (real Slurm included), beside them the core under
 # AddressSanitizer, and the LibTorch part once more with the other LibTorch generation.
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -8,7 +8,7 @@ cd "$repo"
 # shellcheck source=docs/setup.sh
 . docs/setup.sh
 started=$SECONDS
-say "this takes about 35 minutes on 2 cores: packages 3, release build 8, tests 14 (with the build for ASan), ASan 6, second LibTorch 3"
+say "this takes about 35 minutes on 2 cores: packages 3, release build 8, tests 20 (with those under ASan), second LibTorch 3"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 
@@ -23,14 +23,16 @@ configure_and_build release
 # covered by the release run: LeakSanitizer cannot follow processes into namespaces or through exec.
 asan_folders=(util store model diag topo affinity slurm shell spec chain site plan render check port launch agent discover cli)
 
-say "tests; beside them the core is built under AddressSanitizer and UBSan (build/asan-build.log)"
-# Tests with a real Slurm mostly wait: the build has the processors meanwhile. A group of its own, to end it as a whole.
+asan_tests="^($(IFS='|'; echo "${asan_folders[*]/launch/launch-pure}")|render-hostile)\$"
+
+say "tests; beside them the core is built and tested under AddressSanitizer and UBSan (build/asan.log)"
+# Tests with a real Slurm mostly wait: the others have the processors meanwhile. A group of its own, to end it as a whole.
 set -m
 (
   renice -n 10 "$BASHPID" >/dev/null
-  configure_and_build asan hpcml "${asan_folders[@]/%/_tests}"
-) >build/asan-build.log 2>&1 &
-asan_build=$!
+  configure_and_build asan hpcml "${asan_folders[@]/%/_tests}" && ctest --preset asan -j2 --no-tests=error -R "$asan_tests"
+) >build/asan.log 2>&1 &
+asan=$!
 # The other LibTorch comes from the network meanwhile.
 (
   [ -n "$torch_folder" ] || [ -f build/venv-torch/complete ] || {
@@ -39,15 +41,15 @@ asan_build=$!
 ) >build/venv-torch.log 2>&1 &
 other_torch=$!
 set +m
-trap 'kill -- "-$asan_build" "-$other_torch" 2>/dev/null || true' EXIT
+trap 'kill -- "-$asan" "-$other_torch" 2>/dev/null || true' EXIT
 ctest --preset release -j3 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
 
 say "the core under AddressSanitizer and UBSan"
-wait "$asan_build" || {
-  tail -n 50 build/asan-build.log
-  die "building under AddressSanitizer failed: the first 'error:' in build/asan-build.log is the cause"
+wait "$asan" || {
+  tail -n 200 build/asan.log
+  die "a build or a test under AddressSanitizer failed; its output is above, and in build/asan.log"
 }
-ctest --preset asan -j2 --no-tests=error -R "^($(IFS='|'; echo "${asan_folders[*]/launch/launch-pure}")|render-hostile)\$" || die "a test failed under AddressSanitizer; its output is above"
+tail -n 5 build/asan.log
 
 if [ -n "$torch_folder" ]; then
   say "the LibTorch part with Debian's libtorch-dev"
