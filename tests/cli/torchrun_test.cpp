@@ -217,3 +217,23 @@ TEST_CASE(
   });
   CHECK(fixed == Words{"0: 0 2 0 none", "1: 1 2 1 none"});
 }
+
+TEST_CASE("in a step of Slurm the nodes of torchrun meet, told of an endpoint or not", "[slurm]") {
+  const Desk desk;
+  desk.put("say.sh", "echo $RANK $WORLD_SIZE $GROUP_RANK $MASTER_ADDR\n");
+  const std::string step = "srun -N2 --ntasks-per-node=1 ",
+                    line = "$H torchrun --nnodes 2 --nproc-per-node 2 ", program = "--no-python sh say.sh";
+  const auto run = desk.emulate(
+      "generic", 2,
+      "printf '#!/bin/bash\\nHEAD=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -1)\\n" + step + line +
+          program + "\\n" + step + line +
+          "--rdzv-backend=c10d --rdzv-id=$SLURM_JOB_ID --rdzv-endpoint=$HEAD:29400 " + program + "\\n" +
+          step + "bash -c \"" + line + "--node-rank \\$SLURM_NODEID --master-addr $HEAD " + program +
+          "\"\\n' > job.sh; sbatch -W --nodes=2 --ntasks-per-node=1 --time=5 --output=out.txt job.sh");
+  CAPTURE(run.out, run.err, desk.read("out.txt"));
+  CHECK(run.exit_code == 0);
+  std::map<std::string, int> times;
+  for (const auto& one : util::split(desk.read("out.txt"), '\n')) ++times[one];
+  for (const auto* rank : {"0 4 0 node001", "1 4 0 node001", "2 4 1 node001", "3 4 1 node001"})
+    CHECK(times[rank] == 3);
+}
