@@ -155,7 +155,10 @@ bool AgentLoop::prepare(const Order& order) {
   facts.role = x_request.role;
   facts.error_folder = x_folder.attempt(order.attempt);
   facts.serial = order.attempt;
-  if (x_folder.is_kept()) facts.offered = flight_recorder_variables(facts.error_folder);
+  facts.offered = {{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"}}; // as torchrun says it
+  if (x_folder.is_kept())
+    for (auto& variable : flight_recorder_variables(facts.error_folder))
+      facts.offered.push_back(std::move(variable));
   x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_met.address, facts), nullptr,
                       x_folder.attempt(order.attempt), x_folder.is_kept()};
   x_told_failure = false;

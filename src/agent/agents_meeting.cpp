@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "agent/agents_meeting.hpp"
 
+#include <thread>
+
 #include "agent/service.hpp"
 #include "launch/failure.hpp"
 #include "launch/meeting_ports.hpp"
@@ -10,6 +12,9 @@
 namespace hpcml::agent {
 
 namespace {
+
+/// For a port that somebody has, and for whoever has it to answer.
+constexpr auto k_port_patience = std::chrono::seconds(5);
 
 ConductorRules rules_of(const AgentRequest& request, const launch::World& world, const std::string& run_id) {
   const bool placed = request.place.has_value();
@@ -65,10 +70,12 @@ bool may_lead(const AgentRequest& request, const launch::Surroundings& here, con
   return request.place->host == here.host || request.place->host == here.machine;
 }
 
-util::Result<AgentsMeeting> follow(const Hello& hello, const ConductorRules& rules,
-                                   const FirstNodePlace& first, const std::function<bool()>& is_over) {
+using Found = std::variant<std::unique_ptr<ConductorLink>, NoConductor>;
+
+Found look_for_first(const Hello& hello, const FirstNodePlace& first, std::chrono::seconds patience,
+                     const std::function<bool()>& is_over) {
   ConductorSearch search;
-  search.patience = rules.patience;
+  search.patience = patience;
   search.is_over = is_over;
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
@@ -77,9 +84,22 @@ util::Result<AgentsMeeting> follow(const Hello& hello, const ConductorRules& rul
                     " s for the agent of the first node (" + first.name + "): " + said);
   };
   if (search.places.empty())
-    return util::Error{"the name " + first.name + " of the first node does not resolve here"};
-  TRY(auto link, find_conductor(hello, search));
-  return AgentsMeeting{std::move(link), {}, false, first.name};
+    return NoConductor{{"the name " + first.name + " of the first node does not resolve here"}, true};
+  return find_conductor(hello, search);
+}
+
+/// Serves and leads; an error where no port is free.
+util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const FirstNodePlace& first,
+                                 const std::vector<std::string>& addresses,
+                                 const std::function<bool()>& is_over) {
+  TRY(const auto served, start_service(rules, addresses, first.ports));
+  hello.leads = true;
+  ConductorSearch search;
+  search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
+  search.is_over = is_over;
+  auto found = find_conductor(hello, search);
+  if (auto* none = std::get_if<NoConductor>(&found)) return none->error;
+  return AgentsMeeting{std::move(std::get<0>(found)), served.pid, true, {}};
 }
 
 } // namespace
@@ -89,26 +109,36 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
                                         const std::function<bool()>& is_over) {
   const auto rules = rules_of(request, world, run_id);
   auto hello = hello_of(request, here, world, rules);
-  hello.leads = true;
-  if (rules.max_nodes == 1) return AgentsMeeting{make_own_link(rules, hello), {}, true, {}};
-  const auto first = first_node_of(request, world);
-  if (may_lead(request, here, world)) {
-    const auto addresses = launch::serving_addresses({first.name, here.host, util::read_host_name()});
-    const auto served = start_service(rules, addresses, first.ports);
-    if (served) {
-      ConductorSearch search;
-      search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served->port}};
-      search.is_over = is_over;
-      TRY(auto link, find_conductor(hello, search));
-      return AgentsMeeting{std::move(link), served->pid, true, request.place ? first.name : ""};
-    }
-    // Of several agents on one machine the first serves.
-    if (!request.place || request.place->node_rank) return served.error();
+  if (rules.max_nodes == 1) {
+    hello.leads = true;
+    return AgentsMeeting{make_own_link(rules, hello), {}, true, {}};
   }
-  hello.leads = false;
-  auto met = follow(hello, rules, first, is_over);
-  if (met && !request.place) met->address.clear();
-  return met;
+  const auto first = first_node_of(request, world);
+  const bool may = may_lead(request, here, world);
+  const bool must = may && (!request.place || request.place->node_rank);
+  const auto addresses = may ? launch::serving_addresses({first.name, here.host, util::read_host_name()})
+                             : std::vector<std::string>();
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    auto met = may ? lead(rules, hello, first, addresses, is_over) : util::Error{};
+    // The port may still be that of a run that has just ended.
+    if (must && !met && !is_over() && waited < k_port_patience) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      continue;
+    }
+    if (!met && !must) {
+      // Of several agents on one machine the first serves; where that one goes before we have come, we may.
+      auto found = look_for_first(hello, first, may ? k_port_patience : rules.patience, is_over);
+      if (const auto* none = std::get_if<NoConductor>(&found)) {
+        if (may && !none->refused && waited < rules.patience) continue;
+        return none->error;
+      }
+      met = AgentsMeeting{std::move(std::get<0>(found)), {}, false, {}};
+    }
+    if (met && request.place) met->address = first.name;
+    return met;
+  }
 }
 
 } // namespace hpcml::agent

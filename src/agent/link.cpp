@@ -86,8 +86,8 @@ std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const 
   return std::make_unique<OwnLink>(rules, hello);
 }
 
-util::Result<std::unique_ptr<ConductorLink>> find_conductor(const Hello& hello,
-                                                            const ConductorSearch& search) {
+std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const Hello& hello,
+                                                                         const ConductorSearch& search) {
   const auto begin = Clock::now(), deadline = begin + search.patience;
   auto pause = k_pause;
   auto word = seconds(20);
@@ -106,15 +106,15 @@ util::Result<std::unique_ptr<ConductorLink>> find_conductor(const Hello& hello,
         return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client)));
       } else {
         said = "the agent at " + client.place() + " " + reply->refused;
-        if (!reply->again) return util::Error{said};
+        if (!reply->again) return NoConductor{{said}, true};
       }
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
-    if (search.is_over && search.is_over()) return util::Error{"asked to end"};
+    if (search.is_over && search.is_over()) return NoConductor{{"asked to end"}, true};
     if (Clock::now() >= deadline)
-      return util::Error{"the agent of the first node did not answer within " +
-                             std::to_string(search.patience.count()) + " s: " + said,
-                         "is it started there, and may this node reach its port?"};
+      return NoConductor{{"the agent of the first node did not answer within " +
+                              std::to_string(search.patience.count()) + " s: " + said,
+                          "is it started there, and may this node reach its port?"}};
     if (waited >= word && search.slow) {
       search.slow(waited, said);
       word *= 3;

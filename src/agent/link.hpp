@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "agent/conductor.hpp"
@@ -45,9 +46,14 @@ struct ConductorSearch {
       slow; ///< called now and then with what is known
 };
 
-/// To the conductor of the run that `hello` names, once it is found. The error says why none takes this
-/// agent.
-util::Result<std::unique_ptr<ConductorLink>> find_conductor(const Hello& hello,
-                                                            const ConductorSearch& search);
+/// Why no conductor takes this agent.
+struct NoConductor {
+  util::Error error;
+  bool refused = false; ///< the run's own has said so, or nobody wants one: looking on is of no use
+};
+
+/// To the conductor of the run that `hello` names, once it is found.
+std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const Hello& hello,
+                                                                         const ConductorSearch& search);
 
 } // namespace hpcml::agent

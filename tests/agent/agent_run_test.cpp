@@ -231,3 +231,18 @@ TEST_CASE("a folder that cannot be made is said before a rank starts") {
   CHECK(end.out == "");
   CHECK_THAT(end.err, Contains("cannot make the folder /proc/nowhere"));
 }
+
+TEST_CASE("one run after another meets at the same port") {
+  const auto port = static_cast<unsigned>(test::free_port());
+  for (int run = 0; run < 5; ++run) {
+    std::vector<std::unique_ptr<AgentProcess>> agents;
+    for (int i = 0; i < 2; ++i)
+      agents.push_back(std::make_unique<AgentProcess>(agent_at(port, 1, "echo $WORLD_SIZE", 2)));
+    for (auto& one : agents) {
+      const auto end = one->wait();
+      CAPTURE(run, end.err);
+      CHECK(end.code == 0);
+      CHECK_THAT(end.out, Contains("] 2"));
+    }
+  }
+}
