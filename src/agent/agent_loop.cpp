@@ -231,6 +231,7 @@ void AgentLoop::start(const Order& order) {
   {
     launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);
     outcome = ranks.run();
+    overseer.note_first_words(ranks);
   }
   if (overseer.signal != 0) x_signal = overseer.signal, x_leaving = Clock::now();
   if (overseer.end) return end(*overseer.end);

@@ -151,7 +151,26 @@ void AttemptRanks::started(const launch::RankProcess& process) {
   const auto setup = launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank);
   note(RankStarted{x_attempt.number, process.rank, process.local_rank, x_here.host, process.pid,
                    launch::gpus_of_rank(setup), setup.plan.binding.cpus.to_list()});
-  note(PhaseOfRank{x_attempt.number, process.rank, "process", seconds_since_start(Clock::now())});
+  x_begun.push_back({x_attempt.number, process.rank, "process", seconds_since_start(Clock::now())});
+  note(x_begun.back());
+  if (x_begun.size() == x_attempt.world.layout.local_world_size) note_slowest(x_begun);
+}
+
+void AttemptRanks::note_slowest(const std::vector<PhaseOfRank>& phases) {
+  const auto& layout = x_attempt.world.layout;
+  if (!phases.empty())
+    note(find_slowest(phases, std::vector<std::string>(layout.rank + layout.local_world_size, x_here.host)));
+}
+
+void AttemptRanks::note_first_words(const launch::Supervisor& ranks) {
+  std::vector<PhaseOfRank> phases;
+  for (const auto& rank : ranks.ranks()) {
+    const auto first = ranks.first_written(rank.local_rank);
+    if (!first) continue;
+    phases.push_back({x_attempt.number, rank.rank, "output", seconds_since_start(*first)});
+    note(phases.back());
+  }
+  note_slowest(phases);
 }
 
 void AttemptRanks::ended(const launch::RankProcess& process) {

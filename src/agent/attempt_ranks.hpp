@@ -48,6 +48,9 @@ public:
   void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
   void asked_to_end(int signal) override;
 
+  /// Once no rank is left: when each had written its first word, and whose came last.
+  void note_first_words(const launch::Supervisor& ranks);
+
   // What has come of it:
   std::optional<Order> stop; ///< the order by which the ranks were stopped
   std::optional<Order> end;  ///< the run's end, which came before that of the ranks
@@ -61,6 +64,7 @@ private:
   void watch_for_stall(const launch::Supervisor& ranks);
   void read_stacks_of(const launch::Supervisor& ranks, const Order& order);
   void note(const RecordEvent& event);
+  void note_slowest(const std::vector<PhaseOfRank>& phases);
   double seconds_since_start(Time time) const;
   std::string file_of_rank(unsigned rank, const char* name) const;
 
@@ -74,6 +78,7 @@ private:
   Time x_started;
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress; ///< of each local rank's progress file, what was seen of it last
+  std::vector<PhaseOfRank> x_begun;    ///< when each rank's process had begun
   std::vector<MemoryLevel> x_memory;   ///< before the ranks were started
 };
 

@@ -82,6 +82,7 @@ void OutputStream::read_source(std::size_t source) {
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (count > 0) {
     from.last = Clock::now();
+    if (from.bytes == 0) from.first = from.last;
     from.last_piece = static_cast<std::size_t>(count);
     from.bytes += from.last_piece;
     const std::string_view bytes(buffer, from.last_piece);
@@ -120,6 +121,11 @@ std::optional<OutputStream::Clock::time_point> OutputStream::last_written(std::s
   const auto& from = x_sources[source];
   if (from.fd >= 0 && from.route.shown && x_queue.full()) return Clock::now();
   return from.bytes == 0 ? std::nullopt : std::optional(from.last);
+}
+
+std::optional<OutputStream::Clock::time_point> OutputStream::first_written(std::size_t source) const {
+  const auto& from = x_sources[source];
+  return from.bytes == 0 ? std::nullopt : std::optional(from.first);
 }
 
 void OutputStream::flush_idle() {

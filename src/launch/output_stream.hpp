@@ -61,6 +61,8 @@ public:
   std::vector<std::string> last_lines(std::size_t source) const { return x_sources[source].words.lines(); }
   /// When the source wrote last, nothing if it never did. Now, while we do not read what it writes.
   std::optional<Clock::time_point> last_written(std::size_t source) const;
+  /// When it wrote first; nothing if it never did.
+  std::optional<Clock::time_point> first_written(std::size_t source) const;
   /// errno of the write to our own output that took something from a rank; 0 where none has, or all that the
   /// ranks write is in files.
   int fault() const { return x_all_outlive ? 0 : x_queue.error(); }
@@ -75,6 +77,7 @@ private:
     std::size_t bytes = 0;      ///< read in all
     std::size_t last_piece = 0; ///< read last
     Clock::time_point last{};   ///< when that was
+    Clock::time_point first{};  ///< when the first was
     std::size_t most = 0;       ///< of `bytes`, once the ranks have ended: somebody else may go on writing
   };
   void read_source(std::size_t source);

@@ -38,6 +38,8 @@ public:
   /// When a rank wrote last on either stream; nothing if it never did. Now, while it has to wait for our
   /// reader.
   std::optional<std::chrono::steady_clock::time_point> last_written(unsigned local_rank) const;
+  /// When a rank wrote first on either stream; nothing if it never did.
+  std::optional<std::chrono::steady_clock::time_point> first_written(unsigned local_rank) const;
 
   /// Starts every rank and waits for all of them.
   Outcome run();

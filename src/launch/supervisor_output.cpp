@@ -60,4 +60,10 @@ std::optional<std::chrono::steady_clock::time_point> Supervisor::last_written(un
   return std::max(out, err); // nothing is less than any time
 }
 
+std::optional<std::chrono::steady_clock::time_point> Supervisor::first_written(unsigned local_rank) const {
+  const auto out = x_out.first_written(local_rank);
+  const auto err = x_err ? x_err->first_written(local_rank) : x_out.first_written(x_count + local_rank);
+  return out && err ? std::min(out, err) : std::max(out, err);
+}
+
 } // namespace hpcml::launch

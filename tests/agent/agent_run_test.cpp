@@ -246,3 +246,21 @@ TEST_CASE("one run after another meets at the same port") {
     }
   }
 }
+
+TEST_CASE(
+    "the record of a run names when each rank's process had begun, when it spoke first, and the slowest") {
+  test::TempFolder folder;
+  auto request = agent_of(2, "test $RANK = 0 || sleep 0.3; echo word");
+  request.log_folder = folder.path().string();
+  request.run_id = "phases";
+  CHECK(run_one(request).code == 0);
+  const auto text = util::read_file((folder / "phases/record-0.jsonl").string()).value_or("");
+  CHECK_THAT(text, Contains(R"("event":"slowest")"));
+  unsigned words = 0;
+  for (const auto& line : util::split(text, '\n')) {
+    if (line.find(R"("phase":"output")") == std::string::npos) continue;
+    ++words;
+    if (line.find("slowest") != std::string::npos) CHECK_THAT(line, Contains(R"("slowest":1,)"));
+  }
+  CHECK(words == 3);
+}
