@@ -60,9 +60,10 @@ std::string AttemptRanks::file_of_rank(unsigned rank, const char* name) const {
 }
 
 std::optional<launch::Overseer::Time> AttemptRanks::due() const {
+  if (end || line_lost) return std::nullopt; // nobody is asked or told any more
   auto next = x_link.due();
   if (x_stall && !stop) {
-    const auto look = x_stall->due(Clock::now());
+    const auto look = x_stall->due();
     if (!next || look < *next) next = look;
   }
   return next;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hpcml/exit_code.hpp"
+#include "launch/rank_process.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -118,7 +119,7 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
   if (found == x_agents.end() || x_state == State::ending || x_state == State::over) return;
   auto& agent = found->second;
   if (event.kind == Event::Kind::leaving)
-    return goes(id, "was asked to end by signal " + std::to_string(event.signal), 128 + event.signal, false,
+    return goes(id, "was asked to end by " + launch::signal_name(event.signal), 128 + event.signal, false,
                 now);
   if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
   switch (event.kind) {

@@ -2,6 +2,7 @@
 // When the ranks of a node count as quiet: pure.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -13,27 +14,30 @@ class StallWatch {
 public:
   using Time = std::chrono::steady_clock::time_point;
   /// Nothing counts as a sign of life before `start`.
-  StallWatch(std::chrono::seconds limit, Time start) : x_limit(limit), x_last(start) {}
+  StallWatch(std::chrono::seconds limit, Time start)
+      : x_limit(limit), x_last(start), x_due(start + often()) {}
 
   /// Something has come of a rank at `when`.
   void sign_of_life(Time when) { x_last = std::max(x_last, when); }
   /// What the conductor is to hear now: that they have become quiet, or busy again; nothing where it knows.
   std::optional<Event::Kind> look(Time now) {
+    x_due = now + often();
     const bool quiet = now - x_last >= x_limit;
     if (quiet == x_quiet) return std::nullopt;
     x_quiet = quiet;
     return quiet ? Event::Kind::quiet : Event::Kind::busy;
   }
   /// When to look next at the latest: a sign of life may be found only then.
-  Time due(Time now) const {
-    const auto often = std::clamp<std::chrono::milliseconds>(x_limit / 20, std::chrono::milliseconds(50),
-                                                             std::chrono::milliseconds(1000));
-    return std::max(now + often, std::min(x_last + x_limit, now + std::chrono::seconds(1)));
-  }
+  Time due() const { return x_due; }
 
 private:
+  std::chrono::milliseconds often() const {
+    using std::chrono::milliseconds;
+    return std::clamp<milliseconds>(milliseconds(x_limit) / 20, milliseconds(50), milliseconds(1000));
+  }
+
   std::chrono::seconds x_limit;
-  Time x_last;
+  Time x_last, x_due;
   bool x_quiet = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include "agent/agent_helper.hpp"
 #include "agent/stall_watch.hpp"
+#include "free_port.hpp"
 #include "store/activity.hpp"
 #include "util/file.hpp"
 
@@ -26,6 +27,17 @@ TEST_CASE("ranks become quiet when nothing has come for the limit, and busy with
   watch.sign_of_life(now + seconds(5)); // what is older changes nothing
   CHECK_FALSE(watch.look(now + seconds(22)));
   CHECK(watch.look(now + seconds(23)) == Event::Kind::quiet);
+}
+
+TEST_CASE("a watch is due at a time that comes, whatever is heard meanwhile") {
+  const StallWatch::Time start{};
+  StallWatch watch(seconds(10), start);
+  const auto first = watch.due();
+  CHECK((first > start && first <= start + seconds(1)));
+  watch.sign_of_life(start + seconds(3));
+  CHECK(watch.due() == first);
+  CHECK_FALSE(watch.look(first));
+  CHECK((watch.due() > first && watch.due() <= first + seconds(1)));
 }
 
 TEST_CASE("what only asks a store is no sign of life: watchdogs do it while all ranks hang") {
@@ -66,6 +78,27 @@ TEST_CASE("ranks that stall are looked at, then stopped, and start again where t
   const auto run = folder / "stalled/attempt_0";
   CHECK_THAT(util::read_file((run / "stacks.txt").string()).value_or(""), Contains("sleep"));
   CHECK_THAT(util::read_file((run / "stacks-node0.txt").string()).value_or(""), Contains("sleep"));
+}
+
+TEST_CASE(
+    "ranks of several nodes stall when nothing has come of any, and the first node says where each is") {
+  test::TempFolder folder;
+  auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "echo up; exec sleep 300", 2);
+  request.stall_timeout = seconds(1);
+  request.log_folder = folder.path().string();
+  request.run_id = "stalled";
+  request.place->node_rank = 0;
+  AgentProcess first(request, "node0");
+  request.place->node_rank = 1;
+  AgentProcess second(request, "node1");
+  const auto end = first.wait();
+  CAPTURE(end.out, end.err);
+  CHECK(end.code == 124);
+  CHECK(second.wait().code == 124);
+  CHECK_THAT(end.err, Contains("nothing has come of any rank for 1 s"));
+  for (const char* name : {"stacks-node0.txt", "stacks-node1.txt", "stacks.txt"})
+    CHECK_THAT(util::read_file((folder / "stalled/attempt_0" / name).string()).value_or(""),
+               Contains("sleep"));
 }
 
 TEST_CASE("a rank that writes, or touches its progress file, keeps all others from counting as stalled") {
