@@ -254,8 +254,11 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
   for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
   if (order.failure) note(FailureSeen{*order.failure, find_hint(*order.failure)});
-  if (order.failure && order.restarts_all)
-    note(RestartBegun{order.restarts, x_request.max_restarts, order.failure->rank});
+  if (order.kind == Order::Kind::stop && order.restarts_all) {
+    RestartBegun begun{order.restarts, x_request.max_restarts, {}, order.reason};
+    if (order.failure) begun.because_of = order.failure->rank;
+    note(begun);
+  }
   const auto stalled = render_stalled(order);
   if (stalled.empty() || !x_attempt || !x_folder.is_kept()) return;
   const auto file = x_attempt->folder + "/stacks.txt";

@@ -91,7 +91,7 @@ struct AddMembers {
   }
   void operator()(const RestartBegun& restart) const {
     line.add("restart", restart.restart).add("max_restarts", restart.max_restarts);
-    line.add("because_of", restart.because_of);
+    line.add("because_of", restart.because_of).add("why", or_null(restart.why));
   }
   void operator()(const RunEnded& end) const { line.add("code", end.code).add("restarts", end.restarts); }
 };

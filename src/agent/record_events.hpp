@@ -99,7 +99,8 @@ struct StallSeen {
 struct RestartBegun {
   unsigned restart = 0; ///< counted from 1
   unsigned max_restarts = 0;
-  unsigned because_of = 0; ///< rank
+  std::optional<unsigned> because_of; ///< rank
+  std::string why = {};               ///< where none has failed: a clause
 };
 
 /// The last line, where the agent came to its end.

@@ -26,7 +26,11 @@ std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, 
   } else {
     lines.push_back(order.reason);
     if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
-    if (restarts) lines.push_back("the ranks that are left are started again");
+    if (restarts && order.stacks.empty())
+      lines.push_back("the ranks that are left are started again");
+    else if (restarts)
+      lines.push_back("all ranks are started again (restart " + std::to_string(order.restarts) + " of " +
+                      std::to_string(max_restarts) + ")");
   }
   for (auto& line : lines) line.insert(0, "hpcml agent: ");
   return lines;

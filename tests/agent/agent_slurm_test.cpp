@@ -57,7 +57,7 @@ job lost --nnodes 2:3 -- bash stays.sh lost
 submit lost
 seen 'up.lost.*.6' 6
 for pid in $(pgrep -f 'hpcml launch'); do
-  grep -szqx SLURM_NODEID=1 /proc/$pid/environ && [[ $(ps -o comm= -p $(ps -o ppid= -p $pid)) = slurmstepd ]] && kill -KILL $pid
+  grep -szqx SLURM_NODEID=1 /proc/$pid/environ && [[ $(ps -o comm= -p $(ps -o ppid= -p $pid) 2> /dev/null) = slurmstepd ]] && kill -KILL $pid
 done
 over lost
 

@@ -207,7 +207,7 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   const unsigned other = 1 - leaver;
   const auto stop = play.one(other);
   CHECK(stop.kind == Order::Kind::stop);
-  CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("signal 15"));
+  CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("SIGTERM"));
   play.ended(other, 0, false);
   play.ended(leaver, 0, false);
   play.lose(1);
