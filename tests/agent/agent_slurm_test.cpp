@@ -47,6 +47,12 @@ over() {
 submit() { id=$(sbatch --parsable -o $1.out $1.job); }
 job() { "$H" gen --site generic --nodes 3 --gpus-per-node 2 --cpus-per-task 1 --time 5 --hpcml-path "$H" -o $1.job --log-dir logs/$1 "${@:2}"; }
 folders() { srun -Q -N3 -n3 sh -c 'ls -A /tmp /var/tmp > $0.$SLURMD_NODENAME' $1; }
+# Slurm's own task on node002: its agent.
+second_agent() {
+  for pid in $(pgrep -f 'hpcml launch'); do
+    grep -szqx SLURM_NODEID=1 /proc/$pid/environ && [[ $(ps -o comm= -p $(ps -o ppid= -p $pid) 2> /dev/null) = slurmstepd ]] && echo $pid
+  done
+}
 folders before
 job dies -- bash dies.sh dies 0
 submit dies; over dies
@@ -56,9 +62,7 @@ submit again; over again
 job lost --nnodes 2:3 -- bash stays.sh lost
 submit lost
 seen 'up.lost.*.6' 6
-for pid in $(pgrep -f 'hpcml launch'); do
-  grep -szqx SLURM_NODEID=1 /proc/$pid/environ && [[ $(ps -o comm= -p $(ps -o ppid= -p $pid) 2> /dev/null) = slurmstepd ]] && kill -KILL $pid
-done
+kill -KILL $(second_agent)
 over lost
 
 job asked -- bash stays.sh asked
@@ -87,6 +91,15 @@ wait
 END
 submit steps; over steps
 folders after
+
+# A node without power, as Slurm sees it at last.
+job gone --nnodes 2:3 -- bash stays.sh gone
+submit gone
+seen 'up.gone.*.6' 6
+agent=$(second_agent)
+kill -KILL $(pgrep -f 'slurmd.*node002') $(ps -o ppid= -p $agent) $agent
+scontrol update nodename=node002 state=down reason=power
+over gone
 ps -eo args | grep -E 'hpcml [l]aunch|[d]ies.sh|[s]tays.sh|[s]leep 300' > left
 )sh";
 
@@ -185,7 +198,7 @@ void check_restarts(const Evening& evening) {
   }
 }
 
-void check_lost_node(const Evening& evening) {
+void check_lost_agent(const Evening& evening) {
   const auto said = evening.read("lost.out");
   INFO(said);
   CHECK_THAT(said, Contains("hpcml agent: the agent of node002 has gone\n"));
@@ -195,6 +208,13 @@ void check_lost_node(const Evening& evening) {
   for (const char* node : {"0", "2"})
     CHECK_THAT(evening.read(evening.run_of("lost") + "record-" + node + ".jsonl"),
                Contains("\"event\":\"end\"") && Contains("\"code\":0,"));
+}
+
+void check_dead_node(const Evening& evening) {
+  const auto said = evening.read("gone.out");
+  INFO(said);
+  CHECK(count(said, "\\] up [0-3] of 4\n") == 4);
+  CHECK_THAT(said, Contains("the agent of node002 has gone\n") && Contains("\nExitCode=0:0\n"));
 }
 
 void check_signals(const Evening& evening) {
@@ -228,8 +248,9 @@ void check_steps(const Evening& evening) {
 
 } // namespace
 
-TEST_CASE("a crash on the second of three nodes is one report, restarts go over all nodes, a lost node and "
-          "scancel end as they should, stalls are looked at everywhere, steps do not disturb each other, and "
+TEST_CASE("a crash on the second of three nodes is one report, restarts go over all nodes, lost agents, a "
+          "lost node and scancel end as they should, stalls are looked at everywhere, steps do not disturb "
+          "each other, and "
           "nothing is left on any node",
           "[slurm]") {
   const Evening evening;
@@ -237,7 +258,8 @@ TEST_CASE("a crash on the second of three nodes is one report, restarts go over 
   CHECK(evening.said.empty());
   check_a_crash(evening);
   check_restarts(evening);
-  check_lost_node(evening);
+  check_lost_agent(evening);
+  check_dead_node(evening);
   check_signals(evening);
   check_stall(evening);
   check_steps(evening);
