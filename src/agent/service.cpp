@@ -67,7 +67,9 @@ util::Result<launch::StoreChild> start_service(const ConductorRules& rules,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
     Service service(rules, [](const std::string& line) { launch::narrate("hpcml agent: " + line); });
-    store::Server server(std::move(listening), {}, service);
+    store::ServerLimits limits;
+    limits.clients_read = true; // orders must not wait for a node that is gone
+    store::Server server(std::move(listening), limits, service);
     return server.run(-1);
   });
 }

@@ -36,12 +36,16 @@ constexpr const char* k_any_address[] = {"::", "0.0.0.0"}; ///< a node without I
 
 } // namespace
 
-void watch_for_death(int fd) {
+void watch_for_death(int fd, bool where_it_owes) {
   const int yes = 1, idle = 15, interval = 5, count = 3;
   ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
   ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+  // No probe is sent while something waits to be acknowledged: that alone would be tried for a quarter of an
+  // hour.
+  const unsigned milliseconds = 1000 * (idle + interval * count);
+  if (where_it_owes) ::setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 
 std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port) {

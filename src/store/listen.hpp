@@ -22,8 +22,9 @@ struct SocketAddress {
 std::optional<SocketAddress> parse_address(const std::string& text, std::uint16_t port);
 
 /// A node that dies says nothing: a connection to it ends after half a minute, not after the kernel's two
-/// hours.
-void watch_for_death(int fd);
+/// hours. `where_it_owes`: also where something is on its way to it; then a peer that lives and reads nothing
+/// for so long is given up, too.
+void watch_for_death(int fd, bool where_it_owes = false);
 
 /// A socket that is bound to `address` with SO_REUSEADDR, not blocking, closed in programs that are executed;
 /// -1 and errno where that cannot be. Without `only_six`, "::" is IPv4's, too.

@@ -111,7 +111,7 @@ void Server::accept_all(int socket) {
     if (fd < 0) return;
     const int yes = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    watch_for_death(fd);
+    watch_for_death(fd, x_limits.clients_read);
     auto client = std::make_unique<Connection>(fd, peer_name(address));
     if (x_client_count >= x_limits.clients) {
       x_observer.left(0, client->peer(), "the store has as many clients as it may have", x_now);

@@ -39,6 +39,7 @@ struct ServerLimits {
   MessageLimits message;
   std::uint64_t bytes = std::uint64_t{4} << 30; ///< of all keys and values, and again of all that arrives
   std::size_t clients = 200'000;
+  bool clients_read = false; ///< always: one that acknowledges nothing for half a minute has gone
 };
 
 /// The store's server. Made by `make_server`.

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -128,4 +129,22 @@ TEST_CASE("in 1,000 rounds nobody is given a kept port, and a program that reuse
 
 TEST_CASE("a port is kept without a listener that others, who ask there already, could be taken by") {
   check_in_child(keep_while_others_ask);
+}
+
+TEST_CASE(
+    "a peer that acknowledges nothing is given up when one that is silent is, where that is asked for") {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(fd >= 0);
+  const auto number = [fd](int option) {
+    int value = -1;
+    socklen_t length = sizeof value;
+    ::getsockopt(fd, IPPROTO_TCP, option, &value, &length);
+    return value;
+  };
+  store::watch_for_death(fd);
+  CHECK(number(TCP_USER_TIMEOUT) == 0);
+  store::watch_for_death(fd, true);
+  CHECK(number(TCP_USER_TIMEOUT) ==
+        1000 * (number(TCP_KEEPIDLE) + number(TCP_KEEPINTVL) * number(TCP_KEEPCNT)));
+  ::close(fd);
 }
