@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "emulate/slurm_install.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -19,7 +21,8 @@ std::string release_of(const std::string& version) {
   return parts.size() < 2 ? version : parts[0] + "." + parts[1];
 }
 
-bool has_plugin(const std::string& name, const std::string& slurmctld) {
+/// The file of a plugin; empty where it is not there.
+std::string find_plugin(const std::string& name, const std::string& slurmctld) {
   namespace fs = std::filesystem;
   const fs::path prefix = fs::path(slurmctld).parent_path().parent_path();
   std::vector<fs::path> folders = {prefix / "lib/slurm", prefix / "lib64/slurm", prefix / "lib/slurm-wlm"};
@@ -29,8 +32,8 @@ bool has_plugin(const std::string& name, const std::string& slurmctld) {
     folders.push_back(entry.path() / "slurm");
   }
   for (const auto& folder : folders)
-    if (fs::exists(folder / name, error)) return true;
-  return false;
+    if (fs::exists(folder / name, error)) return (folder / name).string();
+  return {};
 }
 
 util::EnvSnapshot with_sbin(const util::EnvSnapshot& env) {
@@ -62,6 +65,22 @@ std::string find_slurm_version(const std::string& text) {
   return {};
 }
 
+bool finds_its_library(std::string_view plugin, const std::string& library) {
+  namespace fs = std::filesystem;
+  bool opens = false, found = false;
+  std::error_code error;
+  for (std::size_t begin = 0, end = 0; begin < plugin.size(); begin = end + 1) {
+    end = std::min(plugin.find('\0', begin), plugin.size());
+    const auto word = plugin.substr(begin, end - begin);
+    opens = opens || word == library;
+    if (word.size() > 1 && word.front() == '/' && word.size() < 4096)
+      found = found || fs::exists(fs::path(word) / library, error);
+  }
+  for (const char* folder : {"/usr/lib64", "/usr/local/lib", "/usr/lib"})
+    found = found || fs::exists(fs::path(folder) / library, error);
+  return !opens || found;
+}
+
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
   const auto wide = with_sbin(env);
   SlurmInstall slurm;
@@ -79,9 +98,12 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
   slurm.version = find_slurm_version(answer->out);
   if (slurm.version.empty())
     return util::Error{"cannot read Slurm's version from \"" + answer->out + "\"", k_install};
-  slurm.has_lua = has_plugin("job_submit_lua.so", slurm.slurmctld);
-  for (const std::string kind : {"pmi2", "pmix"})
-    if (has_plugin("mpi_" + kind + ".so", slurm.slurmctld)) slurm.mpi = kind;
+  slurm.has_lua = !find_plugin("job_submit_lua.so", slurm.slurmctld).empty();
+  for (const std::string kind : {"pmi2", "pmix"}) {
+    const auto plugin = find_plugin("mpi_" + kind + ".so", slurm.slurmctld);
+    if (!plugin.empty() && finds_its_library(util::read_file(plugin).value_or(""), "lib" + kind + ".so"))
+      slurm.mpi = kind;
+  }
   return slurm;
 }
 

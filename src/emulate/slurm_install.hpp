@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
@@ -34,6 +35,11 @@ util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env);
 
 /// The same for accounts.
 util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env);
+
+/// Whether a plugin, by its file's bytes, finds a library that it opens by this name: in a folder that it
+/// names, or a usual one. True where it opens none of that name. Slurm's mpi/pmix opens libpmix.so, which
+/// Debian has in libpmix-dev.
+bool finds_its_library(std::string_view plugin, const std::string& library);
 
 /// The version in the output of `slurmctld -V` ("slurm-wlm 22.05.8"); empty when there is none.
 std::string find_slurm_version(const std::string& text);

@@ -5,6 +5,8 @@
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
+#include "temp_folder.hpp"
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -26,6 +28,21 @@ std::string line_of(const std::string& text, const std::string& start) {
 }
 
 } // namespace
+
+TEST_CASE("a plugin of Slurm that opens a library which is not there is none to count on") {
+  const test::TempFolder folder;
+  const auto path = folder.path().string();
+  const auto plugin = [&](const std::string& name) {
+    return std::string("\x7f"
+                       "ELF\0x\0",
+                       7) +
+           path + std::string("\0", 1) + name + std::string("\0", 1);
+  };
+  CHECK_FALSE(emulate::finds_its_library(plugin("libhpcml-none.so"), "libhpcml-none.so"));
+  CHECK(emulate::finds_its_library(plugin("other"), "libhpcml-none.so")); // it is linked, or needs none
+  REQUIRE(util::write_file(path + "/libhpcml-none.so", "x"));
+  CHECK(emulate::finds_its_library(plugin("libhpcml-none.so"), "libhpcml-none.so"));
+}
 
 TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
   const auto site = test::small_site();
