@@ -67,7 +67,7 @@ def expect(what, ends, codes, texts, absent=()):
 def check_restart():
     one = Agent(["--nproc-per-node", "2", "--max-restarts", "1"], ["raise", "1"])
     return expect("a rank that raises is named with its exception, and all start again", [one.end()], [0],
-                  {"ValueError: a bad batch": 1, "sum 3 of 2, start 1": 2, "all ranks are started again (restart 1 of 1)": 1},
+                  {"error: ValueError: a bad batch": 1, "sum 3 of 2, start 1": 2, "all ranks are started again (restart 1 of 1)": 1},
                   absent=["sum 3 of 2, start 0"])
 
 
