@@ -40,13 +40,19 @@ bool Service::heard(store::ClientId client, const store::Message& message, store
 }
 
 void Service::left(store::ClientId client, const std::string&, const std::string&, store::Time now) {
+  x_conductor.lost(client, now);
+  collect_orders();
+  // The next client may have its number, and is not to hear what was meant for this one.
   x_asks.erase(client);
   x_waiting.erase(client);
-  x_conductor.lost(client, now);
+}
+
+void Service::collect_orders() {
+  for (auto& [agent, order] : x_conductor.take_orders()) x_waiting[agent].push_back(pack_order(order));
 }
 
 void Service::round(store::Answers& answers, store::Time) {
-  for (auto& [agent, order] : x_conductor.take_orders()) x_waiting[agent].push_back(pack_order(order));
+  collect_orders();
   for (auto& line : x_conductor.take_words()) x_say(line);
   for (auto& [agent, orders] : x_waiting) {
     const auto asks = x_asks.find(agent);

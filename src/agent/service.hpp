@@ -30,6 +30,8 @@ public:
   bool tick(const store::Table& table, store::Time now) override;
 
 private:
+  void collect_orders();
+
   Conductor x_conductor;
   std::function<void(const std::string&)> x_say;
   std::map<AgentId, std::deque<std::string>> x_waiting; ///< orders, until their agents ask

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// The conductor at its store: who hears what.
+#include <catch2/catch.hpp>
+
+#include <map>
+
+#include "agent/service.hpp"
+
+using namespace hpcml;
+using namespace hpcml::agent;
+
+namespace {
+
+/// Keeps what each client is answered.
+struct Heard : store::Answers {
+  void bytes(store::ClientId client, std::string_view bytes) override { to[client].emplace_back(bytes); }
+  void value(store::ClientId client, const store::SharedValue& value) override {
+    to[client].push_back(*value);
+  }
+  std::map<store::ClientId, std::vector<std::string>> to;
+};
+
+/// A service of one run, and what its clients hear.
+struct Play {
+  explicit Play(const ConductorRules& rules) : service(rules, [](const std::string&) {}) {}
+  bool hear(store::ClientId client, store::Op op, std::string_view key,
+            const std::vector<std::string_view>& values = {}) {
+    store::Message message;
+    message.op = op;
+    message.keys = {key};
+    message.values = values;
+    return service.heard(client, message, heard, now);
+  }
+  void hello(store::ClientId client, unsigned node, bool leads) {
+    const auto bytes = pack_hello({"", "", "node" + std::to_string(node), node, 1, leads});
+    hear(client, store::Op::compare_set, k_hello_key, {"", bytes});
+  }
+  void tell(store::ClientId client, const Event& event) {
+    const auto bytes = pack_event(event);
+    hear(client, store::Op::set, k_event_key, {bytes});
+  }
+  /// What `client` is told when it asks next; nothing where it has to wait.
+  std::optional<Order> ask(store::ClientId client) {
+    heard.to.clear();
+    hear(client, store::Op::get, k_order_key);
+    service.round(heard, now);
+    if (heard.to[client].empty()) return std::nullopt;
+    return unpack_order(std::string_view(heard.to[client].front()).substr(8));
+  }
+  Service service;
+  Heard heard;
+  store::Time now = std::chrono::steady_clock::now();
+};
+
+ConductorRules rules_for(unsigned least, unsigned most) {
+  ConductorRules rules;
+  rules.min_nodes = least;
+  rules.max_nodes = most;
+  return rules;
+}
+
+} // namespace
+
+TEST_CASE("an agent never hears what was meant for one that had its number before") {
+  auto rules = rules_for(2, 2);
+  rules.nodes_return = true;
+  Play play(rules);
+  play.hello(7, 0, true);
+  play.hello(8, 1, false);
+  CHECK(play.ask(7)->kind == Order::Kind::serve);
+  Event serving;
+  serving.kind = Event::Kind::serving;
+  play.tell(7, serving);
+  const bool asked = GENERATE(true, false);
+  if (asked) CHECK(play.ask(8)->kind == Order::Kind::start);
+  play.service.left(8, "", "", play.now);
+  // The same node comes back, by the connection that is free.
+  play.hello(8, 1, false);
+  CHECK_FALSE(play.ask(8));
+}
+
+TEST_CASE("what strangers tell at an agent's port changes nothing") {
+  Play play(rules_for(1, 1));
+  play.hello(7, 0, true);
+  CHECK(play.ask(7)->kind == Order::Kind::serve);
+  for (const auto kind : {Event::Kind::leaving, Event::Kind::failed, Event::Kind::ended, Event::Kind::quiet,
+                          Event::Kind::serving}) {
+    Event event;
+    event.kind = kind;
+    event.signal = 15;
+    event.failure.status = 256;
+    play.tell(9, event);
+  }
+  play.service.left(9, "", "", play.now);
+  CHECK_FALSE(play.ask(7));
+  for (const auto bytes : {"", "hpcml agent event 1", "\x13\0\0\0"}) {
+    CHECK(play.hear(9, store::Op::set, k_event_key, {bytes}));
+    CHECK(play.hear(9, store::Op::compare_set, k_hello_key, {bytes}));
+  }
+  CHECK(play.hear(9, store::Op::set, k_event_key));
+  CHECK_FALSE(play.ask(7));
+}
