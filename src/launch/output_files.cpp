@@ -11,7 +11,8 @@ OutputFiles::OutputFiles(const std::vector<OutputRoute>& routes, SayOfOutput say
 }
 
 OutputFiles::~OutputFiles() {
-  if (x_size_handler) ::signal(SIGXFSZ, *x_size_handler);
+  // Of two at once the second has found what the first has set.
+  if (x_size_handler && *x_size_handler != SIG_IGN) ::signal(SIGXFSZ, *x_size_handler);
 }
 
 std::size_t OutputFiles::count() const {
