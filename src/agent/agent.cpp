@@ -16,15 +16,18 @@ namespace {
 sigset_t block_signals() {
   sigset_t mask, before;
   ::sigemptyset(&mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&mask, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&mask, signal);
   ::sigprocmask(SIG_BLOCK, &mask, &before);
   return before;
 }
 
-bool is_asked_to_end() {
+/// The signal that has come and asks this agent to end; 0: none.
+int find_request_to_end() {
   sigset_t pending;
   ::sigpending(&pending);
-  return ::sigismember(&pending, SIGINT) == 1 || ::sigismember(&pending, SIGTERM) == 1;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (::sigismember(&pending, signal) == 1) return signal;
+  return 0;
 }
 
 /// From the first rank's world to the end of the run.
@@ -37,8 +40,8 @@ launch::Outcome run(const AgentRequest& request, const launch::Surroundings& her
   const auto run_id = run_id_of(request, world.identity);
   auto folder = RunFolder::make(request, run_id, here);
   if (!folder) return fail("log", folder.error());
-  auto met = meet_agents(request, here, world, run_id, is_asked_to_end);
-  if (!met && is_asked_to_end()) return {128 + SIGTERM, SIGTERM};
+  auto met = meet_agents(request, here, world, run_id, [] { return find_request_to_end() != 0; });
+  if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
   if (!met) return fail("agents", met.error());
   return AgentLoop(request, here, world, std::move(*met), std::move(*folder), run_id, mask).run();
 }

@@ -33,7 +33,8 @@ public:
   virtual void ended(const RankProcess&) {}
   /// The first rank here that failed of itself; the others of this node are stopped next.
   virtual void failed(const RankProcess& process, const Supervisor& ranks) = 0;
-  /// A signal to end has come; the ranks have been sent it.
+  /// A signal to end has come; the ranks have been sent it. Also one of another kind that a rank has ended
+  /// by.
   virtual void asked_to_end(int /*signal*/) {}
 };
 

@@ -261,10 +261,16 @@ void Supervisor::take_failure(std::size_t index) {
   x_groups.ranks()[index].open = false;
   if (x_failed || x_stopped) return;
   x_failed = index;
-  if (x_oversight && x_ending == 0) x_oversight->overseer->failed(x_groups.ranks()[index], *this);
+  const bool by_ours = ended_by_ours(x_groups.ranks()[index]);
+  if (x_oversight && x_ending == 0) {
+    if (by_ours)
+      x_oversight->overseer->asked_to_end(x_received);
+    else
+      x_oversight->overseer->failed(x_groups.ranks()[index], *this);
+  }
   if (x_ending != 0 || !x_groups.any_left()) return; // they have been asked to end already
   // All have heard the signal that this one ended by: they may be saving, and have their time for it.
-  if (ended_by_ours(x_groups.ranks()[index]))
+  if (by_ours)
     x_stop_at = Clock::now() + grace_after_failure();
   else
     stop_others();
