@@ -60,7 +60,7 @@ std::string AttemptRanks::file_of_rank(unsigned rank, const char* name) const {
 }
 
 std::optional<launch::Overseer::Time> AttemptRanks::due() const {
-  if (end || line_lost) return std::nullopt; // nobody is asked or told any more
+  if (!hears_orders()) return std::nullopt;
   auto next = x_link.due();
   if (x_stall && !stop) {
     const auto look = x_stall->due();
@@ -70,12 +70,12 @@ std::optional<launch::Overseer::Time> AttemptRanks::due() const {
 }
 
 bool AttemptRanks::look(launch::Supervisor& ranks) {
-  while (!end && !line_lost) {
+  while (hears_orders()) {
     const auto order = x_link.take();
     if (!order) break;
     take(*order, ranks);
   }
-  if (!end && !line_lost && !x_link.fault().empty()) {
+  if (hears_orders() && !x_link.fault().empty()) {
     line_lost = true;
     launch::narrate("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
   }

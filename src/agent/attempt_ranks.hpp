@@ -39,7 +39,7 @@ public:
   AttemptRanks(const AgentRequest& request, const launch::Surroundings& here, const Attempt& attempt,
                ConductorLink& link, RunRecord* record, const store::Activity* activity, TellStop tell_stop);
 
-  int fd() const override { return x_link.fd(); }
+  int fd() const override { return hears_orders() ? x_link.fd() : -1; }
   bool wants_to_write() const override { return x_link.wants_to_write(); }
   std::optional<Time> due() const override;
   bool look(launch::Supervisor& ranks) override;
@@ -59,6 +59,8 @@ public:
   int signal = 0; ///< that asked this agent to end
 
 private:
+  /// After the last one the line may end any time, and that is no news.
+  bool hears_orders() const { return !end && !line_lost; }
   void tell(Event event);
   void take(const Order& order, launch::Supervisor& ranks);
   void watch_for_stall(const launch::Supervisor& ranks);

@@ -71,7 +71,11 @@ public:
   }
   int fd() const override { return x_client.fd(); }
   bool wants_to_write() const override { return (x_client.wanted() & POLLOUT) != 0; }
-  std::optional<Time> due() const override { return std::nullopt; }
+  /// What has come while something was sent is not seen by who polls for more.
+  std::optional<Time> due() const override {
+    if (x_client.fd() >= 0 && !x_client.has_value()) return std::nullopt;
+    return Clock::now();
+  }
   std::string fault() const override {
     return x_client.fd() >= 0 ? "" : "the agent of the first node (" + x_client.place() + ") has gone";
   }

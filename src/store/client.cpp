@@ -117,16 +117,26 @@ bool Client::advance() {
   return send_some() && receive_some();
 }
 
-std::optional<std::string> Client::take_value() {
+std::optional<std::uint64_t> Client::length_of_value() const {
   std::uint64_t length = 0;
   if (x_in.size() < sizeof length) return std::nullopt;
   for (std::size_t i = 0; i < sizeof length; ++i)
     length |= std::uint64_t{static_cast<unsigned char>(x_in[i])} << (8 * i);
+  return length;
+}
+
+bool Client::has_value() const {
+  const auto length = length_of_value();
+  return length && (*length > k_longest_answer || x_in.size() - sizeof *length >= *length);
+}
+
+std::optional<std::string> Client::take_value() {
+  if (!has_value()) return std::nullopt;
+  const auto length = *length_of_value();
   if (length > k_longest_answer) {
     end("its answer is none of a store");
     return std::nullopt;
   }
-  if (x_in.size() - sizeof length < length) return std::nullopt;
   std::string value = x_in.substr(sizeof length, length);
   x_in.erase(0, sizeof length + length);
   return value;

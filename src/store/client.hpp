@@ -36,6 +36,8 @@ public:
   bool advance();
   /// Why it is over: a clause with the kernel's words; empty while it is not.
   const std::string& fault() const { return x_fault; }
+  /// Whether an answer that is a value is there whole, or one that can be none.
+  bool has_value() const;
   /// The next answer that is a value, where it is there whole.
   std::optional<std::string> take_value();
   /// The same, waited for. The error names the place.
@@ -49,6 +51,7 @@ public:
 
 private:
   bool end(const std::string& why);
+  std::optional<std::uint64_t> length_of_value() const;
   bool send_some();
   bool receive_some();
 
