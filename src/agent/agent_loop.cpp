@@ -174,7 +174,8 @@ bool AgentLoop::prepare(const Order& order) {
   if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
   x_attempt->node = ready.node;
-  for (auto& cache : ready.caches) x_caches.push_back(cache);
+  // Held anew before they are let go: those that stay are never without a holder.
+  for (auto& cache : std::exchange(x_caches, std::move(ready.caches))) launch::release_cache(cache);
   for (unsigned local = 0; local < world.layout.local_world_size; ++local)
     if (const auto made = x_folder.make_rank(order.attempt, world.layout.rank + local); !made)
       return fail({k_cannot_set_up, "log", made.error(), {}, x_here.host}), false;
@@ -209,7 +210,7 @@ void AgentLoop::end_store(pid_t& store) {
 }
 
 void AgentLoop::start(const Order& order) {
-  if (!prepare(order)) return;
+  if (!prepare(order)) return tell_ended(false); // the others' ranks are waited for, and none is here
   auto& node = *x_attempt->node;
   if (order.place.empty())
     node.env.unset(launch::k_store_variable);
@@ -242,9 +243,13 @@ void AgentLoop::start(const Order& order) {
   x_told_failure = x_told_failure || overseer.told_failure;
   if (outcome.code != 0 && !outcome.stopped && !x_told_failure && x_signal == 0)
     fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_here.host});
+  tell_ended(outcome.code == 0 && !outcome.stopped);
+}
+
+void AgentLoop::tell_ended(bool good) {
   Event event;
   event.kind = Event::Kind::ended;
-  event.good = outcome.code == 0 && !outcome.stopped;
+  event.good = good;
   tell(std::move(event));
 }
 

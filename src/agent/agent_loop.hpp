@@ -45,6 +45,7 @@ private:
   void open_record(const Order& order);
   void note(const RecordEvent& event);
   void tell(Event event);
+  void tell_ended(bool good);
   void take_signals();
   void tell_stop(const Order& order, const std::function<void(const std::string&)>& say);
   void end_store(pid_t& store);

@@ -65,16 +65,18 @@ std::vector<Participant> Conductor::world() const {
 
 /// Begins once enough have come.
 void Conductor::gather(Time now) {
-  const auto ids = in_order();
-  if (ids.empty() || !x_agents.at(ids.front()).leads) return;
-  if (ids.size() < x_rules.min_nodes) {
+  const bool led =
+      std::any_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
+  if (!led) return;
+  if (x_agents.size() < x_rules.min_nodes) {
     x_enough_since.reset();
     return;
   }
   if (!x_enough_since) x_enough_since = now;
   // After a stop those that are left do not wait for others.
   const bool first = x_attempt == 0 && x_restarts == 0;
-  if (ids.size() >= x_rules.max_nodes || !first || now - *x_enough_since >= x_rules.last_call) begin(now);
+  if (x_agents.size() >= x_rules.max_nodes || !first || now - *x_enough_since >= x_rules.last_call)
+    begin(now);
 }
 
 void Conductor::begin(Time now) {

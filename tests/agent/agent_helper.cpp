@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,10 +81,15 @@ bool AgentProcess::shows(const std::string& text) const {
 AgentEnd AgentProcess::wait() {
   int status = 0;
   for (int i = 0; i < 12000; ++i) {
-    if (::waitpid(x_pid, &status, WNOHANG) == x_pid) {
+    rusage used{};
+    if (::wait4(x_pid, &status, WNOHANG, &used) == x_pid) {
       x_pid = -1;
+      const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+      };
       return {util::exit_code_of_status(status), out(),
-              util::read_file((x_folder / "err").string()).value_or("")};
+              util::read_file((x_folder / "err").string()).value_or(""),
+              seconds(used.ru_utime) + seconds(used.ru_stime)};
     }
     ::usleep(10000);
   }

@@ -19,6 +19,7 @@ agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& s
 struct AgentEnd {
   int code = 0; ///< 128+signal if it ended by one
   std::string out, err;
+  double processor_seconds = 0; ///< its own, and those of the ranks that have ended
 };
 
 /// A process that runs an agent; killed where the test does not wait for it.
