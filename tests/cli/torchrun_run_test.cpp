@@ -83,7 +83,8 @@ TEST_CASE("docs/torchrun.md has the table that hpcml torchrun --help-markdown wr
   const auto table = "-->\n" + agent::render_torchrun_table();
   const auto at = page.find(table);
   REQUIRE(at != std::string::npos);
-  CHECK(page.compare(at + table.size(), 4, "\n## ") == 0); // and no row more
+  const auto rest = page.substr(at + table.size()); // no row more
+  CHECK((rest.empty() || rest.starts_with("\n## ")));
 }
 
 TEST_CASE("the ranks of torchrun find its variables, and those of another run count for nothing") {
