@@ -58,7 +58,7 @@ def run(words, program, python, root):
         env.update({"OMP_NUM_THREADS": "1", "PYTHON_EXEC": python, "PYTHONWARNINGS": "ignore", "PYTHONPATH": root, "TQDM_DISABLE": "1",
                     "LOGNAME": "somebody", "PYTHONDONTWRITEBYTECODE": "1", **program.get("env", {})})
         end = [word.format(**fill) for word in program.get("words", [])]
-        start = os.path.join(root, program["path"]) if not program.get("module") else program["module"]
+        start = os.path.join(root, program["path"])
         agents = []
         for number in range(program.get("agents", 1)):
             line = [*words, *(flag.format(**fill, agent=number) for flag in program["flags"]),
@@ -70,8 +70,13 @@ def run(words, program, python, root):
             try:
                 said += agent.communicate(timeout=LIMIT)[0]
             except subprocess.TimeoutExpired:
-                os.killpg(agent.pid, signal.SIGKILL)
-                said += agent.communicate()[0] + "\nit did not end"
+                agent.terminate()  # it ends its ranks, which have sessions of their own
+                try:
+                    said += agent.communicate(timeout=60)[0]
+                except subprocess.TimeoutExpired:
+                    os.killpg(agent.pid, signal.SIGKILL)
+                    said += agent.communicate()[0]
+                said += "\nit did not end"
             codes.append(agent.returncode)
         ranks = logs(os.path.join(scratch, "logs"))
         varies = program.get("varies", [])

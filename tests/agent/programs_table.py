@@ -4,7 +4,6 @@
 repository, path    in SOURCES; a commit follows where the newest has it no more
 flags, words        what stands before the program and after it; {scratch}, {root}, {port} are filled in, {agent} is the agent's number
 agents              so many on this machine side by side (1)
-module              started by its name, with -m
 launch              by torch.distributed.launch, which passes the local rank
 code                hpcml's exit code; torchrun's is then 1
 shows, times        what stands in the ranks' output, at least so often
@@ -84,8 +83,6 @@ PROGRAMS = [
      "needs": ["torcheval", "tensorboard", "pkg_resources"], "shows": "Finished fit", "times": 2},
     {"repository": "pytorch/tnt", "path": "examples/train_unit_example.py", "flags": ["--nproc-per-node=2"], "words": FEW,
      "needs": ["torcheval", "tensorboard", "pkg_resources"], "shows": "Finished train", "times": 2},
-    {"repository": "pytorch/torchx", "path": "torchx/examples/apps/compute_world_size/main.py", "flags": ["--nproc-per-node=4", "-m"],
-     "module": "torchx.examples.apps.compute_world_size.main", "needs": ["hydra"], "shows": "computed world_size: 4", "times": 4},
     {"repository": "pytorch/torchsnapshot", "path": "examples/simple_example.py", "flags": ["--nproc-per-node=2"],
      "words": ["--work-dir", "{scratch}/cwd"], "needs": ["torchsnapshot"], "shows": "Snapshot path", "times": 2},
     # Programs of others
