@@ -38,6 +38,13 @@ def announce(port, rank):
         client.recv(4096)
 
 
+def leave(code):
+    """Once all are connected: whoever still connects to a rank that goes fails itself."""
+    dist.barrier()
+    time.sleep(1)
+    os._exit(code)
+
+
 def init(rank, size=SIZE):
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(size))
     dist.init_process_group("gloo", timeout=LIMIT)
@@ -62,13 +69,16 @@ def comes_late(rank):
 def dies_before_a_group(rank):
     init(rank)
     if rank == 1:
-        os._exit(1)
+        leave(1)
+    dist.barrier()
     dist.new_group(range(SIZE), timeout=LIMIT)
 
 
 def ends_early(rank):
     init(rank)
+    dist.barrier()
     if rank == 0:
+        time.sleep(1)
         dist.destroy_process_group()
         os._exit(0)
     dist.new_group([0, 2, 3], timeout=LIMIT)
