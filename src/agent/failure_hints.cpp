@@ -205,7 +205,6 @@ bool tells_of(std::string_view text, const KnownError& error) {
 }
 
 std::string hint_for_end(const FailureNote& note) {
-  if (!note.stalled.empty()) return {};
   if (note.out_of_memory)
     return "more --mem, or less in use: data loader workers and caches of a rank count, too";
   if (!WIFSIGNALED(note.status)) return {};

@@ -27,7 +27,6 @@ std::string pack_failure(const FailureNote& note) {
   for (const auto& line : note.last_lines) packed.text(line);
   packed.text(note.message);
   packed.text(note.traceback);
-  packed.text(note.stalled);
   return packed.take();
 }
 
@@ -48,7 +47,6 @@ std::optional<FailureNote> unpack_failure(std::string_view bytes) {
     note.last_lines.emplace_back(unpacked.text());
   note.message = unpacked.text();
   note.traceback = unpacked.text();
-  note.stalled = unpacked.text();
   if (!unpacked.whole()) return std::nullopt;
   return note;
 }

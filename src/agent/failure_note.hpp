@@ -24,8 +24,6 @@ struct FailureNote {
   std::vector<std::string> last_lines; ///< of its standard error, at most 20
   std::string message;                 ///< of its error file: "ValueError: …", empty: none
   std::string traceback;               ///< of its error file
-  std::string
-      stalled; ///< it did not fail: it was stopped, since "nothing was written for 60 s"; empty: it failed
 };
 
 std::string pack_failure(const FailureNote& note);

@@ -140,16 +140,9 @@ std::string render_failed_rank(const FailureNote& note) {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f s", note.seconds);
   std::string text = "rank " + std::to_string(note.rank) + " (local rank " + std::to_string(note.local_rank) +
-                     " on host " + note.host + (note.gpu.empty() ? "" : ", " + note.gpu) + ") ";
-  if (note.stalled.empty())
-    text += launch::describe_end(note.status) + " after " + seconds;
-  else
-    text += std::string("was stopped after ") + seconds + ", since " + note.stalled;
+                     " on host " + note.host + (note.gpu.empty() ? "" : ", " + note.gpu) + ") " +
+                     launch::describe_end(note.status) + " after " + seconds;
   return shown(text);
-}
-
-std::string render_stopped_because(const FailureNote& note) {
-  return shown("stopped because of rank " + std::to_string(note.rank) + " (" + note.host + ")");
 }
 
 std::vector<std::string> render_failure_report(const FailureNote& note, const AfterFailure& after) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one report of a run's first failure, and what the other nodes say of it.
+// The one report of a run's first failure.
 #pragma once
 
 #include <string>
@@ -22,7 +22,5 @@ struct AfterFailure {
 std::vector<std::string> render_failure_report(const FailureNote& note, const AfterFailure& after);
 /// Its first line: "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s".
 std::string render_failed_rank(const FailureNote& note);
-/// What the other nodes say of their ranks: "stopped because of rank 9 (node002)".
-std::string render_stopped_because(const FailureNote& note);
 
 } // namespace hpcml::agent

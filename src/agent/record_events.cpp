@@ -71,7 +71,7 @@ struct AddMembers {
     line.add("attempt", note.attempt).add("rank", note.rank).add("local_rank", note.local_rank);
     line.add("host", note.host).add("pid", note.pid).add("gpu", or_null(note.gpu));
     add_end(line, note.status);
-    line.add_json("took", seconds_of(note.seconds)).add("stalled", or_null(note.stalled));
+    line.add_json("took", seconds_of(note.seconds));
     line.add("out_of_memory", note.out_of_memory).add("memory", or_null(note.memory));
     line.add("message", or_null(note.message)).add("traceback", or_null(note.traceback));
     line.add("last_lines", note.last_lines).add("hint", or_null(failure.hint));

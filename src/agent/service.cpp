@@ -74,6 +74,9 @@ util::Result<launch::StoreChild> start_service(const ConductorRules& rules,
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
     Service service(rules, [](const std::string& line) { launch::narrate("hpcml agent: " + line); });
     store::ServerLimits limits;
+    // Agents say little, and nobody else has anything to say here: strangers cannot fill the node's memory.
+    limits.message.value_bytes = std::uint64_t{16} << 20;
+    limits.bytes = std::uint64_t{256} << 20;
     limits.clients_read = true; // orders must not wait for a node that is gone
     store::Server server(std::move(listening), limits, service);
     return server.run(-1);

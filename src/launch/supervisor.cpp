@@ -169,7 +169,10 @@ void Supervisor::wait_once() {
   if (ends[0].revents != 0) take_signals();
   x_out.flush_idle();
   if (x_err) x_err->flush_idle();
-  if (x_oversight && (ends[7].revents != 0 || x_oversight->overseer->due() <= Clock::now())) ask_overseer();
+  if (x_oversight) {
+    const auto due = x_oversight->overseer->due();
+    if (ends[7].revents != 0 || (due && *due <= Clock::now())) ask_overseer();
+  }
   kill_when_due();
 }
 

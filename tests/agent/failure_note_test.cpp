@@ -20,7 +20,6 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
   note.last_lines = {std::string("a\0b\xff", 4), "", "last"};
   note.message = "ValueError: x";
   note.traceback = "Traceback\n  line 1";
-  note.stalled = "";
   const auto back = unpack_failure(pack_failure(note));
   REQUIRE(back);
   CHECK(back->attempt == 2);

@@ -48,10 +48,6 @@ TEST_CASE("the first line says which rank failed, where and how") {
   note.status = 3 << 8;
   CHECK(render_failed_rank(note) ==
         "rank 9 (local rank 1 on host node002) ended with exit code 3 after 12.3 s");
-  note.stalled = "nothing was written for 60 s";
-  CHECK(render_failed_rank(note) ==
-        "rank 9 (local rank 1 on host node002) was stopped after 12.3 s, since nothing was written for 60 s");
-  CHECK(render_stopped_because(note) == "stopped because of rank 9 (node002)");
 }
 
 TEST_CASE("a whole report of a program without an error file") {
@@ -162,11 +158,11 @@ TEST_CASE("nothing in a report commands a terminal") {
   auto note = crashed();
   const std::string evil = "\x1b]0;title\x07 \xe2\x80\xae \x9b"
                            "31m \b\v";
-  note.host = note.gpu = note.memory = note.message = note.stalled = evil;
+  note.host = note.gpu = note.memory = note.message = evil;
   note.traceback = "Traceback\n  " + evil;
   note.last_lines = {evil + "1", "\x1b[31", "\x1b["};
   note.out_of_memory = true;
-  const auto text = text_of(note) + render_stopped_because(note);
+  const auto text = text_of(note);
   for (const char c : text) CHECK((c == '\n' || static_cast<unsigned char>(c) >= 0x20));
   CHECK(text.find("\xe2\x80\xae") == std::string::npos);
   CHECK(text.find('\x7f') == std::string::npos);
