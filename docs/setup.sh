@@ -30,7 +30,7 @@ torch_packages=(libtorch-dev libgloo-dev)
 data_packages=(python3-sklearn)
 # shellcheck disable=SC2034
 test_packages=(ccache shellcheck procps strace libc6-dev slurmdbd mariadb-server-core diffutils patch python3-jsonschema python3-yaml python3-mpi4py
-  libpmix-dev pre-commit)
+  libpmix-dev pre-commit man-db zsh fish)
 
 # Installs the packages of its arguments that are not there yet.
 install_packages() {

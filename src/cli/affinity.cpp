@@ -177,13 +177,14 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   auto options = std::make_shared<AffinityOptions>();
   command->footer(k_affinity_footer);
   command->add_option("source", options->source, "live: the node this runs on (default)");
-  command->add_option("--site", options->site, "a node of this site")->check(not_empty);
+  command->add_option("--site", options->site, "a node of this site")->check(not_empty)->type_name("SITE");
   command->add_option("--partition", options->partition, "of this partition")
       ->needs("--site")
       ->check(not_empty);
   command
       ->add_option("--topology", options->topology, "a node from a file: hwloc XML, NCCL topology XML, JSON")
       ->excludes("--site")
+      ->type_name("FILE")
       ->check(not_empty);
   command
       ->add_option(

@@ -12,7 +12,10 @@
 #include <iostream>
 #include <unistd.h>
 
+#include "cli/app_tree.hpp"
 #include "cli/command.hpp"
+#include "cli/completion.hpp"
+#include "cli/first_steps.hpp"
 #include "slurm/options.hpp"
 #include "util/text.hpp"
 #include "util/trace.hpp"
@@ -35,7 +38,8 @@ constexpr Command k_commands[] = {
     {"emulate", add_emulate},   {"launch", add_launch},
     {"sites", add_sites},       {"preflight", add_preflight},
     {"affinity", add_affinity}, {"store", add_store},
-    {"torchrun", add_torchrun},
+    {"torchrun", add_torchrun}, {"completion", add_completion},
+    {"man", add_man},
 };
 
 const char* const k_app_footer = R"(Examples:
@@ -150,9 +154,7 @@ std::string extras_hint(const CLI::App& app, const CLI::App& chosen, const std::
   const bool words_only = std::none_of(extras.begin(), extras.end(),
                                        [](const std::string& word) { return word.starts_with("-"); });
   const auto name = chosen.get_parent() == &app ? chosen.get_name() : std::string();
-  const bool takes_program =
-      name == "gen" || name == "submit" || name == "init" || name == "emulate" || name == "launch";
-  return words_only && takes_program
+  return words_only && takes_program(name)
              ? "the program and its arguments stand behind --, for example: -- python train.py"
              : "";
 }
@@ -196,14 +198,11 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
   return k_usage;
 }
 
-/// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
-std::optional<int> run_words(Context& context) {
-  const auto& words = context.words;
-  CLI::App app(
-      "Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.",
-      "hpcml");
-  int exit_code = k_ok;
-  unsigned verbosity = 0;
+/// What stands before and behind every command.
+void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
+  app.description(
+      "Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.");
+  app.name("hpcml");
   app.set_version_flag("--version", std::string("hpcml ") + HPCML_VERSION);
   app.add_option("--sites-dir", context.sites_dirs,
                  "look for site profiles in DIR before all other places; may be repeated")
@@ -224,6 +223,15 @@ std::optional<int> run_words(Context& context) {
   app.fallthrough();
   app.require_subcommand(1);
   app.footer(k_app_footer);
+}
+
+/// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
+std::optional<int> run_words(Context& context) {
+  const auto& words = context.words;
+  CLI::App app;
+  int exit_code = k_ok;
+  unsigned verbosity = 0;
+  set_up_app(app, context, verbosity);
   if (!add_commands(app, context, exit_code, words)) {
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names());
@@ -256,6 +264,22 @@ int check_output(int code, const Context& context) {
 
 } // namespace
 
+void with_app_tree(Context context, const std::vector<std::string>& words,
+                   const std::function<void(const CLI::App&, const Context&)>& use) {
+  CLI::App app;
+  int exit_code = k_ok;
+  unsigned verbosity = 0;
+  context.every_flag = true;
+  set_up_app(app, context, verbosity);
+  add_commands(app, context, exit_code, words);
+  use(app, context);
+}
+
+bool takes_program(std::string_view command) {
+  return command == "gen" || command == "submit" || command == "init" || command == "emulate" ||
+         command == "launch";
+}
+
 bool Context::wants(std::string_view flag) const {
   return every_flag || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
            return word.starts_with(flag) && (word.size() == flag.size() || word[flag.size()] == '=');
@@ -275,6 +299,9 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
   try {
     if (argc > 0 && util::base_name(context.argv.front()) == "torchrun")
       return check_output(run_torchrun(context, {context.argv.begin() + 1, context.argv.end()}), context);
+    if (argc == 1) return check_output(print_first_steps(), context);
+    if (context.words == std::vector<std::string>{"__complete"})
+      return check_output(run_complete(context), context);
     context.every_flag = false;
     if (const auto code = run_words(context)) return check_output(*code, context);
     context.every_flag = true; // what is wrong, or the help, is said with all of them known

@@ -194,7 +194,7 @@ void add_check(CLI::App& app, Context& context, int& exit_code) {
       command
           ->add_option("--site", options->site,
                        "check for this site and its Slurm; auto: the one that this machine belongs to")
-          ->type_name("ID");
+          ->type_name("SITE");
   auto* all =
       command
           ->add_flag("--all-sites", options->all_sites,

@@ -43,6 +43,11 @@ int run_rules(const RulesOptions& options, const Context& context) {
   return k_usage;
 }
 
+const char* const k_rules_footer = R"(Examples:
+  hpcml rules
+  hpcml rules launch/fixed-port        its page: why, examples, how to silence it
+  hpcml rules --format json            for programs)";
+
 } // namespace
 
 void add_rules(CLI::App& app, Context& context, int& exit_code) {
@@ -53,6 +58,7 @@ void add_rules(CLI::App& app, Context& context, int& exit_code) {
   command->add_option("--format", options->format, "text, json, or markdown, which is docs/rules.md")
       ->check(CLI::IsMember({"text", "json", "markdown"}))
       ->capture_default_str();
+  command->footer(k_rules_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_rules(*options, context); });
 }
 

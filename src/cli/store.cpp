@@ -30,12 +30,19 @@ int run_serve(ServeOptions& options, const Context& context) {
   return k_world_failed;
 }
 
+const char* const k_store_footer = R"(Examples:
+  hpcml store serve --port 29400           for ranks with MASTER_ADDR and MASTER_PORT, until SIGTERM
+  hpcml store show localhost:29400         who waits there for whom
+  srun --jobid 1234 --overlap -n 1 hpcml store show      the same in a job that runs
+docs/store.md says what is served, and to whom.)";
+
 } // namespace
 
 void add_store(CLI::App& app, Context& context, int& exit_code) {
   auto* command =
       app.add_subcommand("store", "The store where the ranks of a job meet, as torch's clients ask for it.");
   command->require_subcommand(1);
+  command->footer(k_store_footer);
   auto* serve = command->add_subcommand(
       "serve", "Serve until SIGTERM. The first line on standard output is the port, once ranks can come.");
   const auto options = std::make_shared<ServeOptions>();

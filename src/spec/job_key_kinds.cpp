@@ -165,6 +165,7 @@ JobKey rank_key(const model::RankFlag& asked, std::string_view group) {
   JobKey key{
       name, asked.is_switch() ? KeyForm::on : KeyForm::value, {group, asked.type, asked.help}, {}, {}, {},
       {}};
+  key.words = asked.words;
   key.from_text = [&asked](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
     if (auto fault = typed_fault(text)) return fault;
     return asked.read(job, text, origin);

@@ -43,6 +43,7 @@ JobKey rank_key(const model::RankFlag& asked, std::string_view group);
 template <class E>
 JobKey choice_key(std::string name, KeyHelp help, model::Known<E> model::JobSpec::*member) {
   auto key = known_key(name, KeyForm::value, help, member);
+  key.words = model::words_of<E>;
   key.from_file = [name, member](model::JobSpec& job, ObjectReader& root) {
     job.*member = root.known(name, root.template choice<E>(name));
   };

@@ -21,7 +21,16 @@ constexpr std::string_view k_where_several = ", where the site has several; by t
 std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
 std::string time_text(const model::Walltime& time) { return time.to_slurm(); }
 std::string order_text(const model::GpuOrder& order) { return order.text(); }
-std::string launcher_name(const model::Launcher& launcher) { return launcher.name(); }
+
+JobKey launcher_key() {
+  auto key = parsed_key<model::Launcher>(
+      "launcher", {k_run, "KIND", model::Listed<model::k_launcher_names>::text}, &JobSpec::launcher,
+      [](const model::Launcher& launcher) { return std::string(launcher.name()); });
+  key.words = [] {
+    return std::vector<std::string>(model::k_launcher_names.begin(), model::k_launcher_names.end());
+  };
+  return key;
+}
 
 std::vector<JobKey> resource_keys() {
   const auto help = [](std::string_view type, std::string_view text) {
@@ -53,8 +62,7 @@ std::vector<JobKey> run_keys() {
   return {
       text_key("job-name", help("NAME", "name of the job; the program's otherwise"), &JobSpec::job_name),
       text_key("output", help("FILE", "log file; %j is the job's number"), &JobSpec::output),
-      parsed_key("launcher", help("KIND", model::Listed<model::k_launcher_names>::text), &JobSpec::launcher,
-                 launcher_name),
+      launcher_key(),
       choice_key("backend", help("NAME", "nccl or gloo; by what the node has otherwise"), &JobSpec::backend),
       choice_key("gpu-visibility", help("WHAT", "what a rank sees: all GPUs of the node or its own"),
                  &JobSpec::gpu_visibility),

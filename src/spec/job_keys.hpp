@@ -46,6 +46,7 @@ struct JobKey {
   /// As a job file has it; nothing where the job does not say it.
   std::function<std::optional<std::string>(const model::JobSpec&)> to_json;
   bool per_component = false; ///< each component of a heterogeneous job may say it for itself
+  std::vector<std::string> (*words)() = nullptr; ///< those that it takes, where it takes no others
 
   /// "--nodes"
   std::string flag() const { return "--" + name; }

@@ -19,7 +19,8 @@ std::span<const File> site_files(); ///< sites/*.json
 std::string_view site_rows();
 /// The sites with the profiles that they extend: spec/site_store.hpp reads it. Of the command line only, too.
 std::span<const File> merged_sites();
-std::span<const File> template_files(); ///< templates/*.mustache
-std::span<const File> stand_in_files(); ///< src/emulate/stand_ins/*
+std::span<const File> template_files();   ///< templates/*.mustache
+std::span<const File> stand_in_files();   ///< src/emulate/stand_ins/*
+std::span<const File> completion_files(); ///< src/cli/completion/*: "hpcml.bash" and the like
 
 } // namespace hpcml::embedded

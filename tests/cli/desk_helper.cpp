@@ -30,6 +30,10 @@ util::ProcessOutput Desk::hpcml(const std::vector<std::string>& words) const {
   return run(argv, std::chrono::seconds(300));
 }
 
+util::ProcessOutput Desk::program(const std::vector<std::string>& words) const {
+  return run(words, std::chrono::seconds(300));
+}
+
 util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const std::string& script,
                                   const std::string& partition) const {
   std::vector<std::string> words = {HPCML_BINARY,         "emulate", "--quiet", "--site", site, "--nodes",

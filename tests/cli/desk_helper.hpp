@@ -20,6 +20,8 @@ public:
 
   /// `hpcml WORDS` in the folder.
   util::ProcessOutput hpcml(const std::vector<std::string>& words) const;
+  /// Another program in the folder, to its end.
+  util::ProcessOutput program(const std::vector<std::string>& words) const;
   /// A bash script in the folder, on an emulated cluster of the site; $H is hpcml.
   util::ProcessOutput emulate(const std::string& site, unsigned nodes, const std::string& script,
                               const std::string& partition = {}) const;

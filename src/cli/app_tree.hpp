@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// All commands and their flags as the parser has them, for what is made from them: completion, man pages.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace hpcml::cli {
+
+/// Lets `use` look at the parser with every flag of the command that `words` name, or of all where they name
+/// none.
+void with_app_tree(Context context, const std::vector<std::string>& words,
+                   const std::function<void(const CLI::App&, const Context&)>& use);
+
+/// Whether a program and its arguments stand behind the command's "--".
+bool takes_program(std::string_view command);
+
+} // namespace hpcml::cli

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// The examples of every help, and the five things that hpcml alone shows: each of them runs.
+#include <catch2/catch.hpp>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "cli/app_tree.hpp"
+#include "cli/desk_helper.hpp"
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace {
+
+/// Where an example is run: those that begin with `start`.
+struct Place {
+  std::string_view start;
+  enum Where {
+    cluster,   ///< below, on an emulated cluster of LUMI
+    rehearsal, ///< below: it brings up a cluster itself
+    elsewhere, ///< not here: `why`
+  } where;
+  std::string_view why = {};
+};
+
+constexpr Place k_places[] = {
+    {"hpcml submit", Place::cluster},
+    {"hpcml emulate", Place::rehearsal},
+    {"srun hpcml launch", Place::cluster},
+    {"srun --ntasks-per-node=1 --ntasks=4 hpcml launch", Place::cluster},
+    {"srun --ntasks-per-node=1 hpcml torchrun", Place::cluster},
+    {"hpcml sites discover", Place::cluster},
+    {"hpcml config learn", Place::cluster},
+    {"srun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
+    {"srun --ntasks-per-node=1 hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
+    {"ibrun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
+    {"hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
+    {"hpcml torchrun --nnodes 2", Place::elsewhere, "two machines: tests/agent"},
+    {"hpcml store", Place::elsewhere,
+     "serves until it is told to end, at a port that may be taken: tests/store"},
+    {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/launch"},
+    {"srun -p gpu -t 5 lstopo", Place::elsewhere, "a node's own topology: tests/discover"},
+    {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/discover"},
+};
+
+const Place* place_of(const std::string& line) {
+  const auto found = std::find_if(std::begin(k_places), std::end(k_places),
+                                  [&](const Place& place) { return line.starts_with(place.start); });
+  return found == std::end(k_places) ? nullptr : &*found;
+}
+
+/// The lines below "Examples:", without the explanations that stand behind two blanks.
+std::vector<std::string> examples_in(const std::string& help) {
+  std::vector<std::string> lines;
+  bool inside = false;
+  for (const auto& line : util::split(help, '\n')) {
+    if (inside && !line.starts_with("  ")) break;
+    if (inside) lines.push_back(line.substr(2, line.find("  ", 2) - 2));
+    inside = inside || line == "Examples:";
+  }
+  return lines;
+}
+
+void collect(const CLI::App& command, std::map<std::string, std::vector<std::string>>& found) {
+  for (const auto* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto name =
+        command.get_parent() == nullptr ? sub->get_name() : command.get_name() + " " + sub->get_name();
+    if (sub->get_footer() != command.get_footer()) found[name] = examples_in(sub->get_footer());
+    collect(*sub, found);
+  }
+}
+
+/// By command; those below another that shares its examples have none of their own.
+const std::map<std::string, std::vector<std::string>>& all_examples() {
+  static const auto c_found = [] {
+    std::map<std::string, std::vector<std::string>> found;
+    cli::with_app_tree({}, {}, [&](const CLI::App& app, const cli::Context&) {
+      found[""] = examples_in(app.get_footer());
+      collect(app, found);
+    });
+    found["torchrun"] = examples_in(Desk().hpcml({"torchrun", "--help"}).out);
+    return found;
+  }();
+  return c_found;
+}
+
+std::vector<std::string> examples_at(Place::Where where) {
+  std::vector<std::string> lines;
+  for (const auto& [command, examples] : all_examples())
+    for (const auto& line : examples)
+      if (const auto* place = place_of(line); place != nullptr && place->where == where)
+        lines.push_back(line);
+  return lines;
+}
+
+/// A desk with what the examples speak of.
+void lay_out(Desk& desk) {
+  desk.set("PATH", (desk / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
+  std::filesystem::create_directory(desk / "bin");
+  desk.put("bin/python", "#!/bin/sh\nexec python3 \"$@\"\n", 0755);
+  for (const auto* name : {"sweep.py"}) desk.put(name, "print('asks Slurm')\n");
+  desk.put("train.py", "import sys\nprint('trains', *sys.argv[1:])\n");
+  for (const auto* program : {"train", "train_ddp"}) desk.put(program, "#!/bin/sh\necho trains\n", 0755);
+  for (const auto* script : {"job.sh", "lumi_job.sh"})
+    CHECK(desk.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
+                      script, "--", "./train"})
+              .exit_code == 0);
+  std::filesystem::copy(HPCML_SOURCE_DIR "/tests/affinity/topologies/coral-lassen.xml", desk / "node.xml");
+  std::filesystem::create_directories(desk / ".config/hpcml/sites");
+  desk.put(".config/hpcml/sites/mycluster.json", R"({"id": "mycluster", "extends": ["generic"]})");
+}
+
+/// The example as it is typed in a job that fits it, or with what it needs before it.
+std::string as_in_a_job(const std::string& line) {
+  const std::string start = "hpcml init --site lumi --account project_1 --time 10 -- python train.py; ";
+  if (line == "hpcml submit --test-only") return start + line + "; code=$?; rm hpcml.json; (exit $code)";
+  if (holds(line, "--attach 12345"))
+    return util::replace_all(line, "12345",
+                             "$(sbatch --parsable -A project_1 -p small-g -t 1 -n 1 -c 1 --wrap true)");
+  if (!line.starts_with("srun ")) return line;
+  const auto* nodes = holds(line, "--ntasks=4") ? "4" : holds(line, "--nnodes 2") ? "2" : "1";
+  return "salloc -A project_1 -p standard-g -t 10 --gpus-per-node=8 -N " + std::string(nodes) + " bash -c " +
+         util::shell_quote(line);
+}
+
+constexpr auto k_first_steps = 5U;
+
+/// The commands that `hpcml` alone shows.
+std::vector<std::string> first_steps(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const auto& line : util::split(text, '\n'))
+    if (line.starts_with("     hpcml ")) lines.push_back(std::string(util::trim(line)));
+  return lines;
+}
+
+} // namespace
+
+TEST_CASE("every command's help has examples") {
+  for (const auto& [command, examples] : all_examples()) {
+    CAPTURE(command);
+    CHECK_FALSE(examples.empty());
+    CHECK(std::any_of(examples.begin(), examples.end(),
+                      [&, name = command](const auto& line) { return holds(line, "hpcml " + name); }));
+  }
+  CHECK(all_examples().size() >= 15);
+}
+
+TEST_CASE("an example that is run elsewhere is there, and says why") {
+  for (const auto& place : k_places) {
+    CAPTURE(std::string(place.start));
+    bool used = false;
+    for (const auto& [command, examples] : all_examples())
+      for (const auto& line : examples) used = used || place_of(line) == &place;
+    CHECK(used);
+    CHECK((place.where == Place::elsewhere) == !place.why.empty());
+  }
+}
+
+TEST_CASE("every example that needs no Slurm runs, and ends well") {
+  unsigned count = 0;
+  for (const auto& [command, examples] : all_examples())
+    for (const auto& line : examples) {
+      if (place_of(line) != nullptr) continue;
+      Desk desk;
+      lay_out(desk);
+      const auto result = desk.program({"bash", "-c", line});
+      CAPTURE(command, line, result.out, result.err);
+      CHECK(result.exit_code == 0);
+      ++count;
+    }
+  CHECK(count >= 30);
+}
+
+TEST_CASE("hpcml alone shows five things to do, and the first of them work as they are") {
+  Desk desk;
+  const auto shown = desk.hpcml({});
+  CHECK(shown.exit_code == 0);
+  CHECK(shown.err.empty());
+  const auto lines = first_steps(shown.out);
+  REQUIRE(lines.size() == k_first_steps);
+  lay_out(desk);
+  for (const auto& line : lines) {
+    if (place_of(line) != nullptr) continue; // with a real Slurm, below
+    const auto result = desk.program({"bash", "-c", line});
+    CAPTURE(line, result.out, result.err);
+    CHECK(result.exit_code == 0);
+  }
+}
+
+TEST_CASE("every example that needs a cluster runs on one", "[slurm]") {
+  Desk desk;
+  lay_out(desk);
+  auto lines = examples_at(Place::cluster);
+  for (const auto& line : first_steps(desk.hpcml({}).out))
+    if (line.starts_with("hpcml submit")) lines.push_back(line);
+  REQUIRE(lines.size() >= 10);
+  std::string script;
+  for (const auto& line : lines)
+    script += "( " + as_in_a_job(line) + " ) >out 2>&1 || { echo " + util::shell_quote("FAILED: " + line) +
+              "; cat out; }; ";
+  const auto result = desk.emulate("lumi", 4, script);
+  CAPTURE(result.err);
+  CHECK(result.out == "");
+}
+
+TEST_CASE("every example of a rehearsal rehearses", "[slurm]") {
+  // What the job of the example asks for, by what its line says.
+  const std::map<std::string, std::string> requests = {
+      {"--site lumi", "--account project_1 --nodes 2"},
+      {"--site vista", "--partition gh-dev --nodes 2"},
+      {"--site jean_zay", "--account abc@v100 --partition gpu_p13"},
+      {"--site narval", "--account def-me --mem 4G"},
+      {"--site nibi", "--account def-me --mem 4G --gpu-type h100_1g.10gb"},
+      {"--site generic", "--nodes 2 --gpus-per-node 4"}};
+  for (const auto& line : examples_at(Place::rehearsal)) {
+    Desk desk;
+    lay_out(desk);
+    for (const auto& [site, request] : requests)
+      if (holds(line, site + " "))
+        CHECK(desk.program(
+                      {"bash", "-c", "hpcml gen --time 10 -o job.sh " + site + " " + request + " -- ./train"})
+                  .exit_code == 0);
+    const auto result = desk.program({"bash", "-c", line});
+    CAPTURE(line, result.out, result.err);
+    CHECK(result.exit_code == 0);
+  }
+}

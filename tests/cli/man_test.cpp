@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The manual pages are what man takes, and say what the help says; the install has them and the completions.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "cli/desk_helper.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace fs = std::filesystem;
+
+TEST_CASE("every page is roff without a warning, and shows every flag of the help") {
+  if (!util::find_program("man", util::EnvSnapshot::of_process())) {
+    WARN("man is not installed: its pages are not tried");
+    return;
+  }
+  Desk desk;
+  CHECK(desk.hpcml({"man", "--write-all", "."}).exit_code == 0);
+  CHECK(desk.files() >= 16);
+  for (const auto& entry : fs::directory_iterator(desk / ".")) {
+    const auto name = entry.path().stem().string();
+    CAPTURE(name);
+    const auto checked = desk.program({"man", "--warnings", "-l", entry.path().string()});
+    CHECK(checked.exit_code == 0);
+    CHECK(checked.err.empty());
+    const auto text =
+        desk.program({"sh", "-c", "MANWIDTH=250 man -l \"$0\" | col -bx", entry.path().string()}).out;
+    std::vector<std::string> words = {"--help"};
+    if (name != "hpcml") words.insert(words.begin(), name.substr(6));
+    for (const auto& line : util::split(desk.hpcml(words).out, '\n')) {
+      if (!line.starts_with("  -")) continue;
+      const auto flag = line.substr(2, line.find_first_of(" ,=", 2) - 2);
+      CAPTURE(flag);
+      CHECK(holds(text, flag));
+    }
+    CHECK(holds(text, "SYNOPSIS"));
+    CHECK(holds(text, "EXAMPLES"));
+    CHECK_FALSE(holds(text, "\\"));
+  }
+}
+
+TEST_CASE("one page is printed, and a command that is not there is a mistake") {
+  Desk desk;
+  CHECK(holds(desk.hpcml({"man", "gen"}).out, ".TH HPCML\\-GEN 1"));
+  CHECK(holds(desk.hpcml({"man"}).out, ".TH HPCML 1"));
+  const auto wrong = desk.hpcml({"man", "gne"});
+  CHECK(wrong.exit_code == 2);
+  CHECK(holds(wrong.err, "did you mean gen?"));
+  CHECK(desk.hpcml({"man", "--write-all", "nowhere"}).exit_code == 5);
+}
+
+TEST_CASE("what is installed has the pages and the completions where shells and man look") {
+  Desk desk;
+  desk.set("PATH", "/usr/sbin:/usr/bin:/bin");
+  const auto result =
+      desk.program({"cmake", "--install", HPCML_BINARY_DIR, "--prefix", (desk / "put").string()});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  for (const auto& [file, shell] :
+       {std::pair("bash-completion/completions/hpcml", "bash"), std::pair("zsh/site-functions/_hpcml", "zsh"),
+        std::pair("fish/vendor_completions.d/hpcml.fish", "fish")})
+    CHECK(desk.read("put/share/" + std::string(file)) == desk.hpcml({"completion", shell}).out);
+  CHECK(desk.read("put/share/man/man1/hpcml-gen.1") == desk.hpcml({"man", "gen"}).out);
+}
