@@ -90,4 +90,10 @@ PROGRAMS = [
      "env": {"ACCELERATE_USE_CPU": "true"}, "needs": ["accelerate"], "shows": "testing gather"},
     {"repository": "huggingface/accelerate", "path": "src/accelerate/test_utils/scripts/test_sync.py", "flags": ["--nproc-per-node=2"],
      "env": {"ACCELERATE_USE_CPU": "true"}, "needs": ["accelerate"], "shows": "Test", "varies": [r"\d+\.\d+"]},
+    {"repository": "huggingface/accelerate", "path": "src/accelerate/test_utils/scripts/test_script.py", "flags": ["--nproc-per-node=2"],
+     "env": {"ACCELERATE_USE_CPU": "true"}, "needs": ["accelerate"], "shows": "Test integration|Training yielded the same results", "varies": [r"\d+\.\d+"]},
+    {"repository": "huggingface/accelerate", "path": "src/accelerate/test_utils/scripts/test_cli.py", "flags": ["--nproc-per-node=2"],
+     "env": {"ACCELERATE_USE_CPU": "true"}, "needs": ["accelerate"], "shows": "Successfully ran on", "times": 2},
+    {"repository": "Lightning-AI/pytorch-lightning", "path": "examples/pytorch/bug_report/bug_report_model.py", "flags": ["--nproc-per-node=2"],
+     "needs": ["lightning"], "shows": "test_loss", "times": 1, "varies": [r"-?\d+\.\d+", r"[━╸╺╴]+", r" +"]},
 ]
