@@ -100,14 +100,21 @@ void add_core_directives(const Launched& given, Told<Directives>& told) {
     told.remarks.note("no --cpus-per-task: cores come with the GPUs here", given.node()->origin);
     return;
   }
+  const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task
   if (layout.cpus_per_rank == 0 || (!given.node() && !given.cpus_per_task())) {
     all_threads();
-    told.remarks.note("one core per rank, Slurm's default: the site does not say how many a GPU has; "
-                      "--cpus-per-task changes it",
-                      by_rule("Slurm's default"));
+    // Slurm's default is one for each task.
+    if (ranks > 1)
+      add_directive(told.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
+                    by_rule("one core for each rank that the task starts"));
+    told.remarks.note(ranks > 1
+                          ? "one core per rank: the site does not say how many a GPU has; "
+                            "--cpus-per-task N asks for N of them for each rank"
+                          : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
+                            "--cpus-per-task changes it",
+                      by_rule(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
     return;
   }
-  const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task
   Origin origin = given.cpus_per_task() ? given.cpus_per_task()->origin
                   : given.node()        ? given.node()->origin
                                         : Origin{};

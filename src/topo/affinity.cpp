@@ -7,6 +7,7 @@
 
 #include "topo/deal.hpp"
 #include "topo/reason.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::topo {
 namespace {
@@ -150,8 +151,8 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
     plan.ranks.push_back(std::move(binding));
   }
   if (cores.size() < request.ranks && !(request.whole_domain && request.cpus_per_rank == 0))
-    plan.warnings.push_back("only " + std::to_string(cores.size()) + " usable cores for " +
-                            std::to_string(request.ranks) + " ranks: some share a core");
+    plan.warnings.push_back("only " + util::counted(cores.size(), "usable core") + " for " +
+                            util::counted(request.ranks, "rank") + ": some share a core");
   return plan;
 }
 

@@ -75,6 +75,20 @@ TEST_CASE("with an agent a node has one task with all of its GPUs and cores, and
   CHECK(directive(planned(shared, "lumi"), "--cpus-per-task") == "7");
 }
 
+TEST_CASE("a site that knows nothing of cores gives each rank one, whoever starts the ranks") {
+  auto job = job_of({"python", "train.py"});
+  job.nodes = flag(2U, "--nodes");
+  job.gpus_per_node = flag(4U, "--gpus-per-node");
+  CHECK_FALSE(
+      directive(planned(job, "generic"), "--cpus-per-task")); // Slurm's default for each of four tasks
+  CHECK(directive(planned(with(job, "agent", "true"), "generic"), "--cpus-per-task") == "4");
+  auto torchrun = job;
+  torchrun.launcher = launcher("torchrun");
+  CHECK(directive(planned(torchrun, "generic"), "--cpus-per-task") == "4");
+  job.cpus_per_task = flag(3U, "--cpus-per-task");
+  CHECK(directive(planned(with(job, "agent", "true"), "generic"), "--cpus-per-task") == "12");
+}
+
 TEST_CASE("where GPUs are asked for by the task the one task of a node has all of them") {
   auto job = job_of({"python", "train.py"});
   job.nodes = flag(2U, "--nodes");
