@@ -37,7 +37,9 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
     job.nodes = model::Sourced<unsigned>{job.nnodes->value.most, job.nnodes->origin};
   chosen.nodes = job.nodes || job.gpus_per_node;
   chosen.node_count = job.nodes && !job.gpus_per_node ? job.nodes->value : 0;
-  chosen.launcher = job.launcher || model::is_agent(job); // which is hpcml's own
+  chosen.launcher = job.launcher           ? std::string(job.launcher->value.name())
+                    : model::is_agent(job) ? "hpcml"
+                                           : "";
   chosen.gpus_seen = job.gpu_visibility.has_value();
   const auto ported = port::port_script(file, *text, *site, chosen);
   print_diagnostics(ported.findings, *text, context.colour);

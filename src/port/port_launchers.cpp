@@ -172,8 +172,9 @@ private:
   void port_agent(FoundLaunch& found, const Link& agent) {
     std::vector<std::string> meeting, watching, watching_names;
     const auto* row = model::find_launcher(agent.program);
-    const bool can_stay =
-        x_programs.size() == 1 && row && row->ranks == model::RanksBy::agent && !x_porting.chosen.launcher;
+    const auto& chosen = x_porting.chosen.launcher;
+    const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RanksBy::agent &&
+                          (chosen.empty() || chosen == agent.program);
     for (const auto& option : agent.options) {
       const auto says = row ? row->says_of(option.name) : Says::none;
       if (says == Says::nodes) port_elastic(agent, option, can_stay);
@@ -201,7 +202,8 @@ private:
                      agent.program + "'s " + util::join(meeting, ", ") +
                          ": the new site's launch says how many ranks there are and how they meet");
     keep_agent(agent);
-    const bool stays = !x_porting.agent_options.empty() || x_porting.least_nodes > 0;
+    const bool stays =
+        can_stay && (!x_porting.agent_options.empty() || x_porting.least_nodes > 0 || !chosen.empty());
     if (stays)
       x_porting.agent_options.insert(x_porting.agent_options.end(), watching.begin(), watching.end());
     else if (!watching_names.empty())
@@ -215,6 +217,13 @@ private:
 
   /// The launcher stays where it does what hpcml's does not.
   void keep_agent(const Link& agent) {
+    if (x_porting.chosen.launcher == agent.program)
+      return x_porting.note(
+          agent.place, "port/launcher", agent.program + " stays the launcher, as asked",
+          agent.program == "torchrun"
+              ? "without torch's own it is `hpcml torchrun`: a link named torchrun to hpcml, "
+                "first in PATH, serves this line"
+              : "");
     if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
     auto kept = x_porting.agent_options;
     if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a number of nodes that may change");

@@ -234,3 +234,26 @@ TEST_CASE("A launcher that gen does not write is not kept, whatever its options"
   CHECK(says(result, "port/launcher", "composer's -n: the new site's launch says"));
   CHECK(says(result, "port/launcher", "composer's --stdout is left out"));
 }
+
+TEST_CASE("torchrun's line stays with all of its options where torchrun is asked for, and a link serves it") {
+  port::Chosen chosen;
+  chosen.launcher = "torchrun";
+  const auto text =
+      job(k_four, "srun torchrun --nnodes=1 --nproc-per-node=4 --max-restarts=4 --monitor_interval=3 x.py");
+  auto result = ported(text, "narval", chosen);
+  CHECK(says(result, "port/launcher", "torchrun stays the launcher, as asked"));
+  CHECK_FALSE(says(result, "port/launcher", "left out"));
+  const auto hint = std::any_of(result.findings.begin(), result.findings.end(), [](const auto& finding) {
+    return finding.hint.find("a link named torchrun to hpcml") != std::string::npos;
+  });
+  CHECK(hint);
+  result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse("torchrun"), {}};
+  result.job.account = model::Sourced<std::string>{"def-me", {}};
+  const auto target = shipped_site("narval");
+  const auto plan = plan::make_plan(result.job, target);
+  REQUIRE(plan.plan);
+  CHECK(has(render::render_script(*plan.plan), "--max-restarts=4 --monitor_interval=3"));
+  // Another launcher's options are nobody's.
+  chosen.launcher = "accelerate";
+  CHECK(says(ported(text, "narval", chosen), "port/launcher", "--max-restarts is left out"));
+}
