@@ -61,12 +61,16 @@ util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::
   if (::mkdtemp(path.data()) == nullptr)
     return util::Error{"cannot make a folder in " + base + ": " + std::strerror(errno),
                        "set TMPDIR to a folder of yours on this node, or name one with --log-dir"};
-  return RunFolder(path, false);
+  RunFolder folder(path, false);
+  // Where no folder can be locked it stays behind an agent that is killed between two attempts.
+  if (auto held = launch::hold_folder(path)) folder.x_held = std::move(*held);
+  return folder;
 }
 
 RunFolder::~RunFolder() {
   std::error_code error;
   if (!x_path.empty() && !x_kept) fs::remove_all(x_path, error);
+  launch::release_cache(x_held);
 }
 
 util::Status RunFolder::make_rank(unsigned number, unsigned rank) const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "agent/request.hpp"
+#include "launch/cache_dirs.hpp"
 #include "launch/request.hpp"
 #include "slurm/step_env.hpp"
 #include "util/result.hpp"
@@ -16,14 +17,17 @@ namespace hpcml::agent {
 /// "none". Pure.
 std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& identity);
 
-/// The folder of a run. Where nothing is to be kept it is a temporary one, gone with this value.
+/// The folder of a run. Where nothing is to be kept it is a temporary one, gone with this value, and with
+/// this process where that is killed.
 class RunFolder {
 public:
   /// Makes it. `run_id` becomes one name: what no folder can be called is written as '_'.
   static util::Result<RunFolder> make(const AgentRequest& request, const std::string& run_id,
                                       const launch::Surroundings& here);
   ~RunFolder();
-  RunFolder(RunFolder&& other) noexcept : x_path(std::exchange(other.x_path, {})), x_kept(other.x_kept) {}
+  RunFolder(RunFolder&& other) noexcept
+      : x_path(std::exchange(other.x_path, {})), x_kept(other.x_kept),
+        x_held(std::exchange(other.x_held, {})) {}
   RunFolder& operator=(RunFolder&&) = delete;
 
   const std::string& path() const { return x_path; }
@@ -36,6 +40,7 @@ private:
   RunFolder(std::string path, bool kept) : x_path(std::move(path)), x_kept(kept) {}
   std::string x_path;
   bool x_kept = false;
+  launch::CacheDir x_held = {};
 };
 
 } // namespace hpcml::agent

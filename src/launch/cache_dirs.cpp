@@ -104,7 +104,9 @@ util::Status make_below(const CacheDir& cache, const std::string& below) {
 void remove_stale(const CacheDir& cache) {
   const auto slash = cache.path.rfind('/');
   const std::string base = cache.path.substr(0, slash), own = cache.path.substr(slash + 1);
-  const std::string prefix = own.substr(0, own.find("-job") + 4);
+  const auto job = own.rfind("-job"); // of the cache itself: the base may have such a name, too
+  if (job == std::string::npos) return;
+  const std::string prefix = own.substr(0, job + 4);
   DIR* dir = ::opendir(base.empty() ? "/" : base.c_str());
   if (dir == nullptr) return;
   while (const dirent* entry = ::readdir(dir)) {
@@ -132,8 +134,7 @@ void remove_stale(const CacheDir& cache) {
     for (int fd = 0; fd < 4096; ++fd) ::close(fd);
   std::vector<int> own;
   for (const auto& cache : caches) own.push_back(::open(cache.path.c_str(), k_open_dir | O_CLOEXEC));
-  for (const auto& cache : caches)
-    if (cache.path.find("-job") != std::string::npos) remove_stale(cache);
+  for (const auto& cache : caches) remove_stale(cache);
   for (std::size_t i = 0; i < caches.size(); ++i)
     if (own[i] >= 0 && lock(own[i], LOCK_EX)) remove_held(own[i], caches[i].path);
   ::_exit(0);
@@ -206,6 +207,17 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   }
   if (status != 0) return Error{"cannot start the process that removes the caches"};
   return util::Done{};
+}
+
+Result<CacheDir> hold_folder(const std::string& path) {
+  CacheDir folder{path, open_locked(path), true};
+  if (folder.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
+  ::fcntl(folder.fd, F_SETFD, FD_CLOEXEC);
+  if (const auto watched = start_watcher({folder}); !watched) {
+    ::close(folder.fd);
+    return watched.error();
+  }
+  return folder;
 }
 
 void release_cache(CacheDir& cache) {

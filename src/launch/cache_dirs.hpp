@@ -34,6 +34,10 @@ util::Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::s
 /// directory, removes them and ends. Also removes the same caches of earlier steps whose ranks are all gone.
 util::Status start_watcher(const std::vector<CacheDir>& caches);
 
+/// Holds a directory that this process has made, and not the programs that it becomes or starts; once nobody
+/// does it is removed, however this process ends.
+util::Result<CacheDir> hold_folder(const std::string& path);
+
 /// Gives the directory back and removes it at once if nobody else holds it.
 void release_cache(CacheDir& cache);
 
