@@ -15,6 +15,8 @@ namespace {
 
 /// For a port that somebody has, and for whoever has it to answer.
 constexpr auto k_port_patience = std::chrono::seconds(5);
+/// For one that has taken our line, if the run waits for as long.
+constexpr auto k_busy_patience = std::chrono::seconds(60);
 
 ConductorRules rules_of(const AgentRequest& request, const launch::World& world, const std::string& run_id) {
   const bool placed = request.place.has_value();
@@ -73,9 +75,10 @@ bool may_lead(const AgentRequest& request, const launch::Surroundings& here, con
 using Found = std::variant<std::unique_ptr<ConductorLink>, NoConductor>;
 
 Found look_for_first(const Hello& hello, const FirstNodePlace& first, std::chrono::seconds patience,
-                     const std::function<bool()>& is_over) {
+                     std::chrono::seconds answer, const std::function<bool()>& is_over) {
   ConductorSearch search;
   search.patience = patience;
+  search.answer = answer;
   search.is_over = is_over;
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
@@ -97,6 +100,7 @@ util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const
   ConductorSearch search;
   search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
   search.is_over = is_over;
+  search.own = true;
   auto found = find_conductor(hello, search);
   if (auto* none = std::get_if<NoConductor>(&found)) return none->error;
   return AgentsMeeting{std::move(std::get<0>(found)), served.pid, true, {}};
@@ -107,18 +111,18 @@ util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const
 util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::Surroundings& here,
                                         const launch::World& world, const std::string& run_id,
                                         const std::function<bool()>& is_over) {
+  const auto begin = std::chrono::steady_clock::now();
   const auto rules = rules_of(request, world, run_id);
   auto hello = hello_of(request, here, world, rules);
   if (rules.max_nodes == 1) {
     hello.leads = true;
-    return AgentsMeeting{make_own_link(rules, hello), {}, true, {}};
+    return AgentsMeeting{make_own_link(rules, hello), {}, true, {}, begin};
   }
   const auto first = first_node_of(request, world);
   const bool may = may_lead(request, here, world);
   const bool must = may && (!request.place || request.place->node_rank);
   const auto addresses = may ? launch::serving_addresses({first.name, here.host, util::read_host_name()})
                              : std::vector<std::string>();
-  const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const auto waited = std::chrono::steady_clock::now() - begin;
     auto met = may ? lead(rules, hello, first, addresses, is_over) : util::Error{};
@@ -129,7 +133,8 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
     }
     if (!met && !must) {
       // Of several agents on one machine the first serves; where that one goes before we have come, we may.
-      auto found = look_for_first(hello, first, may ? k_port_patience : rules.patience, is_over);
+      auto found = look_for_first(hello, first, may ? k_port_patience : rules.patience,
+                                  std::min(k_busy_patience, rules.patience), is_over);
       if (const auto* none = std::get_if<NoConductor>(&found)) {
         if (may && !none->refused && waited < rules.patience) continue;
         return none->error;
@@ -137,6 +142,7 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
       met = AgentsMeeting{std::move(std::get<0>(found)), {}, false, {}};
     }
     if (met && request.place) met->address = first.name;
+    if (met) met->begun = begin;
     return met;
   }
 }

@@ -2,6 +2,7 @@
 // How the agents of a run find each other: the first node's serves, the others look for it.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,7 @@ struct AgentsMeeting {
   std::optional<pid_t> service; ///< serves the conductor; this agent leads
   bool leads = false;
   std::string address; ///< of the first node, for the ranks; empty: the world's own
+  std::chrono::steady_clock::time_point begun = {}; ///< when this agent began to look for the others
 };
 
 /// Meets the other agents. `world`: as the first rank of this process sees it, without the others where Slurm

@@ -18,8 +18,9 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr auto k_tick = milliseconds(500);
-constexpr auto k_answer_time = seconds(2); ///< of one place
-constexpr auto k_pause = milliseconds(50); ///< between two rounds of questions, at first
+constexpr auto k_connect_time = seconds(2); ///< of one place
+constexpr auto k_answer_time = seconds(60); ///< of one that is connected: its machine may be busy
+constexpr auto k_pause = milliseconds(50);  ///< between two rounds of questions, at first
 
 class OwnLink : public ConductorLink {
 public:
@@ -53,7 +54,7 @@ private:
 
 class FarLink : public ConductorLink {
 public:
-  explicit FarLink(store::Client client) : x_client(std::move(client)) {
+  FarLink(store::Client client, bool own) : x_client(std::move(client)), x_own(own) {
     x_client.put_get(k_order_key);
     x_client.advance();
   }
@@ -77,12 +78,31 @@ public:
     return Clock::now();
   }
   std::string fault() const override {
-    return x_client.fd() >= 0 ? "" : "the agent of the first node (" + x_client.place() + ") has gone";
+    if (x_client.fd() >= 0) return {};
+    return (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
+           x_client.place() + ") has gone";
   }
 
 private:
   store::Client x_client;
+  bool x_own;
 };
+
+/// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
+/// heard, an agent that has gone: who is connected waits on.
+util::Result<std::string> ask_place(store::Client& client, const Hello& hello, const ConductorSearch& search,
+                                    Clock::time_point deadline) {
+  client.put_compare_set(k_hello_key, {}, pack_hello(hello));
+  const auto begin = Clock::now();
+  for (;;) {
+    auto value = client.wait_for_value(Clock::now() + k_tick);
+    if (value || !client.fault().empty() || (search.is_over && search.is_over())) return value;
+    const bool stands = client.is_connected();
+    const auto limit = stands ? std::max(std::min(begin + k_answer_time, deadline), begin + search.answer)
+                              : std::min(begin + k_connect_time, deadline);
+    if (Clock::now() >= limit) return value;
+  }
+}
 
 } // namespace
 
@@ -99,15 +119,14 @@ std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const H
   for (;;) {
     for (const auto& place : search.places) {
       store::Client client(place.address, place.port);
-      client.put_compare_set(k_hello_key, {}, pack_hello(hello));
-      const auto value = client.wait_for_value(std::min(deadline, Clock::now() + k_answer_time));
+      const auto value = ask_place(client, hello, search, deadline);
       const auto reply = value ? unpack_reply(*value) : std::nullopt;
       if (!value) {
         said = value.error().what;
       } else if (!reply) {
         said = "another program answers at " + client.place();
       } else if (reply->refused.empty()) {
-        return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client)));
+        return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client), search.own));
       } else {
         said = "the agent at " + client.place() + " " + reply->refused;
         if (!reply->again) return NoConductor{{said}, true};

@@ -41,6 +41,9 @@ std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const 
 struct ConductorSearch {
   std::vector<store::StorePlace> places;
   std::chrono::seconds patience{600};
+  std::chrono::seconds answer{
+      0};                        ///< where a line stands already its answer is waited for so long in any case
+  bool own = false;              ///< it is a child of this process
   std::function<bool()> is_over; ///< asked now and then: nobody wants it any more
   std::function<void(std::chrono::seconds, const std::string&)>
       slow; ///< called now and then with what is known

@@ -43,6 +43,8 @@ public:
   /// The same, waited for. The error names the place.
   util::Result<std::string> wait_for_value(Time deadline);
 
+  /// Whether the other side has taken the connection, and only its answer is waited for.
+  bool is_connected() const { return x_fd >= 0 && x_connected; }
   int fd() const { return x_fd; }
   /// poll's events that the next step needs.
   short wanted() const;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// An agent's line to a conductor that is slow.
+#include <catch2/catch.hpp>
+
+#include <csignal>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "agent/link.hpp"
+#include "agent/service.hpp"
+
+using namespace hpcml;
+using namespace hpcml::agent;
+
+TEST_CASE("a conductor that answers late is waited for, and takes the agent once") {
+  ConductorRules rules;
+  rules.job = "job";
+  rules.run_id = "run";
+  const auto service = start_service(rules, {"127.0.0.1"}, {0});
+  REQUIRE(service);
+  ::kill(service->pid, SIGSTOP); // as a node is that has no time for it
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3500));
+    ::kill(service->pid, SIGCONT);
+  });
+  Hello hello{"job", "run", "node0", 0U, 1, true};
+  ConductorSearch search;
+  search.places = {{"127.0.0.1", service->port}};
+  search.patience = std::chrono::seconds(30);
+  auto found = find_conductor(hello, search);
+  later.join();
+  const auto* none = std::get_if<NoConductor>(&found);
+  CAPTURE(none != nullptr ? none->error.what : "");
+  REQUIRE(none == nullptr);
+  // A line that had been dropped would have been the leader's end, and the run's.
+  auto& link = *std::get<0>(found);
+  std::optional<Order> order;
+  for (int i = 0; i < 6000 && !order && link.fault().empty(); ++i, ::usleep(10000)) order = link.take();
+  REQUIRE(order);
+  CHECK(order->kind == Order::Kind::serve);
+  ::kill(service->pid, SIGKILL);
+  ::waitpid(service->pid, nullptr, 0);
+}
