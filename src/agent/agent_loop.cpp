@@ -96,7 +96,8 @@ void AgentLoop::obey(const Order& order) {
   switch (order.kind) {
   case Order::Kind::serve: return serve(order);
   case Order::Kind::start: return start(order);
-  case Order::Kind::stop: return tell_stop(order, launch::narrate); // nothing runs here
+  case Order::Kind::stop: // nothing runs here
+  case Order::Kind::name: return tell_stop(order, launch::narrate);
   case Order::Kind::end: return end(order);
   case Order::Kind::look: return;
   }
@@ -112,11 +113,11 @@ void AgentLoop::note(const RecordEvent& event) {
   if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
 }
 
-/// What this agent cannot do is a failure of its first rank: the run has one first failure, whoever's.
+/// What this agent cannot do counts as a rank's failure does: the run has one first failure, whoever's.
 void AgentLoop::fail(const launch::Failure& failure) {
   Event event;
   event.kind = Event::Kind::failed;
-  event.failure.rank = x_attempt ? x_attempt->world.layout.rank : 0;
+  event.failure.of_launcher = true;
   event.failure.host = x_here.host;
   event.failure.status = failure.exit_code << 8;
   event.failure.message = failure.error.what;
@@ -142,6 +143,7 @@ void AgentLoop::open_record(const Order& order) {
   facts.node = order.node_rank;
   for (const auto& node : order.world) facts.nodes.push_back(node.host);
   facts.max_restarts = x_request.max_restarts;
+  facts.met = std::chrono::duration<double>(Clock::now() - x_met.begun).count();
   note(facts);
 }
 
@@ -210,6 +212,7 @@ void AgentLoop::end_store(pid_t& store) {
 }
 
 void AgentLoop::start(const Order& order) {
+  x_all_good = false;
   if (!prepare(order)) return tell_ended(false); // the others' ranks are waited for, and none is here
   auto& node = *x_attempt->node;
   if (order.place.empty())
@@ -226,18 +229,20 @@ void AgentLoop::start(const Order& order) {
                         x_store > 0 ? &x_activity : nullptr,
                         [this](const Order& why, const auto& say) { tell_stop(why, say); });
   launch::Oversight oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
-  if (x_store > 0) oversight.spared.push_back(x_store);
   if (x_met.service) oversight.spared.push_back(*x_met.service);
   launch::Outcome outcome;
   {
     launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);
+    if (x_store > 0) ranks.meet_at(x_store);
     outcome = ranks.run();
-    overseer.note_first_words(ranks);
+    x_all_good = ranks.have_all_ended_well();
+    if (ranks.has_lost_store()) x_store = -1; // waited for: its number may be another's
+    overseer.note_start_up(ranks);
   }
   if (overseer.signal != 0) x_signal = overseer.signal, x_leaving = Clock::now();
   if (overseer.end) return end(*overseer.end);
   if (overseer.line_lost) {
-    x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : k_cannot_set_up, x_signal};
+    x_end = x_signal != 0 ? outcome_of_signal(x_signal) : launch::Outcome{k_cannot_set_up, 0};
     return;
   }
   x_told_failure = x_told_failure || overseer.told_failure;
@@ -259,9 +264,10 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
   for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
   if (order.failure) note(FailureSeen{*order.failure, find_hint(*order.failure)});
-  if (order.kind == Order::Kind::stop && order.restarts_all) {
+  if (order.kind != Order::Kind::end && order.restarts_all) {
     RestartBegun begun{order.restarts, x_request.max_restarts, {}, order.reason};
-    if (order.failure) begun.because_of = order.failure->rank;
+    if (order.failure && order.failure->of_launcher) begun.why = order.failure->message;
+    if (order.failure && !order.failure->of_launcher) begun.because_of = order.failure->rank;
     note(begun);
   }
   const auto stalled = render_stalled(order);
@@ -275,15 +281,28 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
 
 void AgentLoop::end(const Order& order) {
   // What was said at the stop is not said again.
-  const bool said = x_said && x_said->kind == Order::Kind::stop && !x_said->restarts_all;
+  const bool said = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !said) tell_stop(order, launch::narrate);
   if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& failed = *order.failure;
     const auto more = launch::record_failure(
-        {order.code, "run", {render_failed_rank(failed)}, failed.rank, failed.host}, x_here.env);
+        {order.code,
+         "run",
+         {render_failed_rank(failed) + (failed.of_launcher ? ": " + failed.message : "")},
+         failed.of_launcher ? std::nullopt : std::optional(failed.rank),
+         failed.host},
+        x_here.env);
     if (!more.empty()) launch::narrate(more);
   }
-  x_end = launch::Outcome{order.code, x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0};
+  const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
+  x_end = by_signal ? outcome_of_signal(order.code - 128) : launch::Outcome{order.code, 0};
+}
+
+/// After a signal the code is the programs' own, as without an agent: those that have saved what they had and
+/// ended with 0 have ended well.
+launch::Outcome AgentLoop::outcome_of_signal(int signal) const {
+  if (x_all_good) return {0, 0};
+  return {128 + signal, signal == x_signal ? signal : 0};
 }
 
 } // namespace hpcml::agent

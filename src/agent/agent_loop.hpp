@@ -41,6 +41,7 @@ private:
   void serve(const Order& order);
   void start(const Order& order);
   void end(const Order& order);
+  launch::Outcome outcome_of_signal(int signal) const;
   void fail(const launch::Failure& failure);
   void open_record(const Order& order);
   void note(const RecordEvent& event);
@@ -64,6 +65,7 @@ private:
   store::Activity x_activity;
   pid_t x_store = -1;          ///< serves this attempt's ranks
   bool x_told_failure = false; ///< of this attempt
+  bool x_all_good = false;     ///< the ranks that ran here last have all ended with 0
   std::optional<Order> x_said; ///< what people were told last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0; ///< that asked this agent to end

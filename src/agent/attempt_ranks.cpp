@@ -6,11 +6,14 @@
 #include <sys/wait.h>
 
 #include "agent/error_file.hpp"
+#include "agent/failure_order.hpp"
 #include "agent/flight_recorder.hpp"
 #include "agent/read_stacks.hpp"
 #include "launch/failure.hpp"
 #include "launch/report.hpp"
 #include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
 
 namespace hpcml::agent {
 
@@ -27,6 +30,32 @@ std::string file_state(const std::string& path) {
   if (::stat(path.c_str(), &found) != 0) return {};
   return std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec) + "." +
          std::to_string(found.st_size);
+}
+
+/// By TERM or KILL, which we send, or a code that says so.
+bool is_end_by_request(int status) {
+  const int code = util::exit_code_of_status(status);
+  return code == 128 + SIGTERM || code == 128 + SIGKILL;
+}
+
+/// Whether a program's last word is what it failed of.
+bool ends_with_message(const FailureNote& note) {
+  if (note.message.empty()) return false;
+  const auto first = note.message.substr(0, note.message.find('\n'));
+  for (auto line = note.last_lines.rbegin(); line != note.last_lines.rend(); ++line)
+    if (!util::trim(*line).empty()) return line->find(first) != std::string::npos;
+  return false;
+}
+
+/// What Python and torch raise where a program hears TERM.
+bool is_of_request(const std::string& message) {
+  for (const auto* name : {"SignalException", "KeyboardInterrupt", "SystemExit"})
+    if (message.find(name) != std::string::npos) return true;
+  return false;
+}
+
+std::optional<unsigned> rank_of(const std::optional<FailureNote>& failure) {
+  return failure && !failure->of_launcher ? std::optional(failure->rank) : std::nullopt;
 }
 
 } // namespace
@@ -89,10 +118,13 @@ void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
     end = order;
   } else if (order.kind == Order::Kind::look) {
     read_stacks_of(ranks, order);
+  } else if (order.kind == Order::Kind::name) {
+    x_tell_stop(order, [&](const std::string& line) { ranks.say(line); });
   } else if (order.kind == Order::Kind::stop && !stop) {
     stop = order;
-    RanksStopped stopped{x_attempt.number, 0, {}, {}};
-    if (order.failure) stopped.because_of = order.failure->rank, stopped.host = order.failure->host;
+    if (order.failure) x_told = order.failure;
+    RanksStopped stopped{x_attempt.number, rank_of(order.failure), {}, {}};
+    if (order.failure) stopped.host = order.failure->host;
     for (const auto& rank : ranks.ranks())
       if (rank.running) stopped.ranks.push_back(rank.rank);
     if (order.failure && !stopped.ranks.empty()) note(stopped);
@@ -163,54 +195,93 @@ void AttemptRanks::note_slowest(const std::vector<PhaseOfRank>& phases) {
     note(find_slowest(phases, std::vector<std::string>(layout.rank + layout.local_world_size, x_here.host)));
 }
 
-void AttemptRanks::note_first_words(const launch::Supervisor& ranks) {
-  std::vector<PhaseOfRank> phases;
-  for (const auto& rank : ranks.ranks()) {
-    const auto first = ranks.first_written(rank.local_rank);
-    if (!first) continue;
-    phases.push_back({x_attempt.number, rank.rank, "output", seconds_since_start(*first)});
-    note(phases.back());
-  }
-  note_slowest(phases);
+void AttemptRanks::note_start_up(const launch::Supervisor& ranks) {
+  const auto note_phase = [&](const char* name, const auto& when) {
+    std::vector<PhaseOfRank> phases;
+    for (const auto& rank : ranks.ranks()) {
+      const std::optional<Time> at = when(rank.local_rank);
+      if (!at) continue;
+      phases.push_back({x_attempt.number, rank.rank, name, seconds_since_start(*at)});
+      note(phases.back());
+    }
+    note_slowest(phases);
+  };
+  note_phase("meeting", [&](unsigned local) { return ranks.met_at(local); });
+  note_phase("output", [&](unsigned local) { return ranks.first_written(local); });
 }
 
-void AttemptRanks::ended(const launch::RankProcess& process) {
+void AttemptRanks::ended(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   RankEnded event{x_attempt.number,
                   process.rank,
                   process.local_rank,
                   process.pid,
                   process.status,
                   seconds_since_start(process.end),
-                  {}};
-  if (stop && stop->failure) event.because_of = stop->failure->rank;
+                  stop ? rank_of(stop->failure) : std::nullopt};
   note(event);
+  if (process.status != 0) tell_cause(process, ranks);
+}
+
+FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) const {
+  FailureNote note;
+  note.attempt = x_attempt.number;
+  note.rank = process.rank;
+  note.local_rank = process.local_rank;
+  note.host = x_here.host;
+  note.pid = process.pid;
+  note.status = process.status;
+  note.seconds = seconds_since_start(process.end);
+  note.gpu =
+      launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
+  note.last_lines = ranks.last_lines(process.local_rank);
+  const auto told = read_error_file(file_of_rank(process.rank, "error.json"));
+  auto said = told ? *told : find_told_failure(note.last_lines);
+  note.message = std::move(said.message);
+  note.traceback = std::move(said.traceback);
+  note.told_at = said.at;
+  return note;
+}
+
+void AttemptRanks::tell_failure(FailureNote failure) {
+  x_told = failure;
+  told_failure = true;
+  Event event;
+  event.kind = Event::Kind::failed;
+  event.failure = std::move(failure);
+  tell(std::move(event));
 }
 
 void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  Event event;
-  event.kind = Event::Kind::failed;
-  auto& note_of = event.failure;
-  note_of.attempt = x_attempt.number;
-  note_of.rank = process.rank;
-  note_of.local_rank = process.local_rank;
-  note_of.host = x_here.host;
-  note_of.pid = process.pid;
-  note_of.status = process.status;
-  note_of.seconds = seconds_since_start(process.end);
-  note_of.gpu =
-      launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
+  auto failure = note_of(process, ranks);
   if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
     if (auto memory = find_out_of_memory(x_memory, read_memory_levels())) {
-      note_of.out_of_memory = true;
-      note_of.memory = std::move(*memory);
+      failure.out_of_memory = true;
+      failure.memory = std::move(*memory);
     }
-  note_of.last_lines = ranks.last_lines(process.local_rank);
-  const auto told = read_error_file(file_of_rank(process.rank, "error.json"));
-  auto said = told ? *told : find_told_failure(note_of.last_lines);
-  note_of.message = std::move(said.message);
-  note_of.traceback = std::move(said.traceback);
-  told_failure = true;
-  tell(std::move(event));
+  tell_failure(std::move(failure));
+}
+
+/// A rank that ends after the first failure may have been the cause of it: it takes its time to end, while
+/// others see at once that it has gone.
+void AttemptRanks::tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  if (!x_told || !may_be_preceded(*x_told) || signal != 0 || end) return;
+  auto failure = note_of(process, ranks);
+  // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
+  failure.cut_short = is_end_by_request(process.status);
+  if (failure.cut_short && failure.told_at == 0 && !ends_with_message(failure)) return;
+  if (is_of_request(failure.message)) return;
+  if (comes_before(failure, *x_told)) tell_failure(std::move(failure));
+}
+
+void AttemptRanks::lost_store(const std::string& why) {
+  FailureNote failure;
+  failure.attempt = x_attempt.number;
+  failure.of_launcher = true;
+  failure.host = x_here.host;
+  failure.status = k_cannot_set_up << 8;
+  failure.seconds = seconds_since_start(Clock::now());
+  failure.message = why;
+  tell_failure(std::move(failure));
 }
 
 void AttemptRanks::asked_to_end(int number) {

@@ -44,12 +44,13 @@ public:
   std::optional<Time> due() const override;
   bool look(launch::Supervisor& ranks) override;
   void started(const launch::RankProcess& process) override;
-  void ended(const launch::RankProcess& process) override;
+  void ended(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
   void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
+  void lost_store(const std::string& why) override;
   void asked_to_end(int signal) override;
 
-  /// Once no rank is left: when each had written its first word, and whose came last.
-  void note_first_words(const launch::Supervisor& ranks);
+  /// Once no rank is left: when each had met the others and written its first word, and who came last.
+  void note_start_up(const launch::Supervisor& ranks);
 
   // What has come of it:
   std::optional<Order> stop; ///< the order by which the ranks were stopped
@@ -65,6 +66,9 @@ private:
   void take(const Order& order, launch::Supervisor& ranks);
   void watch_for_stall(const launch::Supervisor& ranks);
   void read_stacks_of(const launch::Supervisor& ranks, const Order& order);
+  FailureNote note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) const;
+  void tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
+  void tell_failure(FailureNote failure);
   void note(const RecordEvent& event);
   void note_slowest(const std::vector<PhaseOfRank>& phases);
   double seconds_since_start(Time time) const;
@@ -78,6 +82,7 @@ private:
   const store::Activity* x_activity;
   TellStop x_tell_stop;
   Time x_started;
+  std::optional<FailureNote> x_told; ///< what the conductor was told of these ranks, or has told
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress; ///< of each local rank's progress file, what was seen of it last
   std::vector<PhaseOfRank> x_begun;    ///< when each rank's process had begun

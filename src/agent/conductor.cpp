@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agent/failure_order.hpp"
 #include "hpcml/exit_code.hpp"
 #include "launch/rank_process.hpp"
 #include "util/process.hpp"
@@ -12,8 +13,7 @@ namespace hpcml::agent {
 
 namespace {
 
-constexpr int k_nodes_missing = 1; ///< exit code where too few nodes come, or are left
-constexpr int k_stalled = 124;     ///< as timeout says it
+constexpr int k_stalled = 124; ///< exit code, as timeout says it
 
 } // namespace
 
@@ -89,6 +89,7 @@ void Conductor::begin(Time now) {
     agent.ended = agent.good = agent.quiet = agent.looked = false;
   }
   x_failure.reset();
+  x_named = true;
   x_stacks.clear();
   x_reason.clear();
   x_enough_since.reset();
@@ -149,9 +150,15 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
 }
 
 void Conductor::take_failure(const Event& event, Time now) {
+  if (x_state == State::stopping && !x_named && comes_before(event.failure, *x_failure)) {
+    if (!event.failure.cut_short) x_code = util::exit_code_of_status(event.failure.status);
+    x_failure = event.failure;
+    if (!may_be_preceded(*x_failure)) name_failure();
+  }
   // While the leader makes ready for all it may itself be what fails.
   if (x_state != State::running && x_state != State::looking && x_state != State::serving) return;
   x_failure = event.failure;
+  x_named = !may_be_preceded(*x_failure);
   const bool again = x_restarts < x_rules.max_restarts;
   if (again) ++x_restarts;
   x_code = util::exit_code_of_status(event.failure.status);
@@ -175,10 +182,26 @@ void Conductor::stop(bool again, const std::string& reason, Time now) {
     order.restarts_all = again;
     order.code = x_code;
     if (x_agents.at(id).leads) order.stacks = x_stacks;
-    send(id, std::move(order));
+    send(id, std::move(order), x_named);
     if (!started) x_agents.at(id).ended = true; // nothing runs yet
   }
   take_ended(now);
+}
+
+/// Once nothing more is to be heard of the ranks, or nobody is to wait for it any longer.
+void Conductor::name_failure() {
+  x_named = true;
+  for (const auto& [id, agent] : x_agents) {
+    if (!agent.leads) continue;
+    Order order;
+    order.kind = Order::Kind::name;
+    order.attempt = x_attempt;
+    order.restarts = x_restarts;
+    order.failure = x_failure;
+    order.restarts_all = x_again;
+    order.code = x_code;
+    return send(id, std::move(order));
+  }
 }
 
 /// All that is left says nothing: its stacks are looked at, then it is stopped as if it had failed.
@@ -219,6 +242,7 @@ void Conductor::take_ended(Time now) {
     good = good && found->second.good;
   }
   if (!all || (x_state != State::running && x_state != State::looking && x_state != State::stopping)) return;
+  if (!x_named) name_failure();
   if (x_state != State::stopping) return finish(good ? 0 : k_nodes_missing, {}, now);
   if (!x_again) return finish(x_code, x_reason, now);
   x_participants.clear();
@@ -231,104 +255,10 @@ void Conductor::take_ended(Time now) {
     finish(k_nodes_missing, x_reason + "; " + missing_nodes(), now);
 }
 
-/// An agent has gone, or goes: the others go on without it where they may.
-void Conductor::goes(AgentId id, const std::string& how, int code, bool may_return, Time now) {
-  const auto agent = x_agents.at(id);
-  const bool took_part = agent.takes_part;
-  const auto reason = "the agent of " + agent.host + " " + how;
-  if (agent.leads) {
-    x_agents.at(id).ended = true;
-    x_code = code;
-    if (x_state != State::gathering && x_state != State::stopping) return stop(false, reason, now);
-    x_again = false;
-    if (x_state == State::gathering) return finish(code, reason, now);
-    return take_ended(now);
-  }
-  Order order;
-  order.kind = Order::Kind::end;
-  order.code = code;
-  order.reason = reason;
-  send(id, std::move(order));
-  x_agents.erase(id);
-  x_participants.erase(std::remove(x_participants.begin(), x_participants.end(), id), x_participants.end());
-  if (x_state == State::gathering) {
-    x_words.push_back(reason);
-    return gather(now);
-  }
-  if (!took_part) return;
-  const bool goes_on = may_return || (is_elastic() && x_agents.size() >= x_rules.min_nodes);
-  if (x_state == State::stopping) {
-    if (!goes_on) x_again = false;
-    return take_ended(now);
-  }
-  if (agent.ended && agent.good) return take_ended(now);
-  x_code = code;
-  stop(goes_on, reason, now);
-}
-
-void Conductor::lost(AgentId id, Time now) {
-  if (x_agents.find(id) == x_agents.end()) return;
-  if (x_state == State::ending) {
-    x_agents.erase(id);
-    return say_goodbye(now);
-  }
-  if (x_agents.at(id).leads) {
-    x_agents.erase(id);
-    return finish(k_cannot_set_up, "the agent of the first node has gone", now);
-  }
-  goes(id, "has gone", k_nodes_missing, x_rules.nodes_return, now);
-}
-
-void Conductor::finish(int code, const std::string& reason, Time now) {
-  x_code = code;
-  x_reason = reason;
-  x_state = State::ending;
-  x_since = now;
-  const bool leaderless =
-      std::none_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
-  for (const auto& [id, agent] : x_agents) {
-    if (agent.leads) continue;
-    Order order;
-    order.kind = Order::Kind::end;
-    order.code = code;
-    order.reason = reason;
-    order.failure = x_failure;
-    order.says = leaderless;
-    send(id, std::move(order));
-  }
-  say_goodbye(now);
-}
-
-/// The leader ends last: with it the place where the others are told goes.
-void Conductor::say_goodbye(Time now) {
-  bool others = false;
-  std::optional<AgentId> leader;
-  for (const auto& [id, agent] : x_agents) {
-    others = others || !agent.leads;
-    if (agent.leads) leader = id;
-  }
-  if (others && now - x_since < x_rules.farewell) return;
-  x_state = State::over;
-  if (!leader) return;
-  Order order;
-  order.kind = Order::Kind::end;
-  order.code = x_code;
-  order.reason = x_reason;
-  order.failure = x_failure;
-  send(*leader, std::move(order));
-}
-
-std::string Conductor::missing_nodes() const {
-  std::vector<std::string> hosts;
-  for (const auto id : in_order()) hosts.push_back(x_agents.at(id).host);
-  return std::to_string(hosts.size()) + " of " + (is_elastic() ? "at least " : "") +
-         util::counted(x_rules.min_nodes, "node") + (hosts.size() == 1 ? " is" : " are") + " here" +
-         (hosts.empty() ? "" : " (" + util::join(hosts, ", ") + ")");
-}
-
 void Conductor::tick(Time now) {
   if (x_state == State::ending) return say_goodbye(now);
   if (x_state == State::looking) return look_at_stall(now);
+  if (x_state == State::stopping && !x_named && now - x_since >= x_rules.doubt) return name_failure();
   if (x_state != State::gathering) return;
   gather(now);
   if (x_state != State::gathering || x_agents.size() >= x_rules.min_nodes) return;

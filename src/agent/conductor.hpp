@@ -18,6 +18,8 @@ namespace hpcml::agent {
 
 using AgentId = std::uint64_t;
 
+constexpr int k_nodes_missing = 1; ///< exit code where too few nodes come, or are left
+
 struct ConductorRules {
   std::string job;
   std::string run_id;
@@ -28,6 +30,7 @@ struct ConductorRules {
   std::chrono::seconds last_call{30};  ///< for more than min_nodes
   std::chrono::seconds farewell{5};    ///< for the agents to go, once they were told that the run has ended
   std::chrono::seconds stack_time{60}; ///< for the stacks of ranks that stall
+  std::chrono::seconds doubt{2};       ///< for the cause of a failure, once the ranks are asked to end
   bool nodes_return = false;           ///< a node that has gone may come back: somebody may start it again
   std::string quiet_time;              ///< "60 s": after which agents say that nothing comes of their ranks
 };
@@ -64,8 +67,8 @@ private:
   };
 
   /// The agent of the first node speaks for all.
-  void send(AgentId agent, Order order) {
-    order.says = order.says || x_agents.at(agent).leads;
+  void send(AgentId agent, Order order, bool said = true) {
+    order.says = order.says || (said && x_agents.at(agent).leads);
     x_orders.emplace_back(agent, std::move(order));
   }
   std::vector<AgentId> in_order() const;
@@ -76,6 +79,7 @@ private:
   void start(const std::string& place);
   void take_failure(const Event& event, Time now);
   void stop(bool again, const std::string& reason, Time now);
+  void name_failure();
   void look_at_stall(Time now);
   void take_ended(Time now);
   void goes(AgentId agent, const std::string& how, int code, bool may_return, Time now);
@@ -93,6 +97,7 @@ private:
   unsigned x_attempt = 0, x_restarts = 0;
   std::vector<AgentId> x_participants; ///< in the order of their node ranks
   std::optional<FailureNote> x_failure;
+  bool x_named = true;               ///< people know of it
   std::string x_reason;              ///< why the ranks are stopped, where none has failed
   std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents
   bool x_again = false;              ///< after the stop all are started again

@@ -39,13 +39,23 @@ std::string tail_of(std::string_view text, std::size_t most) {
 ToldFailure bounded(std::string_view message, std::string_view traceback) {
   const auto end = traceback.find_last_not_of(" \n\r\t");
   traceback = traceback.substr(0, end == std::string_view::npos ? 0 : end + 1);
-  return {head_of(util::trim(message), k_most_of_message), tail_of(traceback, k_most_of_traceback)};
+  return {head_of(util::trim(message), k_most_of_message), tail_of(traceback, k_most_of_traceback), 0};
 }
 
 std::string text_at(const nlohmann::json& object, const char* key) {
   if (!object.is_object()) return {};
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+/// Torch writes the number as a text.
+std::int64_t time_at(const nlohmann::json& object, const char* key) {
+  if (!object.is_object() || !object.contains(key)) return 0;
+  const auto& value = object.at(key);
+  const auto told = value.is_string()            ? util::parse_unsigned(value.get<std::string>())
+                    : value.is_number_unsigned() ? std::optional(value.get<unsigned long long>())
+                                                 : std::nullopt;
+  return told && *told < 1ULL << 40 ? static_cast<std::int64_t>(*told) : 0;
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -120,6 +130,7 @@ std::optional<ToldFailure> parse_error_file(std::string_view text) {
     const auto info = found->find("extraInfo");
     told = bounded(text_at(*found, "message"),
                    info == found->end() ? std::string() : text_at(*info, "py_callstack"));
+    if (info != found->end()) told.at = time_at(*info, "timestamp");
     if (told.message.empty()) told.message = find_told_failure(util::split(told.traceback, '\n')).message;
   }
   if (told.message.empty() && told.traceback.empty()) return std::nullopt;

@@ -3,6 +3,7 @@
 // error.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,10 +15,12 @@ namespace hpcml::agent {
 struct ToldFailure {
   std::string message;   ///< "ValueError: …", of one line or several
   std::string traceback; ///< of Python, without a newline at its end
+  std::int64_t at = 0;   ///< seconds since 1970, where the file says when; else 0
 };
 
 /// The file that torch's @record writes to TORCHELASTIC_ERROR_FILE (torch/distributed/elastic/multiprocessing
-/// /errors/error_handler.py, 2.13): {"message": {"message": …, "extraInfo": {"py_callstack": …}}}, or
+/// /errors/error_handler.py, 2.13): {"message": {"message": …, "extraInfo": {"py_callstack": …, "timestamp":
+/// "1764111784"}}}, or
 /// {"message": TEXT} as handlers of one's own write it. Nothing where the text is neither, or half of one.
 std::optional<ToldFailure> parse_error_file(std::string_view text);
 /// Of a regular file of at most 4 MiB; never waits.

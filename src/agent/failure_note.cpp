@@ -7,13 +7,14 @@ namespace hpcml::agent {
 
 namespace {
 
-constexpr std::string_view k_mark = "hpcml failure 1";
+constexpr std::string_view k_mark = "hpcml failure 2";
 
 } // namespace
 
 std::string pack_failure(const FailureNote& note) {
   store::Packed packed(k_mark);
   packed.number(note.attempt);
+  packed.number(note.of_launcher ? 1 : 0);
   packed.number(note.rank);
   packed.number(note.local_rank);
   packed.text(note.host);
@@ -27,6 +28,8 @@ std::string pack_failure(const FailureNote& note) {
   for (const auto& line : note.last_lines) packed.text(line);
   packed.text(note.message);
   packed.text(note.traceback);
+  packed.number(static_cast<unsigned long long>(note.told_at));
+  packed.number(note.cut_short ? 1 : 0);
   return packed.take();
 }
 
@@ -34,6 +37,7 @@ std::optional<FailureNote> unpack_failure(std::string_view bytes) {
   store::Unpacked unpacked(bytes, k_mark);
   FailureNote note;
   note.attempt = static_cast<unsigned>(unpacked.number());
+  note.of_launcher = unpacked.number(1) == 1;
   note.rank = static_cast<unsigned>(unpacked.number());
   note.local_rank = static_cast<unsigned>(unpacked.number());
   note.host = unpacked.text();
@@ -47,6 +51,8 @@ std::optional<FailureNote> unpack_failure(std::string_view bytes) {
     note.last_lines.emplace_back(unpacked.text());
   note.message = unpacked.text();
   note.traceback = unpacked.text();
+  note.told_at = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
+  note.cut_short = unpacked.number(1) == 1;
   if (!unpacked.whole()) return std::nullopt;
   return note;
 }

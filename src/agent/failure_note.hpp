@@ -11,7 +11,9 @@
 namespace hpcml::agent {
 
 struct FailureNote {
-  unsigned attempt = 0; ///< 0: the first start of the ranks
+  unsigned attempt = 0;     ///< 0: the first start of the ranks
+  bool of_launcher = false; ///< no rank has failed but hpcml itself on `host`: `message` says at what, and
+                            ///< what is told of a rank is nobody's
   unsigned rank = 0;
   unsigned local_rank = 0;
   std::string host;
@@ -24,6 +26,8 @@ struct FailureNote {
   std::vector<std::string> last_lines; ///< of its standard error, at most 20
   std::string message;                 ///< of its error file: "ValueError: …", empty: none
   std::string traceback;               ///< of its error file
+  std::int64_t told_at = 0; ///< of its error file: when it failed, in seconds since 1970; 0: not said
+  bool cut_short = false;   ///< it had failed, and was ended by us before its program was: the status is ours
 };
 
 std::string pack_failure(const FailureNote& note);

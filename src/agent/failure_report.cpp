@@ -125,7 +125,9 @@ std::string what_happens_next(const FailureNote& note, const AfterFailure& after
   if (after.restart > 0)
     return "all ranks are started again (restart " + std::to_string(after.restart) + " of " + most + ")";
   std::string text;
-  if (after.world_size > 1)
+  if (note.of_launcher)
+    text = "the ranks were stopped because of it";
+  else if (after.world_size > 1)
     text = "the other ranks were stopped because of rank " + std::to_string(note.rank);
   if (after.max_restarts > 0 && note.attempt >= after.max_restarts)
     text += (text.empty() ? "" : "; ") +
@@ -137,11 +139,12 @@ std::string what_happens_next(const FailureNote& note, const AfterFailure& after
 } // namespace
 
 std::string render_failed_rank(const FailureNote& note) {
+  if (note.of_launcher) return shown("hpcml itself failed on host " + note.host);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f s", note.seconds);
   std::string text = "rank " + std::to_string(note.rank) + " (local rank " + std::to_string(note.local_rank) +
                      " on host " + note.host + (note.gpu.empty() ? "" : ", " + note.gpu) + ") " +
-                     launch::describe_end(note.status) + " after " + seconds;
+                     (note.cut_short ? "failed" : launch::describe_end(note.status)) + " after " + seconds;
   return shown(text);
 }
 

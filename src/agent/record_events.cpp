@@ -43,6 +43,7 @@ struct AddMembers {
     line.add("job", or_null(run.job)).add("step", or_null(run.step)).add("hpcml", run.hpcml);
     line.add("command", run.command).add("folder", run.folder).add("host", run.host).add("node", run.node);
     line.add("nodes", run.nodes).add("max_restarts", run.max_restarts);
+    line.add_json("met", seconds_of(run.met));
   }
   void operator()(const AttemptFacts& attempt) const {
     std::vector<JsonLine> nodes;
@@ -68,8 +69,10 @@ struct AddMembers {
   }
   void operator()(const FailureSeen& failure) const {
     const auto& note = failure.note;
-    line.add("attempt", note.attempt).add("rank", note.rank).add("local_rank", note.local_rank);
-    line.add("host", note.host).add("pid", note.pid).add("gpu", or_null(note.gpu));
+    const auto of_rank = [&](auto value) { return note.of_launcher ? std::nullopt : std::optional(value); };
+    line.add("attempt", note.attempt).add("class", note.of_launcher ? "launcher" : "rank");
+    line.add("rank", of_rank(note.rank)).add("local_rank", of_rank(note.local_rank));
+    line.add("host", note.host).add("pid", of_rank(note.pid)).add("gpu", or_null(note.gpu));
     add_end(line, note.status);
     line.add_json("took", seconds_of(note.seconds));
     line.add("out_of_memory", note.out_of_memory).add("memory", or_null(note.memory));

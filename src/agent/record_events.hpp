@@ -26,6 +26,7 @@ struct RunFacts {
   unsigned node = 0;       ///< its number
   std::vector<std::string> nodes = {};
   unsigned max_restarts = 0;
+  double met = 0; ///< seconds from this agent's start until those of all nodes had met
 };
 
 /// A node that takes part in an attempt.
@@ -53,7 +54,7 @@ struct RankStarted {
 /// A part of a rank's start-up is over.
 struct PhaseOfRank {
   unsigned attempt = 0, rank = 0;
-  std::string phase = {}; ///< "process", "store", "output", …
+  std::string phase = {}; ///< "process", "meeting", "output"
   double took = 0;        ///< seconds since the attempt began
 };
 
@@ -85,8 +86,8 @@ struct RankEnded {
 /// Ranks of this node were asked to end, since another one failed.
 struct RanksStopped {
   unsigned attempt = 0;
-  unsigned because_of = 0;
-  std::string host = {}; ///< of that one
+  std::optional<unsigned> because_of;
+  std::string host = {}; ///< of that one; of hpcml where it was no rank
   std::vector<unsigned> ranks = {};
 };
 

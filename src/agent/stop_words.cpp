@@ -19,7 +19,7 @@ std::vector<PlaceGroup> groups_of(const Order& order) {
 } // namespace
 
 std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, unsigned world_size) {
-  const bool restarts = order.kind == Order::Kind::stop && order.restarts_all;
+  const bool restarts = order.kind != Order::Kind::end && order.restarts_all;
   std::vector<std::string> lines;
   if (order.failure) {
     lines = render_failure_report(*order.failure, {world_size, restarts ? order.restarts : 0, max_restarts});

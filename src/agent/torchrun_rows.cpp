@@ -200,7 +200,10 @@ constexpr TorchrunFlag k_flags[] = {
     {"master-addr", 0, "HOST", true, better, "where the nodes meet, with the backend static (127.0.0.1)",
      "It counts with c10d, too, where several nodes are to meet and no endpoint is named.",
      take_text<&Line::master_host>},
-    {"master-port", 0, "PORT", true, same, "its port (29500)", "",
+    {"master-port", 0, "PORT", true, better, "its port (29500)",
+     "The ranks of one node find it in MASTER_PORT. Of several nodes the agents stay at it, and the ranks' "
+     "is "
+     "another: the store of an attempt begins before that of the last one goes.",
      [](Line& line, Text text) { return take_number<&Line::master_port>(line, text, 65535); }},
     {"local-addr", 0, "HOST", true, better, "this node's address for the other nodes",
      "The ranks meet where the nodes have met, at the endpoint's address, which all of them have reached.",

@@ -40,7 +40,7 @@ struct Reply {
 struct Event {
   enum class Kind {
     serving, ///< the store of an attempt is at `place`
-    failed,  ///< a rank, for the first time in the attempt on this node
+    failed,  ///< a rank: the first in the attempt on this node, or one that is to be named in its place
     ended,   ///< no rank of the attempt is left here; `good`: all ended well
     quiet,   ///< nothing has come of its ranks for the time that is allowed
     busy,    ///< something has come again
@@ -70,6 +70,7 @@ struct Order {
     start, ///< the ranks of the attempt
     look,  ///< at what the ranks are at: write their stacks
     stop,  ///< the ranks: because of `failure`, or of `reason`
+    name,  ///< to people the failure for which the ranks were stopped
     end,   ///< with `code`
   };
   Kind kind = Kind::end;

@@ -161,7 +161,8 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
   return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
 }
 
-int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here) {
+int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here,
+                store::Activity* met) {
   say_warnings(setup, here.host);
   if (const auto bound = bind_rank(setup); !bound) {
     tell_failure(setup.world, request, here, bound.error().what);
@@ -174,7 +175,9 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
     tell_failure(setup.world, request, here, checked.error().what);
     return fail(setup, here, "bind", checked.error());
   }
-  if (const auto met = meet_others(setup, request, here); !met) return fail(setup, here, "meet", met.error());
+  if (const auto meeting = meet_others(setup, request, here); !meeting)
+    return fail(setup, here, "meet", meeting.error());
+  if (met != nullptr) met->touch(std::chrono::steady_clock::now());
   if (report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.asked.preflight))
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);

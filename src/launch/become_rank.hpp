@@ -9,6 +9,7 @@
 #include "launch/cache_dirs.hpp"
 #include "launch/failure.hpp"
 #include "launch/rank_setup.hpp"
+#include "store/activity.hpp"
 
 namespace hpcml::launch {
 
@@ -25,8 +26,9 @@ util::Status bind_rank(const RankSetup& setup);
 /// Replaces this process by `command`; returns only with the reason why it could not.
 Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
 
-/// Binds, checks, meets the others, reports and execs: the whole way of one rank. Returns only on failure,
-/// with the exit code.
-int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here);
+/// Binds, checks, meets the others, reports and execs: the whole way of one rank. `met` is touched once the
+/// meeting is over. Returns only on failure, with the exit code.
+int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here,
+                store::Activity* met = nullptr);
 
 } // namespace hpcml::launch

@@ -92,8 +92,9 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
   Outcome outcome;
   {
-    serve_started_ranks(node, request, here);
+    const auto store = serve_started_ranks(node, request, here);
     Supervisor supervisor(request, here, node);
+    if (store) supervisor.meet_at(store->pid);
     outcome = supervisor.run();
   }
   for (auto& cache : caches) release_cache(cache);

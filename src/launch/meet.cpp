@@ -306,14 +306,18 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
   return start_store_child(order);
 }
 
-void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,
-                         const Surroundings& here) {
+std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
+                                              const LaunchRequest& request, const Surroundings& here) {
   const World& world = node->world;
   node->env.unset(k_store_variable); // somebody else's
-  if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return;
+  if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return std::nullopt;
   const auto store = serve_ranks(node, request, here);
-  if (!store) return narrate("hpcml launch: " + store.error().what);
+  if (!store) {
+    narrate("hpcml launch: " + store.error().what);
+    return std::nullopt;
+  }
   node->env.set(k_store_variable, store::place_text(world.address, store->port));
+  return *store;
 }
 
 } // namespace hpcml::launch

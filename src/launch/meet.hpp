@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "launch/rank_setup.hpp"
@@ -33,8 +34,8 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
                                      store::Activity* activity = nullptr);
 
 /// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
-/// another node's launcher does, and a sentence on standard error where it cannot.
-void serve_started_ranks(const std::shared_ptr<NodeSetup>& node, const LaunchRequest& request,
-                         const Surroundings& here);
+/// another node's launcher does, and a sentence on standard error where it cannot. The child that serves.
+std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
+                                              const LaunchRequest& request, const Surroundings& here);
 
 } // namespace hpcml::launch

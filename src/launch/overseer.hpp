@@ -30,9 +30,12 @@ public:
   virtual bool look(Supervisor& ranks) = 0;
 
   virtual void started(const RankProcess&) {}
-  virtual void ended(const RankProcess&) {}
+  /// All that it wrote on standard error has been taken in, where it ended badly.
+  virtual void ended(const RankProcess&, const Supervisor& /*ranks*/) {}
   /// The first rank here that failed of itself; the others of this node are stopped next.
   virtual void failed(const RankProcess& process, const Supervisor& ranks) = 0;
+  /// The ranks have no store any more, and are stopped next; `why` is a sentence without a full stop.
+  virtual void lost_store(const std::string& /*why*/) {}
   /// A signal to end has come; the ranks have been sent it. Also one of another kind that a rank has ended
   /// by.
   virtual void asked_to_end(int /*signal*/) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/rank_process.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -53,7 +54,13 @@ std::vector<std::size_t> RankGroups::reap() {
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return ended;
     const auto found = x_by_pid.find(pid);
-    if (found == x_by_pid.end()) continue; // an orphan of a rank: it came to us, as no other was left
+    if (found == x_by_pid.end()) { // else an orphan of a rank: it came to us, as no other was left
+      const auto spared = std::find(x_spared.begin(), x_spared.end(), pid);
+      if (spared == x_spared.end()) continue;
+      x_spared.erase(spared);
+      x_ended_spared.emplace_back(pid, status);
+      continue;
+    }
     auto& process = x_ranks[found->second];
     process.status = status;
     process.running = false;
@@ -63,6 +70,12 @@ std::vector<std::size_t> RankGroups::reap() {
     x_by_pid.erase(found);
     --x_left;
   }
+}
+
+std::optional<int> RankGroups::ended_spared(pid_t child) const {
+  for (const auto& [pid, status] : x_ended_spared)
+    if (pid == child) return status;
+  return std::nullopt;
 }
 
 bool RankGroups::wait_for_group(std::size_t index) {

@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <dirent.h>
+#include <optional>
 #include <string>
 #include <sys/types.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "launch/guard.hpp"
@@ -36,13 +38,16 @@ public:
   RankGroups(const RankGroups&) = delete;
   RankGroups& operator=(const RankGroups&) = delete;
   Guard& guard() { return x_guard; }
-  /// Children of this process that `kill_children` leaves alone.
-  void spare(std::vector<pid_t> children) { x_spared = std::move(children); }
+  /// A child of this process that `kill_children` leaves alone.
+  void spare(pid_t child) { x_spared.push_back(child); }
+  /// How a child that is to be spared has ended, if it has: then it is waited for, and its number is free.
+  std::optional<int> ended_spared(pid_t child) const;
   void add(const RankProcess& process);
   std::vector<RankProcess>& ranks() { return x_ranks; }
   const std::vector<RankProcess>& ranks() const { return x_ranks; }
   /// True while a rank runs, or others of the group of one that has ended are waited for.
   bool any_left() const { return x_left > 0; }
+  bool any_running() const { return !x_by_pid.empty(); }
   /// Sends a signal to every process of every group that is left.
   void signal(int number) const;
   /// Reaps every child that has ended; the ranks among them, in the order in which the kernel tells of them.
@@ -66,6 +71,7 @@ private:
   std::unordered_map<pid_t, std::size_t> x_by_pid;
   std::size_t x_left = 0, x_lingering = 0;
   std::vector<pid_t> x_spared;
+  std::vector<std::pair<pid_t, int>> x_ended_spared; ///< with what waitpid has given
   Guard x_guard;
 };
 

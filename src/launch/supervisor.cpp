@@ -62,8 +62,10 @@ Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
   ::sigprocmask(SIG_BLOCK, &watched, &x_mask_before);
   x_start_of_ranks.mask = oversight ? oversight->mask : x_mask_before;
   if (oversight) {
-    x_groups.spare(oversight->spared);
+    for (const pid_t child : oversight->spared) x_groups.spare(child);
     x_groups.guard().take_along(oversight->folder);
+    for (unsigned i = 0; i < x_count; ++i)
+      x_start_of_ranks.met.push_back(std::make_unique<store::Activity>());
   }
   ::signal(SIGPIPE, SIG_IGN);
   // What loses its parent in a rank's group comes to us: its end is an event then, and it stays no zombie.
@@ -72,11 +74,18 @@ Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
 }
 
 Supervisor::~Supervisor() {
+  // Ranks that are started after these find the limit that we have found.
+  if (x_raised_files) ::setrlimit(RLIMIT_NOFILE, &x_start_of_ranks.files);
   if (x_signals >= 0) ::close(x_signals);
   ::sigprocmask(SIG_SETMASK, &x_mask_before, nullptr);
 }
 
 void Supervisor::say(const std::string& line) { errors().say(line); }
+
+void Supervisor::meet_at(pid_t store) {
+  x_store = store;
+  x_groups.spare(store);
+}
 
 /// Two pipes for each rank, its files, and some descriptors of our own.
 util::Status Supervisor::raise_file_limit() {
@@ -91,6 +100,7 @@ util::Status Supervisor::raise_file_limit() {
                            " open files here, and no more than " + std::to_string(files.rlim_max) +
                            " are allowed (ulimit -Hn)",
                        "start fewer ranks on this node, or have the limit raised"};
+  x_raised_files = true;
   return util::Done{};
 }
 
@@ -240,15 +250,29 @@ void Supervisor::kill_all() {
 }
 
 void Supervisor::reap() {
-  for (const auto index : x_groups.reap()) take_end_of_rank(index);
+  const auto ended = x_groups.reap();
+  take_end_of_store(); // before those that have failed for want of it
+  for (const auto index : ended) take_end_of_rank(index);
   for (const auto index : x_groups.take_ended_groups())
     if (x_groups.ranks()[index].open) take_failure(index);
+}
+
+/// Without their store the ranks are as if one had failed: they cannot meet any more, and may not know yet.
+void Supervisor::take_end_of_store() {
+  const auto status = x_groups.ended_spared(x_store);
+  if (!status || !x_store_fault.empty() || x_failed || x_stopped || x_ending != 0) return;
+  if (!x_groups.any_running()) return;
+  x_store_fault = "the process that serves the ranks' store " + describe_end(*status);
+  if (x_oversight) x_oversight->overseer->lost_store(x_store_fault);
+  x_stopped = true;
+  stop_others();
 }
 
 void Supervisor::take_end_of_rank(std::size_t index) {
   auto& process = x_groups.ranks()[index];
   const bool good = process.status == 0;
-  if (x_oversight) x_oversight->overseer->ended(process);
+  if (x_oversight && !good) take_last_words(process.local_rank);
+  if (x_oversight) x_oversight->overseer->ended(process, *this);
   // What a rank leaves behind that ends well is its own affair; else it has heard that it is to end, and has
   // its grace as the rank itself.
   if (good && !x_failed && x_ending == 0 && !x_stopped) return;

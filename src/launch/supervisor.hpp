@@ -40,13 +40,23 @@ public:
   std::optional<std::chrono::steady_clock::time_point> last_written(unsigned local_rank) const;
   /// When a rank wrote first on either stream; nothing if it never did.
   std::optional<std::chrono::steady_clock::time_point> first_written(unsigned local_rank) const;
+  /// When a rank's launcher had met those of the others, and became its program; nothing where it never did,
+  /// or nobody oversees the ranks.
+  std::optional<std::chrono::steady_clock::time_point> met_at(unsigned local_rank) const;
 
   /// Starts every rank and waits for all of them.
   Outcome run();
 
+  /// A child of this process serves the ranks' store: where it ends before them they are ended, too.
+  void meet_at(pid_t store);
+  /// Whether that child has ended, and its number may be somebody else's.
+  bool has_lost_store() const { return x_groups.ended_spared(x_store).has_value(); }
+
   /// A line of our own on standard error, between those of the ranks.
   void say(const std::string& line);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
+  /// Every rank was started, and has ended with 0.
+  bool have_all_ended_well() const;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -71,6 +81,7 @@ private:
   void take_request_to_end(int signal);
   void stop();
   void reap();
+  void take_end_of_store();
   void take_end_of_rank(std::size_t index);
   void take_failure(std::size_t index);
   void stop_others();
@@ -104,7 +115,10 @@ private:
   bool x_killed = false;       ///< and were killed, since they did not
   Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
-  bool x_stopped = false; ///< by the overseer: what ends from now on has not failed
+  bool x_stopped = false; ///< what ends from now on has not failed
+  pid_t x_store = -1;
+  std::string x_store_fault;   ///< why the ranks have no store any more
+  bool x_raised_files = false; ///< our limit of descriptors
   std::optional<Clock::time_point> x_stop_at, x_kill_at, x_give_up_at, x_drain_until;
   bool x_drain_given_up = false;
   Clock::time_point x_start = Clock::now();

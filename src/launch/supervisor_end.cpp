@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The end of a node's ranks: what failed is said, what they wrote last is passed on, and a reader that takes
 // nothing keeps launch for a bounded time only.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -51,6 +52,19 @@ std::string Supervisor::describe_failure() const {
   if (const auto fault = output_fault(); !fault.empty()) text += ", since " + fault;
   if (x_groups.ranks().size() > 1) text += "; the others were stopped";
   return text;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Supervisor::met_at(unsigned local_rank) const {
+  if (local_rank >= x_start_of_ranks.met.size()) return std::nullopt;
+  const auto at = x_start_of_ranks.met[local_rank]->last();
+  return at == Clock::time_point() ? std::nullopt : std::optional(at);
+}
+
+bool Supervisor::have_all_ended_well() const {
+  const auto& ranks = x_groups.ranks();
+  return ranks.size() == x_count && std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) {
+           return !rank.running && rank.status == 0;
+         });
 }
 
 void Supervisor::take_late_signals() {
@@ -121,9 +135,11 @@ Outcome Supervisor::finish() {
     const int code = ours ? 128 + x_ending : util::exit_code_of_status(process.status);
     outcome = {code, x_received != 0 && code == 128 + x_received ? x_received : 0, x_stopped};
   }
-  if (x_failed && !x_oversight) {
-    const Failure failure{
-        outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
+  if (!x_oversight && !x_store_fault.empty()) outcome = {k_cannot_set_up, 0, true};
+  if (!x_oversight && (x_failed || !x_store_fault.empty())) {
+    Failure failure{outcome.code, "store", {x_store_fault + ": the ranks are stopped"}, {}, x_here.host};
+    if (x_failed)
+      failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
     say("hpcml launch: " + failure.error.what);
     if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
       if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);

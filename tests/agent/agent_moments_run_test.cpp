@@ -4,10 +4,12 @@
 
 #include <csignal>
 #include <filesystem>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/agent_helper.hpp"
 #include "free_port.hpp"
+#include "serving_child.hpp"
 #include "sorted_lines.hpp"
 #include "util/file.hpp"
 
@@ -36,22 +38,28 @@ TEST_CASE("an agent that has heard its last order takes no processor time while 
   REQUIRE(agent.shows("up"));
   ::kill(agent.pid(), SIGTERM);
   const auto end = agent.wait();
-  CHECK(end.code == 143);
+  CHECK(end.code == 0); // the ranks' own
   CHECK(end.processor_seconds < 1);
 }
 
-TEST_CASE("the ranks of each attempt find signals as those of the first") {
+TEST_CASE("the ranks of each attempt find signals and limits as those of the first") {
   test::TempFolder folder;
+  rlimit before{}, low{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  low = before;
+  low.rlim_cur = 100; // an agent needs more, and raises it for itself
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
   auto request = agent_of(1, "echo first >&2; sleep 0.2; grep -E 'SigIgn|SigBlk' /proc/self/status;"
-                             "test $TORCHELASTIC_RESTART_COUNT = 1");
+                             "ulimit -n; test $TORCHELASTIC_RESTART_COUNT = 1");
   request.max_restarts = 1;
   request.log_folder = folder.path().string();
   request.run_id = "run";
   CHECK(run_one(request).code == 0);
+  ::setrlimit(RLIMIT_NOFILE, &before);
   const auto of_attempt = [&](const std::string& number) {
     return util::read_file((folder / ("run/attempt_" + number + "/0/stdout.log")).string()).value_or("");
   };
-  CHECK_THAT(of_attempt("0"), Contains("SigIgn"));
+  CHECK_THAT(of_attempt("0"), Contains("SigIgn") && Contains("\n100\n"));
   CHECK(of_attempt("0") == of_attempt("1"));
 }
 
@@ -81,4 +89,48 @@ TEST_CASE("an agent that waits for the others outlives a signal for its ranks, a
   ::kill(agent.pid(), SIGUSR1);
   ::kill(agent.pid(), signal);
   CHECK(agent.wait().code == 128 + signal);
+}
+
+TEST_CASE("ranks whose store's process is killed are started again with another, and the run says it") {
+  test::TempFolder folder;
+  auto request = agent_of(2, "echo up $TORCHELASTIC_RESTART_COUNT $HPCML_STORE_ADDR;"
+                             "test $TORCHELASTIC_RESTART_COUNT = 1 || exec sleep 300");
+  request.log_folder = folder.path().string();
+  request.run_id = "run";
+  const bool again = GENERATE(true, false);
+  request.max_restarts = again ? 1 : 0;
+  AgentProcess agent(request);
+  REQUIRE(agent.shows("[0] up 0 "));
+  REQUIRE(agent.shows("[1] up 0 "));
+  const auto store = test::find_serving_child(agent.pid());
+  REQUIRE(store > 0);
+  ::kill(store, SIGKILL);
+  const auto end = agent.wait();
+  CAPTURE(again, end.out, end.err);
+  CHECK(end.code == (again ? 0 : 125));
+  CHECK_THAT(end.err, Contains("hpcml itself failed on host node0") &&
+                          Contains("serves the ranks' store was killed by SIGKILL") &&
+                          Contains(again ? "restart 1 of 1" : "the ranks were stopped because of it"));
+  const auto record = util::read_file((folder / "run/record-0.jsonl").string()).value_or("");
+  CHECK_THAT(record, Contains(R"("class":"launcher","rank":null)"));
+}
+
+TEST_CASE("an agent that is killed while it has no ranks leaves no folder") {
+  test::TempFolder folder;
+  const std::string before = ::getenv("TMPDIR") != nullptr ? ::getenv("TMPDIR") : "/tmp";
+  ::setenv("TMPDIR", folder.path().c_str(), 1);
+  // It waits for a second node that does not come.
+  AgentProcess agent(agent_at(static_cast<unsigned>(test::free_port()), 1, "exit 0", 2));
+  ::setenv("TMPDIR", before.c_str(), 1);
+  REQUIRE(test::find_serving_child(agent.pid()) > 0); // the folder is made before
+  const auto has_left = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      if (entry.path().filename().string().starts_with("hpcml-agent.")) return true;
+    return false;
+  };
+  REQUIRE(has_left());
+  ::kill(agent.pid(), SIGKILL);
+  CHECK(agent.wait().code == 137);
+  for (int i = 0; i < 6000 && has_left(); ++i) ::usleep(10000);
+  CHECK_FALSE(has_left());
 }

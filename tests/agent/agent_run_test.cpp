@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <unistd.h>
 
 #include "agent/agent_helper.hpp"
@@ -149,6 +150,21 @@ TEST_CASE("the other nodes stop where an agent is killed, and go on where they m
   }
 }
 
+TEST_CASE("ranks of several nodes meet at the address where their agents have, and at a port of their own") {
+  const auto port = static_cast<unsigned>(test::free_port());
+  auto agents = start_agents(2, agent_at(port, 1, "echo $MASTER_ADDR $MASTER_PORT", 2));
+  std::set<std::string> places;
+  for (auto& one : agents) {
+    const auto end = one->wait();
+    CHECK(end.code == 0);
+    places.insert(util::split(sorted_lines(end.out).at(0), ']')[1]);
+  }
+  REQUIRE(places.size() == 1);
+  const auto words = util::split(*places.begin(), ' ');
+  CHECK(words[1] == "127.0.0.1");
+  CHECK(words[2] != std::to_string(port));
+}
+
 TEST_CASE("nobody outlives the agent of the first node") {
   auto agents = start_agents(
       2, agent_at(static_cast<unsigned>(test::free_port()), 1, "echo pid $$; exec sleep 300", 2));
@@ -175,17 +191,19 @@ TEST_CASE("an agent that is killed leaves neither ranks nor folders") {
   CHECK(is_gone(words[1]));
 }
 
-TEST_CASE("a signal to an agent ends its ranks and those of the others, and the agent by it") {
+TEST_CASE("a signal to an agent ends its ranks and those of the others, whose own code is then the run's") {
   const unsigned asked = GENERATE(0U, 1U);
-  auto agents = start_agents(
-      2, agent_at(static_cast<unsigned>(test::free_port()), 1,
-                  "trap 'echo bye $RANK; exit 0' TERM; echo up; while :; do sleep 0.1; done", 2));
+  const bool well = GENERATE(true, false); // as programs do that save what they have
+  auto agents = start_agents(2, agent_at(static_cast<unsigned>(test::free_port()), 1,
+                                         std::string("trap 'echo bye $RANK; exit ") + (well ? "0" : "143") +
+                                             "' TERM; echo up; while :; do sleep 0.1; done",
+                                         2));
   for (auto& one : agents) REQUIRE(one->shows("up"));
   ::kill(agents[asked]->pid(), SIGTERM);
   for (unsigned node = 0; node < 2; ++node) {
     const auto end = agents[node]->wait();
-    CAPTURE(asked, node, end.out, end.err);
-    CHECK(end.code == 143);
+    CAPTURE(asked, well, node, end.out, end.err);
+    CHECK(end.code == (well ? 0 : 143));
     CHECK_THAT(end.out, Contains("bye " + std::to_string(node)));
   }
 }
@@ -247,8 +265,8 @@ TEST_CASE("one run after another meets at the same port") {
   }
 }
 
-TEST_CASE(
-    "the record of a run names when each rank's process had begun, when it spoke first, and the slowest") {
+TEST_CASE("the record of a run names when each rank's process had begun, had met and spoke first, and the "
+          "slowest") {
   test::TempFolder folder;
   auto request = agent_of(2, "test $RANK = 0 || sleep 0.3; echo word");
   request.log_folder = folder.path().string();
@@ -256,11 +274,13 @@ TEST_CASE(
   CHECK(run_one(request).code == 0);
   const auto text = util::read_file((folder / "phases/record-0.jsonl").string()).value_or("");
   CHECK_THAT(text, Contains(R"("event":"slowest")"));
-  unsigned words = 0;
+  unsigned words = 0, meetings = 0;
   for (const auto& line : util::split(text, '\n')) {
+    if (line.find(R"("phase":"meeting")") != std::string::npos) ++meetings;
     if (line.find(R"("phase":"output")") == std::string::npos) continue;
     ++words;
     if (line.find("slowest") != std::string::npos) CHECK_THAT(line, Contains(R"("slowest":1,)"));
   }
   CHECK(words == 3);
+  CHECK(meetings == 3); // of each rank, and the slowest
 }

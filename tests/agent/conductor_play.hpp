@@ -40,12 +40,15 @@ public:
     event.good = good;
     tell(agent, event);
   }
-  void failed(AgentId agent, unsigned attempt, unsigned rank, int code) {
+  void failed(AgentId agent, unsigned attempt, unsigned rank, int code, const std::string& message = {},
+              std::int64_t told_at = 0) {
     Event event;
     event.kind = Event::Kind::failed;
     event.attempt = attempt;
     event.failure.rank = rank;
     event.failure.status = code << 8;
+    event.failure.message = message;
+    event.failure.told_at = told_at;
     tell(agent, event);
   }
   void say(AgentId agent, Event::Kind kind, unsigned attempt) {

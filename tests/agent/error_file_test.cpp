@@ -28,6 +28,7 @@ TEST_CASE("torch's error file gives the message and the traceback") {
   const auto told = parse_error_file(k_recorded);
   REQUIRE(told);
   CHECK(told->message == "ValueError: no übung");
+  CHECK(told->at == 1764100000);
   CHECK(told->traceback ==
         "Traceback (most recent call last):\n  File \"a.py\", line 3, in main\n    work()\n"
         "ValueError: no übung");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "launch/process_helper.hpp"
+#include "serving_child.hpp"
 #include "sorted_lines.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -269,4 +270,23 @@ TEST_CASE("a script runs under the active Python, and its flags are its own") {
   CHECK(output.out == "[0] ['--report', '--lr', '0.1', '--', 'x'] 0 True\n");
   CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("put -- before it"));
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("ranks whose store's process is killed are ended, and launch says it") {
+  auto env = bare_environment();
+  env.unset("HPCML_MEET_TIMEOUT"); // where nobody meets there is no store
+  Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo up; exec sleep 300"}, env, true);
+  std::string said;
+  const auto read_until = [&](const std::string& words) {
+    for (int lines = 0; said.find(words) == std::string::npos && lines < 20; ++lines)
+      said += launch.read_line() + "\n";
+    return said;
+  };
+  CHECK_THAT(read_until("[0] up"), Contains("[0] up"));
+  CHECK_THAT(read_until("[1] up"), Contains("[1] up"));
+  const auto store = test::find_serving_child(launch.pid());
+  REQUIRE(store > 0);
+  ::kill(store, SIGKILL);
+  CHECK_THAT(read_until("SIGKILL"), Contains("serves the ranks' store was killed by SIGKILL"));
+  CHECK(launch.wait() == 125);
 }

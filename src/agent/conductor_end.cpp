@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// How a run ends, for one agent or for all of them.
+#include <algorithm>
+
+#include "agent/conductor.hpp"
+#include "hpcml/exit_code.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agent {
+
+/// An agent has gone, or goes: the others go on without it where they may.
+void Conductor::goes(AgentId id, const std::string& how, int code, bool may_return, Time now) {
+  const auto agent = x_agents.at(id);
+  const bool took_part = agent.takes_part;
+  const auto reason = "the agent of " + agent.host + " " + how;
+  if (agent.leads) {
+    x_agents.at(id).ended = true;
+    x_code = code;
+    if (x_state != State::gathering && x_state != State::stopping) return stop(false, reason, now);
+    x_again = false;
+    if (x_state == State::gathering) return finish(code, reason, now);
+    return take_ended(now);
+  }
+  Order order;
+  order.kind = Order::Kind::end;
+  order.code = code;
+  order.reason = reason;
+  send(id, std::move(order));
+  x_agents.erase(id);
+  x_participants.erase(std::remove(x_participants.begin(), x_participants.end(), id), x_participants.end());
+  if (x_state == State::gathering) {
+    x_words.push_back(reason);
+    return gather(now);
+  }
+  if (!took_part) return;
+  const bool goes_on = may_return || (is_elastic() && x_agents.size() >= x_rules.min_nodes);
+  if (x_state == State::stopping) {
+    if (!goes_on) x_again = false;
+    return take_ended(now);
+  }
+  if (agent.ended && agent.good) return take_ended(now);
+  x_code = code;
+  stop(goes_on, reason, now);
+}
+
+void Conductor::lost(AgentId id, Time now) {
+  if (x_agents.find(id) == x_agents.end()) return;
+  if (x_state == State::ending) {
+    x_agents.erase(id);
+    return say_goodbye(now);
+  }
+  if (x_agents.at(id).leads) {
+    x_agents.erase(id);
+    return finish(k_cannot_set_up, "the agent of the first node has gone", now);
+  }
+  goes(id, "has gone", k_nodes_missing, x_rules.nodes_return, now);
+}
+
+void Conductor::finish(int code, const std::string& reason, Time now) {
+  x_code = code;
+  x_reason = reason;
+  x_state = State::ending;
+  x_since = now;
+  const bool leaderless =
+      std::none_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
+  for (const auto& [id, agent] : x_agents) {
+    if (agent.leads) continue;
+    Order order;
+    order.kind = Order::Kind::end;
+    order.code = code;
+    order.reason = reason;
+    order.failure = x_failure;
+    order.says = leaderless;
+    send(id, std::move(order));
+  }
+  say_goodbye(now);
+}
+
+/// The leader ends last: with it the place where the others are told goes.
+void Conductor::say_goodbye(Time now) {
+  bool others = false;
+  std::optional<AgentId> leader;
+  for (const auto& [id, agent] : x_agents) {
+    others = others || !agent.leads;
+    if (agent.leads) leader = id;
+  }
+  if (others && now - x_since < x_rules.farewell) return;
+  x_state = State::over;
+  if (!leader) return;
+  Order order;
+  order.kind = Order::Kind::end;
+  order.code = x_code;
+  order.reason = x_reason;
+  order.failure = x_failure;
+  send(*leader, std::move(order));
+}
+
+std::string Conductor::missing_nodes() const {
+  std::vector<std::string> hosts;
+  for (const auto id : in_order()) hosts.push_back(x_agents.at(id).host);
+  return std::to_string(hosts.size()) + " of " + (is_elastic() ? "at least " : "") +
+         util::counted(x_rules.min_nodes, "node") + (hosts.size() == 1 ? " is" : " are") + " here" +
+         (hosts.empty() ? "" : " (" + util::join(hosts, ", ") + ")");
+}
+
+} // namespace hpcml::agent

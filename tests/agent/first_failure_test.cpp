@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Which of several failures of one attempt is named: the conductor alone, and agents with real ranks.
+#include <catch2/catch.hpp>
+
+#include "agent/agent_helper.hpp"
+#include "agent/conductor_play.hpp"
+#include "agent/failure_order.hpp"
+
+using namespace hpcml;
+using namespace hpcml::agent;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+const std::string k_closed = "RuntimeError: [pair.cc:525] Connection closed by peer [127.0.0.1]:43543";
+
+FailureNote note_of(const std::string& message, std::int64_t told_at = 0) {
+  FailureNote note;
+  note.status = 1 << 8;
+  note.message = message;
+  note.told_at = told_at;
+  return note;
+}
+
+} // namespace
+
+TEST_CASE("a rank whose connection was closed is not named over one that failed of itself") {
+  const auto raised = note_of("ValueError: x"), closed = note_of(k_closed);
+  CHECK(comes_before(raised, closed));
+  CHECK_FALSE(comes_before(closed, raised));
+  CHECK_FALSE(comes_before(closed, closed));
+  // What a program without an error file wrote last counts as much, and a signal is nobody else's doing.
+  FailureNote silent = note_of("");
+  silent.last_lines = {"some word", k_closed};
+  CHECK(only_suffers(silent));
+  silent.status = 11;
+  CHECK_FALSE(only_suffers(silent));
+  FailureNote launcher = note_of("the process that serves the ranks' store was killed");
+  launcher.of_launcher = true;
+  CHECK(comes_before(launcher, closed));
+}
+
+TEST_CASE("of two that say in their error files when they failed the earlier one is named") {
+  CHECK(comes_before(note_of("A: x", 100), note_of("B: y", 101)));
+  CHECK_FALSE(comes_before(note_of("A: x", 101), note_of("B: y", 101)));
+  CHECK_FALSE(comes_before(note_of("A: x", 0), note_of("B: y", 101)));
+  CHECK_FALSE(comes_before(note_of(k_closed, 100), note_of("B: y", 101)));
+}
+
+TEST_CASE("a failure that can have no cause in another is named at once") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  play.failed(1, 0, 2, 7, "ValueError: x");
+  const auto stop = play.one(0);
+  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.says);
+  play.failed(0, 0, 0, 9, "ValueError: y", 100);
+  CHECK(play.take(0).empty());
+}
+
+TEST_CASE("the cause of a failure is named where it is heard of before all ranks have ended") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  play.failed(0, 0, 1, 1, k_closed);
+  for (const unsigned node : {0U, 1U}) {
+    const auto stop = play.one(node);
+    CHECK(stop.kind == Order::Kind::stop); // nobody waits for the name
+    CHECK_FALSE(stop.says);
+  }
+  play.failed(1, 0, 3, 7, "ValueError: x");
+  const auto named = play.one(0);
+  CHECK(named.kind == Order::Kind::name);
+  CHECK(named.says);
+  REQUIRE(named.failure);
+  CHECK(named.failure->rank == 3);
+  CHECK(play.take(1).empty());
+  play.ended(0, 0, false);
+  play.ended(1, 0, false);
+  const auto end = play.one(1);
+  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.code == 7);
+  CHECK(end.failure->rank == 3);
+}
+
+TEST_CASE(
+    "where nothing more is heard the first failure is named at the end of all ranks, or after a while") {
+  Play play(rules(2, 2, 1));
+  begin(play, 2);
+  play.failed(0, 0, 1, 1, "ValueError: x", 100);
+  CHECK_FALSE(play.one(0).says);
+  play.failed(1, 0, 2, 3, "ValueError: y", 99); // it was before, and others may have been
+  CHECK(play.take(0).empty());
+  const bool ends = GENERATE(true, false);
+  if (ends) {
+    play.ended(0, 0, false);
+    play.ended(1, 0, false);
+  } else {
+    play.pass(seconds(2));
+  }
+  const auto orders = play.take(0);
+  REQUIRE_FALSE(orders.empty());
+  CHECK(orders.front().kind == Order::Kind::name);
+  CHECK(orders.front().failure->rank == 2);
+  CHECK(orders.front().restarts_all);
+  CHECK(orders.front().restarts == 1);
+  if (ends) CHECK(orders.back().kind == Order::Kind::serve);
+}
+
+TEST_CASE("a rank that takes its time to end is named over the one that saw it go first") {
+  // Rank 0 has raised and is slow to end, as Python is; it does not hear TERM meanwhile.
+  const auto script = "trap '' TERM; if test $RANK = 0; then echo Traceback '(most recent call last):' >&2;"
+                      "echo 'ValueError: bad' >&2; touch $HPCML_PROGRESS_FILE.up; sleep 1; exit 3; fi;"
+                      "while ! test -e $(dirname $HPCML_PROGRESS_FILE)/../0/progress.up; do sleep 0.05; done;"
+                      "echo '" +
+                      k_closed + "' >&2; exit 1";
+  const auto end = run_one(agent_of(2, script));
+  CAPTURE(end.err);
+  CHECK(end.code == 3);
+  CHECK_THAT(end.err, Contains("rank 0 (local rank 0 on host node0) ended with exit code 3") &&
+                          Contains("stopped because of rank 0") && !Contains("because of rank 1"));
+}
