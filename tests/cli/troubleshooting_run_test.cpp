@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What docs/troubleshooting.md shows is what hpcml prints there.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "cli/desk_helper.hpp"
+#include "cli/page_blocks.hpp"
+#include "util/shell_quote.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+using test::PageBlock;
+
+namespace {
+
+/// A desk with the files of the page.
+void lay_out(Desk& desk, const std::vector<PageBlock>& blocks) {
+  desk.set("PATH", (desk / "bin").string() + ":" + HPCML_BINARY_DIR + "/bin:/usr/sbin:/usr/bin:/bin");
+  std::filesystem::create_directory(desk / "bin");
+  std::filesystem::create_symlink("/usr/bin/python3", desk / "bin/python");
+  for (const auto& block : blocks)
+    if (block.mark.starts_with("file ")) desk.put(block.mark.substr(5), block.text);
+}
+
+/// Runs the block's command and holds what it prints against the lines below it.
+void run_block(const Desk& desk, const PageBlock& block) {
+  REQUIRE(block.text.starts_with("$ "));
+  const auto end = block.text.find('\n');
+  auto command = block.text.substr(2, end - 2);
+  int exit_code = 0;
+  if (block.mark.starts_with("exit code ")) exit_code = std::stoi(block.mark.substr(10));
+  if (block.mark.starts_with("cluster ")) { // cluster SITE NODES [PARTITION]
+    const auto words = util::split(block.mark, ' ');
+    command = "hpcml emulate --quiet --site " + words[1] + " --nodes " + words[2] +
+              (words.size() > 3 ? " --partition " + words[3] : "") + " -- bash -c " +
+              util::shell_quote(command);
+  }
+  const auto result = desk.program({"bash", "-c", "{ " + command + "; } 2>&1"});
+  CAPTURE(command, result.out);
+  CHECK(result.exit_code == exit_code);
+  CHECK(test::missing_line(block.text.substr(end + 1), result.out) == "");
+}
+
+/// Runs those blocks of the page that need Slurm, or the others; how many they are.
+unsigned run_page(bool on_clusters) {
+  const auto blocks = test::page_blocks("troubleshooting.md");
+  unsigned count = 0;
+  for (const auto& block : blocks) {
+    if (block.kind != "console" || block.mark.starts_with("cluster ") != on_clusters) continue;
+    Desk desk;
+    lay_out(desk, blocks);
+    run_block(desk, block);
+    ++count;
+  }
+  return count;
+}
+
+} // namespace
+
+TEST_CASE("hpcml says at each symptom what the page shows") { CHECK(run_page(false) >= 9); }
+
+TEST_CASE("hpcml says on a cluster what the page shows of one", "[slurm]") { CHECK(run_page(true) >= 3); }
+
+TEST_CASE("each block of the page is run, a file of such a one, or says why not") {
+  for (const auto& block : test::page_blocks("troubleshooting.md")) {
+    CAPTURE(block.kind, block.mark, block.text);
+    CHECK(
+        (block.kind == "console" || block.mark.starts_with("file ") || block.mark.starts_with("not run: ")));
+  }
+}
