@@ -295,7 +295,8 @@ void AgentLoop::end(const Order& order) {
     if (!more.empty()) launch::narrate(more);
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
-  x_end = by_signal ? outcome_of_signal(order.code - 128) : launch::Outcome{order.code, 0};
+  const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
+  x_end = by_signal ? outcome_of_signal(order.code - 128) : launch::Outcome{order.code, signal};
 }
 
 /// After a signal the code is the programs' own, as without an agent: those that have saved what they had and

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -42,7 +43,21 @@ RunRecord::~RunRecord() {
   if (x_fd >= 0) ::close(x_fd);
 }
 
+/// Who removes the folder of a run that goes on has at least what happens from now on.
+bool RunRecord::begin_anew() {
+  struct stat found {};
+  if (::fstat(x_fd, &found) != 0 || found.st_nlink > 0) return false;
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(x_path).parent_path(), error);
+  auto fresh = open(x_path);
+  if (!fresh) return false;
+  std::swap(x_fd, fresh->x_fd);
+  x_cut = fresh->x_cut;
+  return true;
+}
+
 util::Status RunRecord::add(const RecordEvent& event) {
+  const bool removed = begin_anew();
   const auto now = std::chrono::steady_clock::now();
   auto line = render_event(
       event, {std::chrono::system_clock::now(), std::chrono::duration<double>(now - x_start).count()});
@@ -52,6 +67,7 @@ util::Status RunRecord::add(const RecordEvent& event) {
   while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(line.size())) {
     x_cut = false;
+    if (removed) return util::Error{"the run's record " + x_path + " was removed, and goes on in a new file"};
     return util::Done{};
   }
   const int error = count < 0 ? errno : ENOSPC;

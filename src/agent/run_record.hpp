@@ -27,11 +27,12 @@ public:
   RunRecord& operator=(RunRecord&&) = delete;
 
   /// A line that cannot be written is lost; the next one is whole again. Fails at the first of these only:
-  /// a full disk is said once.
+  /// a full disk is said once. Where the file was removed it is made again, and that is said.
   util::Status add(const RecordEvent& event);
 
 private:
   RunRecord(std::string path, int fd, bool cut) : x_path(std::move(path)), x_fd(fd), x_cut(cut) {}
+  bool begin_anew();
   std::string x_path;
   int x_fd;
   bool x_cut;          ///< the file ends in the midst of a line

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -92,11 +93,14 @@ std::string LogFile::write(std::string_view bytes) {
 
 std::string LogFile::close() {
   if (x_fd < 0) return {};
+  struct stat found {};
+  const bool removed = ::fstat(x_fd, &found) == 0 && found.st_nlink == 0;
   // Some file systems tell only here what they could not keep.
   const int failed = ::close(x_fd) == 0 || errno == EINTR ? 0 : errno;
   x_fd = -1;
   if (x_lost > 0)
     return x_path + ": " + std::to_string(x_lost) + " bytes are lost: " + describe_write_error(x_error);
+  if (removed) return x_path + " was removed while ranks wrote into it: what it held is lost";
   return failed == 0 ? "" : x_path + " may not be whole: " + describe_write_error(failed);
 }
 

@@ -109,6 +109,23 @@ TEST_CASE("an event says when it was, in UTC and since the start") {
         "\"restarts\":2}\n");
 }
 
+TEST_CASE("a record whose folder is removed goes on in a new one, which is said once") {
+  const test::TempFolder folder;
+  const auto path = folder / "run" / "record-0.jsonl";
+  fs::create_directory(path.parent_path());
+  auto record = opened(path);
+  REQUIRE(record.add(AttemptFacts{}));
+  fs::remove_all(path.parent_path());
+  const auto said = record.add(RunEnded{.code = 1});
+  REQUIRE_FALSE(said);
+  CHECK(said.error().what.find("was removed, and goes on in a new file") != std::string::npos);
+  REQUIRE(record.add(RunEnded{.code = 2}));
+  const auto lines = whole_lines(path);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["code"] == 1);
+  CHECK(lines[1]["code"] == 2);
+}
+
 TEST_CASE("a record tells of a run from its beginning to its end") {
   const test::TempFolder folder;
   const auto path = folder / record_name(3);

@@ -200,6 +200,17 @@ TEST_CASE("a file that could not be written goes on at the beginning of a line, 
                                                   std::string(std::strerror(EFBIG)) + "]\nfourth\n");
 }
 
+TEST_CASE("a log file that is removed while it is written is said at its end") {
+  test::TempFolder folder;
+  const auto path = (folder / "logs" / "stdout.log").string();
+  LogFile file;
+  REQUIRE(file.open(path));
+  CHECK(file.write("one\n").empty());
+  std::filesystem::remove_all(folder / "logs");
+  CHECK(file.write("two\n").empty());
+  CHECK_THAT(file.close(), Contains(path) && Contains("was removed"));
+}
+
 TEST_CASE("a log file is appended to, and one that cannot be made is named with its reason") {
   test::TempFolder folder;
   const auto path = (folder / "stdout.log").string();
