@@ -60,9 +60,6 @@ Candidates site_ids(const Question& question) {
 /// The site that the line is for, as the command would choose it.
 std::optional<model::Site> site_of_line(const Question& question) {
   auto named = question.line.value("--site");
-  if (!named && !question.line.commands.empty() && question.line.commands.front() == "sites" &&
-      !question.line.words.empty())
-    named = question.line.words.front();
   if (named == "auto") named.reset();
   if (!named) named = question.context.env.get("HPCML_SITE");
   const auto file = question.line.value("--job").value_or("hpcml.json");
@@ -72,22 +69,21 @@ std::optional<model::Site> site_of_line(const Question& question) {
   return choose_site(named, question.context, exit_code);
 }
 
+/// "the usual one; 8 x AMD MI250X (GCD), to 2d"
+std::string describe_partition(const model::Site& site, const model::Partition& partition) {
+  std::string about = partition.is_default ? "the usual one; " : "";
+  for (const auto& type : site.node_types)
+    if (!partition.node_types.empty() && type.id == partition.node_types.front())
+      about += type.gpu ? std::to_string(type.gpu->per_node) + " x " + type.gpu->model : "no GPUs";
+  return partition.max_time ? about + ", to " + short_time(partition.max_time->value) : about;
+}
+
 Candidates partitions(const Question& question) {
   Candidates list;
   const auto site = site_of_line(question);
   if (!site) return list;
-  for (const auto& partition : site->partitions) {
-    if (!partition.nameable) continue;
-    std::string about = partition.is_default ? "the usual one; " : "";
-    for (const auto& id : partition.node_types) {
-      const auto type = std::find_if(site->node_types.begin(), site->node_types.end(),
-                                     [&](const auto& node) { return node.id == id; });
-      if (type == site->node_types.end() || id != partition.node_types.front()) continue;
-      about += type->gpu ? std::to_string(type->gpu->per_node) + " x " + type->gpu->model : "no GPUs";
-    }
-    if (partition.max_time) about += ", to " + short_time(partition.max_time->value);
-    list.push_back({partition.name, about});
-  }
+  for (const auto& partition : site->partitions)
+    if (partition.nameable) list.push_back({partition.name, describe_partition(*site, partition)});
   return list;
 }
 

@@ -24,7 +24,9 @@ const std::string k_hostile = "$(touch hit)", k_blank = "a site", k_quote = "it'
 class ShellDesk : public Desk {
 public:
   ShellDesk() {
-    set("PATH", std::string(HPCML_BINARY_DIR) + "/bin:/usr/bin:/bin");
+    // The shells where they are installed.
+    set("PATH", std::string(HPCML_BINARY_DIR) +
+                    "/bin:" + util::EnvSnapshot::of_process().get_or("PATH", "/usr/bin:/bin"));
     for (const auto* shell : {"bash", "zsh", "fish"}) put("hpcml." + std::string(shell), script(shell));
     std::filesystem::create_directory(*this / "sites");
     for (const auto& name : {k_hostile, k_blank, k_quote})
