@@ -230,6 +230,7 @@ void AgentLoop::start(const Order& order) {
                         [this](const Order& why, const auto& say) { tell_stop(why, say); });
   launch::Oversight oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
   if (x_met.service) oversight.spared.push_back(*x_met.service);
+  if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());
   launch::Outcome outcome;
   {
     launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);

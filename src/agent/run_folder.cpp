@@ -63,14 +63,14 @@ util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::
                        "set TMPDIR to a folder of yours on this node, or name one with --log-dir"};
   RunFolder folder(path, false);
   // Where no folder can be locked it stays behind an agent that is killed between two attempts.
-  if (auto held = launch::hold_folder(path)) folder.x_held = std::move(*held);
+  if (auto held = launch::hold_folder(path)) folder.x_held = *held;
   return folder;
 }
 
 RunFolder::~RunFolder() {
   std::error_code error;
   if (!x_path.empty() && !x_kept) fs::remove_all(x_path, error);
-  launch::release_cache(x_held);
+  launch::release_folder(x_held);
 }
 
 util::Status RunFolder::make_rank(unsigned number, unsigned rank) const {

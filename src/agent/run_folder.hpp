@@ -32,6 +32,8 @@ public:
 
   const std::string& path() const { return x_path; }
   bool is_kept() const { return x_kept; }
+  /// The child of this process that removes it where this process is killed; -1: there is none.
+  pid_t watcher() const { return x_held.watcher; }
   std::string attempt(unsigned number) const { return x_path + "/attempt_" + std::to_string(number); }
   /// Makes the folder of an attempt's rank.
   util::Status make_rank(unsigned attempt, unsigned rank) const;
@@ -40,7 +42,7 @@ private:
   RunFolder(std::string path, bool kept) : x_path(std::move(path)), x_kept(kept) {}
   std::string x_path;
   bool x_kept = false;
-  launch::CacheDir x_held = {};
+  launch::HeldFolder x_held = {};
 };
 
 } // namespace hpcml::agent

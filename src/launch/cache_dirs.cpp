@@ -209,15 +209,25 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   return util::Done{};
 }
 
-Result<CacheDir> hold_folder(const std::string& path) {
-  CacheDir folder{path, open_locked(path), true};
-  if (folder.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
-  ::fcntl(folder.fd, F_SETFD, FD_CLOEXEC);
-  if (const auto watched = start_watcher({folder}); !watched) {
-    ::close(folder.fd);
-    return watched.error();
+Result<HeldFolder> hold_folder(const std::string& path) {
+  HeldFolder held{{path, open_locked(path), true}, -1};
+  if (held.folder.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
+  ::fcntl(held.folder.fd, F_SETFD, FD_CLOEXEC);
+  held.watcher = ::fork();
+  if (held.watcher == 0) watch({held.folder});
+  if (held.watcher > 0) return held;
+  ::close(held.folder.fd);
+  return Error{std::string("cannot start the process that removes a folder: ") + std::strerror(errno)};
+}
+
+void release_folder(HeldFolder& held) {
+  // Of one that was waited for already the number may be another's.
+  if (held.watcher > 0 && ::waitpid(held.watcher, nullptr, WNOHANG) == 0) {
+    ::kill(held.watcher, SIGKILL);
+    ::waitpid(held.watcher, nullptr, 0);
   }
-  return folder;
+  held.watcher = -1;
+  release_cache(held.folder);
 }
 
 void release_cache(CacheDir& cache) {

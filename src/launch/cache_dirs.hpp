@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "model/plan.hpp"
@@ -34,9 +35,16 @@ util::Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::s
 /// directory, removes them and ends. Also removes the same caches of earlier steps whose ranks are all gone.
 util::Status start_watcher(const std::vector<CacheDir>& caches);
 
-/// Holds a directory that this process has made, and not the programs that it becomes or starts; once nobody
-/// does it is removed, however this process ends.
-util::Result<CacheDir> hold_folder(const std::string& path);
+/// A directory that is gone once this process is, however it ends.
+struct HeldFolder {
+  CacheDir folder;
+  pid_t watcher = -1; ///< a child of this process
+};
+
+/// Holds a directory that this process has made. The programs that it starts do not.
+util::Result<HeldFolder> hold_folder(const std::string& path);
+/// Removes it, and ends its watcher.
+void release_folder(HeldFolder& held);
 
 /// Gives the directory back and removes it at once if nobody else holds it.
 void release_cache(CacheDir& cache);
