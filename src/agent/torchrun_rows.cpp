@@ -69,7 +69,7 @@ Fault take_nodes(TorchrunRequest& line, const std::string& text) {
 Fault take_interval(TorchrunRequest& /*line*/, const std::string& text) {
   std::size_t used = 0;
   try {
-    if (std::stod(text, &used); used == text.size()) return {};
+    if (static_cast<void>(std::stod(text, &used)); used == text.size()) return {};
   } catch (const std::exception&) {
   }
   return must_be("a number of seconds", text);

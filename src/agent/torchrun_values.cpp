@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstring>
 
+#include "util/signal_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::agent {
@@ -140,8 +140,8 @@ std::optional<std::vector<std::string>> find_unheard_signals(const std::string& 
     const std::string name(util::trim(part));
     int number = 0;
     for (int signal = 1; signal < NSIG; ++signal) {
-      const char* known = ::sigabbrev_np(signal);
-      if (known != nullptr && name == std::string("SIG") + known) number = signal;
+      const char* known = util::find_signal_name(signal);
+      if (known != nullptr && name == known) number = signal;
     }
     if (number == 0) return std::nullopt;
     if (!util::contains(c_heard, number)) unheard.push_back(name);

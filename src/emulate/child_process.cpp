@@ -103,14 +103,14 @@ util::Error execute(const std::vector<std::string>& argv, const util::EnvSnapsho
 
 int close_all_but(int keep) {
   if (keep < 0) {
-    ::close_range(3, ~0u, 0);
+    util::close_descriptors(3);
     return -1;
   }
   if (keep != 3) {
     ::dup2(keep, 3);
     ::fcntl(3, F_SETFD, FD_CLOEXEC);
   }
-  ::close_range(4, ~0u, 0);
+  util::close_descriptors(4);
   return 3;
 }
 

@@ -57,7 +57,6 @@ std::optional<pid_t> find_file_task(std::string_view path, std::string_view name
   if (!path.starts_with("/proc/") || !path.ends_with("/" + std::string(name))) return std::nullopt;
   path.remove_prefix(6);
   path.remove_suffix(name.size() + 1);
-  std::optional<pid_t> task;
   const auto slash = path.find('/');
   const auto process = path.substr(0, slash);
   if (slash == std::string_view::npos) {

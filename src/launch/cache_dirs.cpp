@@ -9,10 +9,10 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -130,8 +130,7 @@ void remove_stale(const CacheDir& cache) {
   if (::chdir("/") != 0) ::_exit(1);
   // Inherited ends of pipes would keep a reader of the program's output waiting, inherited locks keep the
   // directory.
-  if (::syscall(SYS_close_range, 0, ~0U, 0) != 0)
-    for (int fd = 0; fd < 4096; ++fd) ::close(fd);
+  util::close_descriptors(0);
   std::vector<int> own;
   for (const auto& cache : caches) own.push_back(::open(cache.path.c_str(), k_open_dir | O_CLOEXEC));
   for (const auto& cache : caches) remove_stale(cache);

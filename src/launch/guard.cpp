@@ -9,11 +9,11 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/file.hpp"
+#include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -51,8 +51,7 @@ bool kill_marked(const std::string& mark) {
   ::setsid();
   for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_IGN);
   ::dup2(line, 0);
-  if (::syscall(SYS_close_range, 1, ~0U, 0) != 0)
-    for (int fd = 1; fd < 4096; ++fd) ::close(fd);
+  util::close_descriptors(1);
   if (::chdir("/") != 0) ::_exit(1);
   char word = 0;
   ssize_t got;

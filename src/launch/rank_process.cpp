@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/signal_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::launch {
@@ -160,8 +161,8 @@ std::vector<std::size_t> RankGroups::give_up() {
 }
 
 std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+  const char* name = util::find_signal_name(signal);
+  return name != nullptr ? name : "signal " + std::to_string(signal);
 }
 
 std::string describe_end(int status) {

@@ -67,16 +67,12 @@ void keep_only(std::vector<int> kept) {
   use_nothing_for(STDOUT_FILENO);
   std::sort(kept.begin(), kept.end());
   unsigned from = STDERR_FILENO + 1;
-  const auto close_between = [](unsigned first, unsigned last) {
-    if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
-    for (unsigned fd = first; fd <= std::min(last, 4096U); ++fd) ::close(static_cast<int>(fd));
-  };
   for (const int fd : kept) {
     if (fd < static_cast<int>(from)) continue;
-    close_between(from, static_cast<unsigned>(fd) - 1);
+    util::close_descriptors(from, static_cast<unsigned>(fd) - 1);
     from = static_cast<unsigned>(fd) + 1;
   }
-  close_between(from, ~0U);
+  util::close_descriptors(from);
 }
 
 [[noreturn]] void serve(store::Listening listening, store::Meeting& meeting) {

@@ -176,8 +176,8 @@ void Walker::set_value(const std::string& name, Value value, bool append, Place 
   variable.array = variable.array || value.kind == Value::Kind::array;
   std::size_t size = value.words.size();
   for (const auto& word : value.words) size += word.text().size();
-  constexpr std::size_t k_longest = 65536;
-  if (variable.readonly || variable.attributes || size > k_longest || !spend(size)) value = {};
+  constexpr std::size_t k_longest_value = 65536;
+  if (variable.readonly || variable.attributes || size > k_longest_value || !spend(size)) value = {};
   variable.value = std::move(value);
   x_state.set(std::move(variable));
 }

@@ -250,8 +250,8 @@ void Walker::run_text(const SourceText& text, const std::string& how, std::size_
 
 /// Reads and follows a text in the shell that is running.
 void Walker::run_here(const SourceText& text, const std::string& how, std::size_t parent, bool inexact) {
-  constexpr int k_deepest = 60;
-  if (x_depth > k_deepest || !spend(8 * text.text.size() + 64)) {
+  constexpr int k_deepest_text = 60;
+  if (x_depth > k_deepest_text || !spend(8 * text.text.size() + 64)) {
     x_view.complete = false;
     return opaque();
   }
