@@ -1,0 +1,127 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # what it needs is build.sh's
+# Sourced by build.sh: packs the built trees. Every file has the date of the commit, and names are sorted: same trees, same bytes.
+# Needs: repo, work (with tree-ARCH, headers, licences), out, archs, zig_version; to be in repo, with LC_ALL=C.
+
+# The commit and its date; an archive of the sources has them in a file.
+source_of() {
+  if [ -f "$repo/SOURCE" ]; then
+    cat "$repo/SOURCE"
+  else
+    git -C "$repo" log -1 --format='%H %ct' || die "which commit is this? There is no git here and no file SOURCE"
+  fi
+}
+
+# What the authors of all that is in the program ask to be told with it
+write_copyright() {
+  local file
+  {
+    printf 'hpcml\n\n'
+    cat LICENSE
+    for file in "$work"/licences/*.txt; do
+      printf '\n\nCompiled in: %s\n\n' "$(basename "$file" .txt)"
+      cat "$file"
+    done
+  } >"$work/pack/copyright"
+}
+
+# pack_folder ARCHIVE FOLDER: FOLDER/ as its only entry
+pack_folder() {
+  tar -C "$(dirname "$2")" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+rwX,go=rX -cf - \
+    "$(basename "$2")" | gzip -9n >"$1"
+}
+
+# pack_archive ARCH: bin/, share/ and include/, to be unpacked anywhere; the program for the other processor beside the first
+pack_archive() {
+  local arch=$1 folder=$work/pack/hpcml-$version-linux-$1
+  mkdir -p "$folder"
+  cp -a "$work/tree-$arch/." "$folder"
+  beside "$arch" "$folder/bin"
+  cp README.md CHANGELOG.md "$folder"
+  cp "$work/pack/copyright" "$folder/LICENSE"
+  pack_folder "$out/$(basename "$folder").tar.gz" "$folder"
+}
+
+# beside ARCH FOLDER: the programs for other processors, where this run built them
+beside() {
+  local other
+  for other in "${archs[@]}"; do
+    [ "$other" = "$1" ] || cp "$work/tree-$other/bin/hpcml" "$2/hpcml-$other"
+  done
+}
+
+pack_deb() {
+  local arch=$1 folder=$work/pack/deb-$1 debian=amd64
+  [ "$arch" = x86_64 ] || debian=arm64
+  mkdir -p "$folder/DEBIAN" "$folder/usr/share/doc/hpcml"
+  cp -a "$work/tree-$arch/." "$folder/usr"
+  cp "$work/pack/copyright" "$folder/usr/share/doc/hpcml/copyright"
+  cat >"$folder/DEBIAN/control" <<CONTROL
+Package: hpcml
+Version: $version
+Architecture: $debian
+Maintainer: the hpcml authors
+Section: science
+Priority: optional
+Installed-Size: $(du -sk --apparent-size "$folder/usr" | cut -f1)
+Depends: libc6 (>= 2.28)
+Suggests: slurm-wlm, hwloc-nox, iproute2
+Description: Slurm job scripts, checks, rehearsals and launches for distributed training
+ hpcml writes sbatch scripts for many clusters from what their documents say, finds
+ what is wrong with others' scripts, rehearses jobs on a private Slurm, and starts
+ the ranks of PyTorch and LibTorch programs on the node.
+CONTROL
+  (cd "$folder" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
+  find "$folder" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+  chmod -R u+rwX,go=rX "$folder"
+  dpkg-deb --root-owner-group -Zxz -b "$folder" "$out/hpcml_${version}_$debian.deb" >/dev/null
+}
+
+pack_wheel() {
+  local arch=$1 folder=$work/pack/wheel-$1 part others
+  mkdir -p "$folder/share"
+  beside "$arch" "$folder"
+  mapfile -t others < <(find "$folder" -maxdepth 1 -type f | sort)
+  for part in man bash-completion zsh fish; do
+    [ ! -d "$work/tree-$arch/share/$part" ] || cp -r "$work/tree-$arch/share/$part" "$folder/share"
+  done
+  python3 cmake/release/make_wheel.py --version "$version" --arch "$arch" --program "$work/tree-$arch/bin/hpcml" \
+    --beside "${others[@]}" --share "$folder/share" --readme README.md --licence "$work/pack/copyright" --out "$out" >/dev/null
+}
+
+# The sources with the headers: builds without network, with any C++20 compiler and cmake
+pack_sources() {
+  local folder=$work/pack/hpcml-$version
+  [ ! -f "$repo/SOURCE" ] || return 0
+  mkdir -p "$folder"
+  git archive HEAD | tar -C "$folder" -xf -
+  cp -r "$work/headers" "$work/licences" "$folder"
+  source_of >"$folder/SOURCE"
+  pack_folder "$out/hpcml-$version-source.tar.gz" "$folder"
+}
+
+pack_all() {
+  local arch state
+  version=$(sed -n 's/^project(hpcml VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+  state=$(source_of)
+  export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-${state#* }}
+  state=${state% *}
+  [ -f SOURCE ] || [ -z "$(git status --porcelain)" ] || state+=", with changes"
+  rm -rf "$out" "$work/pack"
+  mkdir -p "$out" "$work/pack"
+  write_copyright
+  {
+    echo "hpcml $version, $state"
+    echo "compiler: zig c++ $zig_version, glibc 2.28"
+    cat "$work/licences/VERSIONS"
+  } >"$out/BUILD-INFO"
+  for arch in "${archs[@]}"; do
+    cp "$work/tree-$arch/bin/hpcml" "$out/hpcml-$arch"
+    pack_archive "$arch"
+    pack_deb "$arch"
+    pack_wheel "$arch"
+  done
+  pack_sources
+  rm -rf "$work/pack"
+  (cd "$out" && sha256sum -- * >"$work/SHA256SUMS" && mv "$work/SHA256SUMS" .)
+}

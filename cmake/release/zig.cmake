@@ -1,0 +1,17 @@
+# Toolchain of the release: Zig's C++ compiler for HPCML_RELEASE_ARCH and the oldest glibc that clusters run.
+# Needs: HPCML_RELEASE_ARCH (x86_64, aarch64), HPCML_ZIG_TOOLS (folder with the commands zig-c++, zig-ar and zig-ranlib).
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HPCML_RELEASE_ARCH HPCML_ZIG_TOOLS)
+if(NOT CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL HPCML_RELEASE_ARCH) # else what is built runs here, and the build may call it
+  set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_SYSTEM_PROCESSOR ${HPCML_RELEASE_ARCH})
+endif()
+set(CMAKE_CXX_COMPILER ${HPCML_ZIG_TOOLS}/zig-c++)
+set(CMAKE_CXX_COMPILER_TARGET ${HPCML_RELEASE_ARCH}-linux-gnu.2.28)
+set(CMAKE_AR ${HPCML_ZIG_TOOLS}/zig-ar CACHE FILEPATH "")
+set(CMAKE_RANLIB ${HPCML_ZIG_TOOLS}/zig-ranlib CACHE FILEPATH "")
+# Nothing of the machine that builds.
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_CURRENT_LIST_DIR}/nowhere)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
