@@ -3,7 +3,8 @@ install(TARGETS hpcml RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET hpcml-torch)
   install(TARGETS hpcml-torch RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hpcml)
 endif()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
+  PATTERN "ddp" EXCLUDE)  # until its library is installed, too
 install(DIRECTORY sites/ DESTINATION ${CMAKE_INSTALL_DATADIR}/hpcml/sites FILES_MATCHING PATTERN "*.json")
 # What `hpcml man` and `hpcml completion` print, where man and the shells look for it.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

@@ -19,16 +19,17 @@
 
 #include <torch/torch.h>
 
+#include "ddp/network.hpp"
+#include "ddp/torch_compat.hpp"
 #include "digits.hpp"
 #include "hpcml/rank_env.hpp"
 #include "torch/json_line.hpp"
-#include "torch/network.hpp"
+#include "torch/own_connections.hpp"
 #include "torch/rendezvous.hpp"
-#include "torch/torch_compat.hpp"
 
 using hpcml::JsonLine;
 using hpcml::RankEnv;
-using hpcml::helper::ProcessGroup;
+using hpcml::helper::Communicator;
 
 struct Options {
   std::string data;
@@ -64,7 +65,7 @@ torch::Tensor rows_of_rank(const torch::Tensor& labels, int rank, int world_size
 
 /// Sums the gradients and the number of images over all ranks, then divides: the gradient of the whole data
 /// set, also when the ranks hold different numbers of images. One flat tensor, so one all_reduce per step.
-void average_gradients(Network& network, double images, ProcessGroup* group) {
+void average_gradients(Network& network, double images, Communicator* group) {
   std::vector<torch::Tensor> parts;
   for (const auto& weight : network.parameters()) parts.push_back(weight.grad().flatten());
   parts.push_back(torch::full({1}, images, parts.front().options()));
@@ -79,7 +80,7 @@ void average_gradients(Network& network, double images, ProcessGroup* group) {
 }
 
 double train(Network& network, const examples::Digits& digits, const RankEnv& env, const Options& options,
-             ProcessGroup& group) {
+             Communicator& group) {
   const auto rows = rows_of_rank(digits.train_labels, env.rank, env.world_size);
   const auto images = digits.train_images.index_select(0, rows).to(group.device());
   const auto labels = digits.train_labels.index_select(0, rows).to(group.device());
@@ -116,7 +117,7 @@ torch::Tensor weight_bytes(Network& network) {
 }
 
 /// How many bytes of any rank's weights differ from those of rank 0.
-int64_t differing_bytes(const torch::Tensor& own, ProcessGroup& group) {
+int64_t differing_bytes(const torch::Tensor& own, Communicator& group) {
   const auto all = group.all_gather(own.to(group.device()));
   int64_t differing = 0;
   for (const auto& other : all) differing += other.ne(all.front()).sum().item<int64_t>();
@@ -132,7 +133,7 @@ std::string own_status(const std::string& name) {
   return {};
 }
 
-void report(const RankEnv& env, const Options& options, const ProcessGroup& group,
+void report(const RankEnv& env, const Options& options, const Communicator& group,
             const std::vector<hpcml::helper::OwnConnection>& connections, JsonLine line) {
   std::vector<JsonLine> sockets;
   std::string interfaces;
@@ -173,7 +174,7 @@ int run(const Options& options) {
   hpcml::helper::PhaseMeeting meeting(env, options.group.timeout);
   hpcml::helper::GroupOptions group_options = options.group;
   if (group_options.backend == "auto") group_options.backend = env.backend;
-  ProcessGroup group(meeting.store(), env, group_options);
+  Communicator group(meeting.store(), env, group_options);
 
   Network network;
   network.to(group.device());
@@ -199,7 +200,7 @@ int run(const Options& options) {
           .add("host", hpcml::helper::host_name())
           .add("backend", group.backend())
           .add("interface", group.interface_name())
-          .add("torch", hpcml::helper::torch_facts().header_version)
+          .add("torch", hpcml::ddp::torch_facts().header_version)
           .add("loss", loss)
           .add("accuracy", correct)
           .add("weights_hash", examples::fnv1a_hex(bytes.data_ptr(), static_cast<std::size_t>(bytes.numel())))

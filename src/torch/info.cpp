@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "torch/info.hpp"
 
+#include "ddp/torch_compat.hpp"
 #include "torch/json_line.hpp"
-#include "torch/torch_compat.hpp"
 
 namespace hpcml::helper {
 
 int run_info() {
-  const auto facts = torch_facts();
+  const auto facts = ddp::torch_facts();
   print(JsonLine()
             .add("event", "info")
             .add("torch", facts.header_version)
@@ -16,7 +16,7 @@ int run_info() {
             .add("nccl", facts.nccl)
             .add("nccl_version", facts.nccl_version)
             .add("gpus", facts.gpu_count)
-            .add("auto_backend", resolve_backend("auto")));
+            .add("auto_backend", ddp::resolve_backend("auto")));
   return 0;
 }
 

@@ -7,7 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "torch/network.hpp"
+#include "ddp/network.hpp"
+#include "torch/own_connections.hpp"
 
 namespace hpcml::helper {
 
@@ -49,7 +50,7 @@ End parse_end(const std::string& text) {
   return end;
 }
 
-std::string interface_of(const std::string& address, const std::vector<InterfaceAddress>& all) {
+std::string interface_of(const std::string& address, const std::vector<ddp::InterfaceAddress>& all) {
   for (const auto& one : all)
     if (one.address == address) return one.interface;
   return {};
@@ -59,7 +60,7 @@ std::string interface_of(const std::string& address, const std::vector<Interface
 
 std::vector<OwnConnection> own_connections(int ignored_port) {
   const auto inodes = own_inodes();
-  const auto interfaces = interface_addresses();
+  const auto interfaces = ddp::interface_addresses();
   std::vector<OwnConnection> list;
   for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
     std::ifstream file(table);

@@ -5,9 +5,10 @@
 #include <optional>
 #include <unistd.h>
 
+#include "ddp/network.hpp"
 #include "hpcml/exit_code.hpp"
 #include "torch/json_line.hpp"
-#include "torch/network.hpp"
+#include "torch/own_connections.hpp"
 #include "torch/rendezvous.hpp"
 #include "torch/watchdog.hpp"
 
@@ -62,7 +63,7 @@ void run_phase(PhaseMeeting& meeting, const std::string& phase, const std::funct
   search();
 }
 
-void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& group, long long bytes,
+void report_measured(const char* phase, const RankEnv& env, const Communicator& group, long long bytes,
                      const Measured& measured) {
   print(event(phase, env)
             .add("ok", true)
@@ -72,7 +73,7 @@ void report_measured(const char* phase, const RankEnv& env, const ProcessGroup& 
             .add("bytes", bytes));
 }
 
-void report_connected(const RankEnv& env, const ProcessGroup& group, Clock::time_point start) {
+void report_connected(const RankEnv& env, const Communicator& group, Clock::time_point start) {
   std::vector<JsonLine> connections;
   for (const auto& connection : own_connections(env.master_port))
     connections.push_back(connection_line(connection));
@@ -85,7 +86,7 @@ void report_connected(const RankEnv& env, const ProcessGroup& group, Clock::time
 }
 
 /// What this rank adds to the summary.
-std::string rank_note(const RankEnv& env, const ProcessGroup& group, const Measured& reduced,
+std::string rank_note(const RankEnv& env, const Communicator& group, const Measured& reduced,
                       const Measured& sent) {
   const auto used = own_connections(env.master_port);
   return JsonLine()
@@ -110,7 +111,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   }
   if (options.store_only) return meeting.finish();
 
-  std::optional<ProcessGroup> group;
+  std::optional<Communicator> group;
   // A rank that fails closes its connections, so that its peers fail now and not after their time limit.
   const auto drop_group = [&] { group.reset(); };
   long long bytes = options.bytes;
@@ -128,8 +129,8 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   run(
       "setup",
       [&] {
-        const bool gloo = resolve_backend(options.group.backend) == "gloo";
-        if (gloo) choose_interface(env, options.group.interface_name);
+        const bool gloo = ddp::resolve_backend(options.group.backend) == "gloo";
+        if (gloo) ddp::choose_interface(env, options.group.interface_name);
         if (!gloo) meeting.be_patient(options.group.timeout + std::chrono::seconds(4));
         if (bytes == 0) bytes = gloo ? 4LL << 20 : 64LL << 20;
       },

@@ -6,10 +6,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "ddp/torch_compat.hpp"
 #include "torch/rendezvous.hpp"
-#include "torch/torch_compat.hpp"
 
 namespace hpcml::helper {
+
+using ddp::Communicator;
+using ddp::GroupOptions;
 
 /// The flags of `hpcml-torch preflight`.
 struct PreflightOptions {
@@ -36,10 +39,10 @@ struct OwnFault : std::runtime_error {
 
 /// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
 /// wrong element, OwnFault if this rank's share was wrong before it was sent.
-Measured check_all_reduce(ProcessGroup& group, long long bytes);
+Measured check_all_reduce(Communicator& group, long long bytes);
 /// Each rank sends to seven others (all, in a world of eight) and receives from them what only that one
 /// should get; the receiver compares every element. Throws as check_all_reduce.
-Measured check_send_receive(ProcessGroup& group, long long bytes);
+Measured check_send_receive(Communicator& group, long long bytes);
 
 /// What two ranks found alone, seen from one of them; texts are empty where all is well.
 struct PairFindings {
@@ -47,7 +50,7 @@ struct PairFindings {
 };
 /// Both checks in a group of two, with values that no other pair and no other `round` has. Throws
 /// std::runtime_error where they cannot exchange.
-PairFindings check_pair(ProcessGroup& pair, long long bytes, int round);
+PairFindings check_pair(Communicator& pair, long long bytes, int round);
 
 /// After a phase in which ranks saw faults that none of them owns up to: all ranks meet in pairs, and what
 /// the pairs see says who is at fault. Ends with PhaseError on every rank, within two timeouts or so.

@@ -71,7 +71,7 @@ int seed_of(int round, int side) { return (round * 2 + side) * 37 % k_period; }
 
 } // namespace
 
-Measured check_all_reduce(ProcessGroup& group, long long bytes) {
+Measured check_all_reduce(Communicator& group, long long bytes) {
   take_one_thread();
   const double size = group.size();
   const at::Tensor base = pattern(element_count(bytes), group.device());
@@ -104,7 +104,7 @@ Measured check_all_reduce(ProcessGroup& group, long long bytes) {
   return {seconds, 8 * moved / seconds / 1e9};
 }
 
-Measured check_send_receive(ProcessGroup& group, long long bytes) {
+Measured check_send_receive(Communicator& group, long long bytes) {
   take_one_thread();
   const at::Tensor base = pattern(element_count(bytes), group.device());
   const int rank = group.rank(), rounds = std::min(rounds_of(group.size()), k_send_rounds);
@@ -130,7 +130,7 @@ Measured check_send_receive(ProcessGroup& group, long long bytes) {
   return {seconds / tensors, 8 * tensors * static_cast<double>(base.numel()) * 4 / seconds / 1e9};
 }
 
-PairFindings check_pair(ProcessGroup& pair, long long bytes, int round) {
+PairFindings check_pair(Communicator& pair, long long bytes, int round) {
   take_one_thread();
   const auto count = element_count(bytes);
   const int side = pair.rank();

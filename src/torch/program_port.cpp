@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "torch/network.hpp"
+#include "ddp/network.hpp"
 #include "torch/preflight.hpp"
 #include "torch/rendezvous.hpp"
 
@@ -70,14 +70,14 @@ void check_program_port(PhaseMeeting& meeting, const RankEnv& env, int port,
   if (!reason.empty())
     reason = "the program's ranks are to meet at " + place +
              " (MASTER_PORT), and rank 0 cannot listen there: " + reason + "; another program on " +
-             host_name() + " may hold the port";
+             ddp::host_name() + " may hold the port";
   meeting.conclude("listen", Fault{reason, true});
   meeting.enter("reach");
   if (env.rank != 0) {
-    reason = wait_until_reachable(env.master_addr, port, std::chrono::steady_clock::now() + timeout);
+    reason = ddp::wait_until_reachable(env.master_addr, port, std::chrono::steady_clock::now() + timeout);
     if (!reason.empty())
       reason = "the program's ranks are to meet at " + place +
-               " (MASTER_PORT), which cannot be reached from " + host_name() + ": " + reason;
+               " (MASTER_PORT), which cannot be reached from " + ddp::host_name() + ": " + reason;
   }
   meeting.conclude("reach", Fault{reason, true});
 }

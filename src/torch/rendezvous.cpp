@@ -5,8 +5,8 @@
 #include <sstream>
 #include <thread>
 
+#include "ddp/network.hpp"
 #include "torch/judge.hpp"
-#include "torch/network.hpp"
 
 namespace hpcml::helper {
 

@@ -9,10 +9,16 @@
 #include <string>
 #include <vector>
 
+#include "ddp/network.hpp"
+#include "ddp/torch_compat.hpp"
 #include "hpcml/rank_env.hpp"
-#include "torch/torch_compat.hpp"
 
 namespace hpcml::helper {
+
+using ddp::Communicator;
+using ddp::GroupOptions;
+using ddp::host_name;
+using ddp::Store;
 
 /// Who stands in the way, in which phase, and what to do.
 struct Culprit {

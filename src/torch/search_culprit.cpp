@@ -72,7 +72,7 @@ Observation meet(PhaseMeeting& meeting, const RankEnv& env, GroupOptions options
     const int low = std::min(env.rank, other), high = std::max(env.rank, other);
     const std::string name =
         "hpcml/pair" + std::to_string(round) + "/" + std::to_string(low) + "-" + std::to_string(high);
-    ProcessGroup group(meeting.store(), env, options, {name, env.rank == low ? 0 : 1, 2});
+    Communicator group(meeting.store(), env, options, {name, env.rank == low ? 0 : 1, 2});
     const auto found = check_pair(group, bytes, round);
     seen.input = !found.input.empty();
     seen.sum = !found.sum.empty();

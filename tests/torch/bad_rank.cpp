@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     meeting.enter("setup");
     meeting.conclude("setup", "");
     meeting.enter("connect");
-    hpcml::helper::ProcessGroup group(meeting.store(), env, options);
+    hpcml::helper::Communicator group(meeting.store(), env, options);
     meeting.conclude("connect", "");
     meeting.enter("all_reduce");
     if (how == "die") ::kill(::getpid(), SIGKILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torch/network.hpp"
+#include "ddp/network.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace hpcml::helper {
+namespace hpcml::ddp {
 
 namespace {
 
@@ -150,4 +150,4 @@ std::string host_name() {
   return name;
 }
 
-} // namespace hpcml::helper
+} // namespace hpcml::ddp

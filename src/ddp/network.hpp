@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Interfaces, addresses and sockets of this process, as the kernel reports them.
+// Interfaces and addresses of this process, as the kernel reports them.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 #include "hpcml/rank_env.hpp"
 
-namespace hpcml::helper {
+namespace hpcml::ddp {
 
 /// One IPv4 address of an interface that is up.
 struct InterfaceAddress {
@@ -29,17 +29,7 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
 std::string wait_until_reachable(const std::string& host, int port,
                                  std::chrono::steady_clock::time_point deadline);
 
-/// An established TCP connection of this process, both ends as "address:port".
-struct OwnConnection {
-  std::string local;
-  std::string remote;
-  std::string interface; ///< the one that has the local address; empty if none has
-};
-/// Established connections of this process, without those to or from `ignored_port` (the store's). From
-/// /proc.
-std::vector<OwnConnection> own_connections(int ignored_port);
-
 /// The name of this node.
 std::string host_name();
 
-} // namespace hpcml::helper
+} // namespace hpcml::ddp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "torch/torch_compat.hpp"
+#include "ddp/torch_compat.hpp"
 
 #include <cstdlib>
 #include <stdexcept>
@@ -15,18 +15,18 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
-#include "torch/network.hpp"
+#include "ddp/network.hpp"
 
-namespace hpcml::helper {
+namespace hpcml::ddp {
 
 namespace {
 
 // In 1.x ProcessGroupGloo *is* a process group; since 2.0 it is a backend that a process group holds. Both
 // have the same operations, so we hold the thing that has them.
 #if TORCH_VERSION_MAJOR >= 2
-using Communicator = c10d::Backend;
+using Group = c10d::Backend;
 #else
-using Communicator = c10d::ProcessGroup;
+using Group = c10d::ProcessGroup;
 #endif
 
 /// c10d's messages carry a C++ back trace from the second line on; people need the first.
@@ -56,9 +56,9 @@ std::string version_of_loaded_library() {
   return text.substr(begin, text.find_first_of(", \n", begin) - begin);
 }
 
-c10::intrusive_ptr<Communicator> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
-                                           const GroupOptions& options, const Subgroup& members,
-                                           std::string& interface_name) {
+c10::intrusive_ptr<Group> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
+                                    const GroupOptions& options, const Subgroup& members,
+                                    std::string& interface_name) {
   const auto place = choose_interface(env, options.interface_name);
   interface_name = place.interface;
   auto settings = c10d::ProcessGroupGloo::Options::create(options.timeout);
@@ -69,12 +69,14 @@ c10::intrusive_ptr<Communicator> make_gloo(const c10::intrusive_ptr<c10d::Store>
 }
 
 #ifdef USE_C10D_NCCL
-c10::intrusive_ptr<Communicator> make_nccl(const c10::intrusive_ptr<c10d::Store>& store,
-                                           const GroupOptions& options, const Subgroup& members) {
+c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupOptions& options,
+                                    const Subgroup& members) {
   // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
   // named. The variable was renamed in 2.2.
-  ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
-  ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
+  if (options.nccl_blocks) {
+    ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
+    ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
+  }
   auto settings = c10d::ProcessGroupNCCL::Options::create();
   settings->timeout = options.timeout;
   return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, members.rank, members.size, settings);
@@ -123,25 +125,27 @@ struct Store::State {
   c10::intrusive_ptr<c10d::TCPStore> store;
 };
 
-Store::Store(const RankEnv& env, std::chrono::milliseconds timeout) : x_state(std::make_unique<State>()) {
+Store::Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServer server)
+    : x_state(std::make_unique<State>()) {
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  const bool server = env.rank == 0;
-  if (!server) {
+  const bool serves = server == StoreServer::rank_0 && env.rank == 0;
+  const std::string whose = server == StoreServer::rank_0 ? "rank 0" : "the launcher's store";
+  if (!serves) {
     const std::string reason =
         wait_until_reachable(env.master_addr, env.master_port, std::chrono::steady_clock::now() + timeout);
     if (!reason.empty())
       throw std::runtime_error("rank " + std::to_string(env.rank) + " on " + host_name() +
-                               " could not reach rank 0 at " + place + ": " + reason);
+                               " could not reach " + whose + " at " + place + ": " + reason);
   }
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(env.master_port);
-  options.isServer = server;
+  options.isServer = serves;
   // Who is missing is for us to find out, with a deadline and by name; c10d's own wait says neither.
   options.waitWorkers = false;
   options.timeout = timeout;
   x_state->store = translate(
-      server ? "rank 0 on " + host_name() + " could not serve the rendezvous at " + place
-             : "rank " + std::to_string(env.rank) + " on " + host_name() + " lost rank 0 at " + place,
+      serves ? "rank 0 on " + host_name() + " could not serve the rendezvous at " + place
+             : "rank " + std::to_string(env.rank) + " on " + host_name() + " lost " + whose + " at " + place,
       [&] { return c10::make_intrusive<c10d::TCPStore>(env.master_addr, options); });
 }
 
@@ -157,33 +161,74 @@ bool Store::has(const std::string& key) {
   return translate("reading the rendezvous store", [&] { return x_state->store->check({key}); });
 }
 
+long long Store::add(const std::string& key, long long amount) {
+  return translate("writing to the rendezvous store", [&] { return x_state->store->add(key, amount); });
+}
+
 std::string Store::get(const std::string& key, std::chrono::milliseconds timeout) {
-  return translate("waiting for rank 0's store", [&] {
+  return translate("waiting for the rendezvous store", [&] {
     x_state->store->wait({key}, timeout);
     const auto bytes = x_state->store->get(key);
     return std::string(bytes.begin(), bytes.end());
   });
 }
 
-struct ProcessGroup::State {
-  c10::intrusive_ptr<Communicator> communicator;
+struct Transfer::State {
+  c10::intrusive_ptr<c10d::Work> work;
+  std::vector<at::Tensor> tensors; // c10d keeps no hold of some of them
+  std::string what;
+  bool blocks = true; // wait() may be given a time
+};
+
+bool Transfer::is_done() const { return x_state->work->isCompleted(); }
+
+bool Transfer::wait_for(std::chrono::milliseconds limit) const {
+  return translate(x_state->what, [&] {
+    // NCCL's wait() orders the streams and returns; given a time, it aborts the group when that is over.
+    if (!x_state->blocks) return x_state->work->wait();
+    try {
+      return x_state->work->wait(std::max(limit, std::chrono::milliseconds(1)));
+    } catch (const std::exception&) {
+      if (x_state->work->isCompleted()) throw;
+      return false;
+    }
+  });
+}
+
+void Transfer::wait() const {
+  translate(x_state->what, [&] { x_state->work->wait(); });
+}
+
+struct Communicator::State {
+  c10::intrusive_ptr<Group> group;
   std::string backend;
   std::string interface_name;
   at::Device device = at::kCPU;
 
+  template <class Start>
+  Transfer begin(const std::string& what, std::vector<at::Tensor> tensors, const Start& start) {
+    auto state = std::make_shared<Transfer::State>();
+    state->what = what;
+    state->blocks = backend != "nccl";
+    state->tensors = std::move(tensors);
+    state->work = translate(what, [&] { return start(state->tensors); });
+    return Transfer(std::move(state));
+  }
+
   /// Waits for the operation; on a GPU also until its stream has done it, so that callers can measure time.
-  template <class Start> void run(const std::string& what, Start start) {
+  template <class Start> void run(const std::string& what, std::vector<at::Tensor> tensors, Start start) {
+    const auto transfer = begin(what, std::move(tensors), start);
     translate(what, [&] {
-      start()->wait();
+      transfer.wait();
       if (device.is_cuda()) torch::cuda::synchronize(device.index());
     });
   }
 };
 
-ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options)
-    : ProcessGroup(store, env, options, {"", env.rank, env.world_size}) {}
+Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions& options)
+    : Communicator(store, env, options, {"", env.rank, env.world_size}) {}
 
-ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions& options,
+Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions& options,
                            const Subgroup& members)
     : x_state(std::make_unique<State>()) {
   x_state->backend = resolve_backend(options.backend);
@@ -194,55 +239,77 @@ ProcessGroup::ProcessGroup(Store& store, const RankEnv& env, const GroupOptions&
   if (x_state->backend == "nccl") {
     const auto count = static_cast<int>(torch::cuda::device_count());
     x_state->device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(env.local_rank % count));
-    x_state->communicator =
-        translate("making the NCCL group", [&] { return make_nccl(base, options, members); });
+    x_state->group = translate("making the NCCL group", [&] { return make_nccl(base, options, members); });
     return;
   }
 #endif
-  x_state->communicator = translate("connecting the ranks with Gloo", [&] {
-    return make_gloo(base, env, options, members, x_state->interface_name);
-  });
+  x_state->group = translate("connecting the ranks with Gloo",
+                             [&] { return make_gloo(base, env, options, members, x_state->interface_name); });
 }
 
-ProcessGroup::~ProcessGroup() = default;
-ProcessGroup::ProcessGroup(ProcessGroup&&) noexcept = default;
+Communicator::~Communicator() = default;
+Communicator::Communicator(Communicator&&) noexcept = default;
 
-int ProcessGroup::rank() const { return x_state->communicator->getRank(); }
-int ProcessGroup::size() const { return x_state->communicator->getSize(); }
-const std::string& ProcessGroup::backend() const { return x_state->backend; }
-const std::string& ProcessGroup::interface_name() const { return x_state->interface_name; }
-at::Device ProcessGroup::device() const { return x_state->device; }
+int Communicator::rank() const { return x_state->group->getRank(); }
+int Communicator::size() const { return x_state->group->getSize(); }
+const std::string& Communicator::backend() const { return x_state->backend; }
+const std::string& Communicator::interface_name() const { return x_state->interface_name; }
+at::Device Communicator::device() const { return x_state->device; }
 
-void ProcessGroup::all_reduce_sum(at::Tensor& tensor) {
-  std::vector<at::Tensor> list{tensor};
-  x_state->run("all_reduce", [&] { return x_state->communicator->allreduce(list); });
+Transfer Communicator::begin_all_reduce(const at::Tensor& tensor, Reduction reduction) {
+  c10d::AllreduceOptions options;
+  switch (reduction) {
+  case Reduction::sum: options.reduceOp = c10d::ReduceOp::SUM; break;
+  case Reduction::product: options.reduceOp = c10d::ReduceOp::PRODUCT; break;
+  case Reduction::min: options.reduceOp = c10d::ReduceOp::MIN; break;
+  case Reduction::max: options.reduceOp = c10d::ReduceOp::MAX; break;
+  }
+  return x_state->begin("all_reduce", {tensor},
+                        [&](auto& list) { return x_state->group->allreduce(list, options); });
 }
 
-void ProcessGroup::broadcast(at::Tensor& tensor, int root) {
-  std::vector<at::Tensor> list{tensor};
+Transfer Communicator::begin_broadcast(const at::Tensor& tensor, int root) {
   c10d::BroadcastOptions options;
   options.rootRank = root;
-  x_state->run("broadcast", [&] { return x_state->communicator->broadcast(list, options); });
+  return x_state->begin("broadcast", {tensor},
+                        [&](auto& list) { return x_state->group->broadcast(list, options); });
 }
 
-std::vector<at::Tensor> ProcessGroup::all_gather(const at::Tensor& tensor) {
-  std::vector<at::Tensor> inputs{tensor};
+Transfer Communicator::begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor) {
+  std::vector<std::vector<at::Tensor>> lists{outputs};
+  return x_state->begin("all_gather", {tensor},
+                        [&](auto& list) { return x_state->group->allgather(lists, list); });
+}
+
+Transfer Communicator::begin_barrier() {
+  return x_state->begin("barrier", {}, [&](auto&) { return x_state->group->barrier(); });
+}
+
+void Communicator::all_reduce_sum(at::Tensor& tensor) {
+  x_state->run("all_reduce", {tensor}, [&](auto& list) { return x_state->group->allreduce(list); });
+}
+
+void Communicator::broadcast(at::Tensor& tensor, int root) {
+  c10d::BroadcastOptions options;
+  options.rootRank = root;
+  x_state->run("broadcast", {tensor}, [&](auto& list) { return x_state->group->broadcast(list, options); });
+}
+
+std::vector<at::Tensor> Communicator::all_gather(const at::Tensor& tensor) {
   std::vector<std::vector<at::Tensor>> outputs(1);
   for (int i = 0; i < size(); ++i) outputs[0].push_back(at::empty_like(tensor));
-  x_state->run("all_gather", [&] { return x_state->communicator->allgather(outputs, inputs); });
+  x_state->run("all_gather", {tensor}, [&](auto& list) { return x_state->group->allgather(outputs, list); });
   return outputs[0];
 }
 
-void ProcessGroup::send(at::Tensor& tensor, int to) {
-  std::vector<at::Tensor> list{tensor};
-  x_state->run("send to rank " + std::to_string(to),
-               [&] { return x_state->communicator->send(list, to, 0); });
+void Communicator::send(at::Tensor& tensor, int to) {
+  x_state->run("send to rank " + std::to_string(to), {tensor},
+               [&](auto& list) { return x_state->group->send(list, to, 0); });
 }
 
-void ProcessGroup::receive(at::Tensor& tensor, int from) {
-  std::vector<at::Tensor> list{tensor};
-  x_state->run("receive from rank " + std::to_string(from),
-               [&] { return x_state->communicator->recv(list, from, 0); });
+void Communicator::receive(at::Tensor& tensor, int from) {
+  x_state->run("receive from rank " + std::to_string(from), {tensor},
+               [&](auto& list) { return x_state->group->recv(list, from, 0); });
 }
 
-} // namespace hpcml::helper
+} // namespace hpcml::ddp

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Trains one model on many ranks: each computes on its own batch, and every gradient becomes the mean over
+// all ranks. The way of Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training",
+// VLDB 2020.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include "hpcml/ddp/options.hpp"
+#include "hpcml/ddp/process_group.hpp"
+
+namespace hpcml::ddp {
+
+class Reducer;
+
+/// What does not depend on the module's type; see DistributedDataParallel.
+class DataParallelCore {
+public:
+  DataParallelCore(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<ProcessGroup> group,
+                   const Options& options);
+  ~DataParallelCore();
+  DataParallelCore(const DataParallelCore&) = delete;
+  DataParallelCore& operator=(const DataParallelCore&) = delete;
+
+  void before_forward();
+  void begin_accumulating() { ++x_accumulating; }
+  void end_accumulating() { --x_accumulating; }
+  void weigh(double samples);
+  void begin_join();
+  void end_join();
+  double clip_grad_norm(double max_norm, double p);
+  std::size_t bucket_count() const;
+  ProcessGroup& group() const { return *x_group; }
+
+private:
+  int next_root(int own);
+  void send_buffers(int root);
+
+  std::shared_ptr<torch::nn::Module> x_module;
+  std::shared_ptr<ProcessGroup> x_group;
+  Options x_options;
+  std::vector<at::Tensor> x_buffers;
+  std::unique_ptr<Reducer> x_reducer;
+  int x_accumulating = 0;
+  bool x_joining = false;
+  double x_samples = -1; ///< of the next step; negative: all ranks weigh the same
+};
+
+/// While it lives, backward passes add to the rank's own gradients and nothing is sent.
+class NoSync {
+public:
+  explicit NoSync(DataParallelCore& core) : x_core(&core) { core.begin_accumulating(); }
+  ~NoSync() {
+    if (x_core != nullptr) x_core->end_accumulating();
+  }
+  NoSync(NoSync&& other) noexcept : x_core(std::exchange(other.x_core, nullptr)) {}
+  NoSync& operator=(NoSync&&) = delete;
+
+private:
+  DataParallelCore* x_core;
+};
+
+/// `Module`: a class derived from torch::nn::Module that has forward(). All ranks construct it with modules
+/// of the same structure; parameters and buffers of rank 0 become those of all. Then, on every rank:
+///
+///     optimizer.zero_grad();
+///     loss_of(model.forward(batch)).backward();  // gradients are means over the ranks when it returns
+///     optimizer.step();
+///
+/// The model's parameters may lie on several devices. Throws Error where the ranks' modules differ, a rank is
+/// lost, or a parameter gets no gradient (unless options say that this may be).
+template <class Module> class DistributedDataParallel {
+public:
+  DistributedDataParallel(std::shared_ptr<Module> module, std::shared_ptr<ProcessGroup> group,
+                          const Options& options = {})
+      : x_module(std::move(module)), x_core(x_module, std::move(group), options) {}
+  /// The same for a TORCH_MODULE.
+  DistributedDataParallel(const torch::nn::ModuleHolder<Module>& module, std::shared_ptr<ProcessGroup> group,
+                          const Options& options = {})
+      : DistributedDataParallel(module.ptr(), std::move(group), options) {}
+
+  /// The module's own forward(). One backward pass follows, on all ranks; none where gradients are switched
+  /// off.
+  template <class... Arguments> auto forward(Arguments&&... arguments) {
+    x_core.before_forward();
+    return x_module->forward(std::forward<Arguments>(arguments)...);
+  }
+
+  Module& module() const { return *x_module; }
+  Module* operator->() const { return x_module.get(); }
+
+  /// For gradient accumulation: forward and backward passes while the result lives send nothing.
+  [[nodiscard]] NoSync no_sync() { return NoSync(x_core); }
+
+  /// Of the next step: this rank's loss is a mean over so many samples, and the gradient becomes the mean
+  /// over all ranks' samples instead of over ranks. Before forward(), on all ranks or on none.
+  void set_batch_samples(double samples) { x_core.weigh(samples); }
+
+  /// Calls `loop`, in which ranks may have unequally many batches: one that is done takes part in the others'
+  /// steps with nothing of its own (0 samples, or gradients of 0), until all are. All then have the
+  /// parameters and buffers of the last one. On all ranks.
+  template <class Loop> void join(Loop&& loop) {
+    x_core.begin_join();
+    std::forward<Loop>(loop)();
+    x_core.end_join();
+  }
+
+  /// Scales all gradients down so that their norm (of order `p`) is at most `max_norm`; returns what it was.
+  /// The same on every rank, without communication: the gradients are.
+  double clip_grad_norm(double max_norm, double p = 2) { return x_core.clip_grad_norm(max_norm, p); }
+
+  std::size_t bucket_count() const { return x_core.bucket_count(); }
+
+private:
+  std::shared_ptr<Module> x_module;
+  DataParallelCore x_core;
+};
+
+template <class Module>
+DistributedDataParallel(const torch::nn::ModuleHolder<Module>&, std::shared_ptr<ProcessGroup>)
+    -> DistributedDataParallel<Module>;
+template <class Module>
+DistributedDataParallel(const torch::nn::ModuleHolder<Module>&, std::shared_ptr<ProcessGroup>, const Options&)
+    -> DistributedDataParallel<Module>;
+
+} // namespace hpcml::ddp

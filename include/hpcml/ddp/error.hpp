@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// How operations of several ranks fail: who is to blame, and while doing what.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hpcml::ddp {
+
+/// An operation of all ranks that failed, or a use of this library that would make the ranks wait for each
+/// other. `what()` is a sentence that names this rank, the ranks to blame with their hosts, and the
+/// operation.
+class Error : public std::runtime_error {
+public:
+  Error(const std::string& what, int rank, std::string phase, std::vector<int> culprits)
+      : std::runtime_error(what), x_rank(rank), x_phase(std::move(phase)), x_culprits(std::move(culprits)) {}
+
+  int rank() const noexcept { return x_rank; }                  ///< that throws
+  const std::string& phase() const noexcept { return x_phase; } ///< "all_reduce", "rendezvous", …
+  const std::vector<int>& culprits() const noexcept { return x_culprits; } ///< ascending; empty: not known
+
+private:
+  int x_rank;
+  std::string x_phase;
+  std::vector<int> x_culprits;
+};
+
+} // namespace hpcml::ddp

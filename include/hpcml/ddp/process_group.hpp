@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// The ranks of a job as one group, from the variables that `hpcml launch` and torchrun set.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "hpcml/ddp/error.hpp"
+#include "hpcml/rank_env.hpp"
+
+namespace hpcml::ddp {
+
+/// What all_reduce makes of the ranks' values, element by element.
+enum class ReduceOp { sum, product, min, max };
+
+/// How init_process_group() connects the ranks.
+struct InitOptions {
+  std::string backend = "auto"; ///< "nccl", "gloo", or "auto": NCCL where this rank has a GPU
+  std::string interface_name;   ///< for Gloo, exact; empty: the variables', else the way to rank 0
+  std::chrono::milliseconds timeout{600000}; ///< for the meeting, and for each operation: at least 1 s
+};
+
+class ProcessGroup;
+
+/// An operation that all ranks have begun. Its tensors may be used once wait() has returned.
+class Work {
+public:
+  Work() = default; ///< nothing has begun: done
+  bool is_done() const;
+  /// Returns when it is done; on a GPU, when what the current stream does next sees its results.
+  /// Throws Error, which names the rank to blame, when a rank is lost or the group's time is over.
+  void wait();
+
+private:
+  friend class ProcessGroup;
+  struct State;
+  explicit Work(std::shared_ptr<State> state) : x_state(std::move(state)) {}
+  std::shared_ptr<State> x_state;
+};
+
+/// All ranks of the job. Every rank begins the same operations, in the same order, with tensors of the same
+/// shape and dtype; a group is used by one thread at a time. Tensors are contiguous and on device().
+class ProcessGroup {
+public:
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  int rank() const noexcept;
+  int size() const noexcept;
+  const RankEnv& environment() const noexcept;
+  const std::string& backend() const noexcept;        ///< "nccl" or "gloo"
+  const std::string& interface_name() const noexcept; ///< Gloo's; empty with NCCL
+  at::Device device() const noexcept;                 ///< this rank's GPU, or the CPU
+
+  /// The tensor becomes the sum (product, …) over all ranks, the same bits on each.
+  Work all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::sum);
+  /// The tensor becomes that of `root` (0 … size-1).
+  Work broadcast(const at::Tensor& tensor, int root = 0);
+  /// `outputs` becomes one tensor per rank, in the order of ranks, each of the shape of `input`.
+  Work all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& input);
+  /// Done when every rank has begun it.
+  Work barrier();
+
+  /// Ends the program's part on all ranks: throws Error here, and soon on all others that wait for this one.
+  [[noreturn]] void fail(const std::string& phase, const std::string& why);
+
+  struct State; ///< of this library alone
+  explicit ProcessGroup(std::unique_ptr<State> state);
+
+private:
+  friend class Work;
+  std::shared_ptr<State> x_state;
+};
+
+/// Meets all ranks of the job, as a client of the store that `hpcml launch` or torchrun serves, else at rank
+/// 0. Throws Error that names the ranks that did not come in time, std::runtime_error where the environment
+/// or the options are wrong. All ranks call it equally often.
+std::shared_ptr<ProcessGroup> init_process_group(const InitOptions& options = {});
+
+} // namespace hpcml::ddp

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "hpcml/ddp/distributed_data_parallel.hpp"
+
+#include <limits>
+#include <sstream>
+
+#include <ATen/ATen.h>
+#include <torch/version.h>
+
+#include "ddp/group_state.hpp"
+#include "ddp/reducer.hpp"
+#include "ddp/state_broadcast.hpp"
+
+namespace hpcml::ddp {
+
+namespace {
+
+/// "NAME dtype [shape]" of one tensor per line.
+std::string describe(const torch::nn::Module& module) {
+  std::ostringstream text;
+  for (const auto& item : module.named_parameters())
+    text << item.key() << " " << item.value().dtype().name() << " " << item.value().sizes()
+         << (item.value().requires_grad() ? "" : " without gradient") << "\n";
+  for (const auto& item : module.named_buffers())
+    text << "buffer " << item.key() << " " << item.value().dtype().name() << " " << item.value().sizes()
+         << "\n";
+  return text.str();
+}
+
+/// The first line in which two texts differ, of each.
+std::string first_difference(const std::string& own, const std::string& other) {
+  std::istringstream own_lines(own), other_lines(other);
+  std::string one, two;
+  for (bool more = true; more;) {
+    const bool has_one = static_cast<bool>(std::getline(own_lines, one));
+    const bool has_two = static_cast<bool>(std::getline(other_lines, two));
+    more = has_one && has_two;
+    if (more && one == two) continue;
+    return "this rank has " + (has_one ? one : "nothing more") + ", rank 0 has " +
+           (has_two ? two : "nothing more");
+  }
+  return {};
+}
+
+/// Uneven structures would end in a broadcast that never ends, or in wrong weights.
+void compare_with_rank_0(ProcessGroup& group, const torch::nn::Module& module) {
+  if (group.size() == 1) return;
+  const std::string own = describe(module);
+  auto length = at::full({1}, static_cast<int64_t>(own.size()), at::kLong).to(group.device());
+  group.broadcast(length).wait();
+  auto text = at::zeros({length.item<int64_t>()}, at::kByte);
+  if (group.rank() == 0) std::copy(own.begin(), own.end(), text.data_ptr<uint8_t>());
+  text = text.to(group.device());
+  group.broadcast(text).wait();
+  text = text.cpu();
+  const std::string theirs(text.data_ptr<uint8_t>(), text.data_ptr<uint8_t>() + text.numel());
+  if (own != theirs)
+    group.fail("construction", "its module differs from that of rank 0: " + first_difference(own, theirs));
+}
+
+std::vector<std::pair<std::string, at::Tensor>> parameters_of(const torch::nn::Module& module) {
+  std::vector<std::pair<std::string, at::Tensor>> all;
+  for (const auto& item : module.named_parameters()) {
+    // A parameter that two parts of the module share comes once.
+    bool known = false;
+    for (const auto& one : all) known = known || one.second.is_same(item.value());
+    if (!known) all.emplace_back(item.key(), item.value());
+  }
+  return all;
+}
+
+} // namespace
+
+DataParallelCore::DataParallelCore(std::shared_ptr<torch::nn::Module> module,
+                                   std::shared_ptr<ProcessGroup> group, const Options& options)
+    : x_module(std::move(module)), x_group(std::move(group)), x_options(options) {
+#if TORCH_VERSION_MAJOR < 2
+  if (x_group->backend() == "gloo" && options.compression == Compression::bf16)
+    x_group->fail("construction", "the Gloo of this LibTorch cannot sum bf16; take fp16, or LibTorch 2");
+#endif
+  compare_with_rank_0(*x_group, *x_module);
+  x_buffers = x_module->buffers();
+  const auto parameters = parameters_of(*x_module);
+  std::vector<at::Tensor> state = x_buffers;
+  for (const auto& parameter : parameters) state.push_back(parameter.second);
+  broadcast_tensors(*x_group, state, 0);
+  x_reducer = std::make_unique<Reducer>(x_group, parameters, options);
+}
+
+DataParallelCore::~DataParallelCore() = default;
+
+std::size_t DataParallelCore::bucket_count() const { return x_reducer->bucket_count(); }
+
+void DataParallelCore::weigh(double samples) { x_samples = samples; }
+
+void DataParallelCore::send_buffers(int root) {
+  if (x_options.broadcast_buffers && !x_buffers.empty()) broadcast_tensors(*x_group, x_buffers, root);
+}
+
+void DataParallelCore::before_forward() {
+  if (!at::GradMode::is_enabled() || !x_module->is_training()) return;
+  if (x_accumulating > 0) {
+    x_reducer->begin_step(false, 0);
+    return;
+  }
+  const bool weighted = x_samples >= 0;
+  const int root = x_joining ? next_root(2 * x_group->rank() + (weighted ? 1 : 0)) / 2 : 0;
+  send_buffers(root);
+  x_reducer->begin_step(true, root);
+  if (weighted) x_reducer->weigh(x_samples);
+  x_samples = -1;
+}
+
+/// The highest number that a rank says; ranks without a batch say -1.
+int DataParallelCore::next_root(int own) {
+  auto highest = at::full({1}, own, at::kLong).to(x_group->device());
+  x_group->all_reduce(highest, ReduceOp::max).wait();
+  return static_cast<int>(highest.item<int64_t>());
+}
+
+void DataParallelCore::begin_join() { x_joining = true; }
+
+void DataParallelCore::end_join() {
+  x_joining = false;
+  int last = -1;
+  for (int said = next_root(-1); said >= 0; said = next_root(-1)) {
+    last = said / 2;
+    send_buffers(last);
+    x_reducer->shadow_step(last, said % 2 == 1);
+  }
+  // The last to end has shadowed nobody; of those that ended with it, all have the same.
+  auto root = at::full({1}, last < 0 ? x_group->rank() : -1, at::kLong).to(x_group->device());
+  x_group->all_reduce(root, ReduceOp::max).wait();
+  auto state = x_buffers;
+  for (const auto& parameter : parameters_of(*x_module)) state.push_back(parameter.second);
+  broadcast_tensors(*x_group, state, static_cast<int>(root.item<int64_t>()));
+}
+
+double DataParallelCore::clip_grad_norm(double max_norm, double p) {
+  const double norm = x_reducer->gradient_norm(p);
+  // 1e-6 as torch's own, so that the results are the same.
+  const double factor = max_norm / (norm + 1e-6);
+  if (factor < 1) x_reducer->scale_gradients(factor);
+  return norm;
+}
+
+} // namespace hpcml::ddp

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "hpcml/ddp/process_group.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <stdexcept>
+
+#include <ATen/ATen.h>
+
+#include "ddp/group_state.hpp"
+
+namespace hpcml::ddp {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// How long an operation may take before it is looked whether another rank is in trouble.
+constexpr milliseconds k_slice{250};
+
+Reduction reduction_of(ReduceOp op) {
+  switch (op) {
+  case ReduceOp::product: return Reduction::product;
+  case ReduceOp::min: return Reduction::min;
+  case ReduceOp::max: return Reduction::max;
+  case ReduceOp::sum: break;
+  }
+  return Reduction::sum;
+}
+
+/// torchrun and `hpcml launch` serve a store and say so; else rank 0 does.
+StoreServer store_server() {
+  const char* said = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  const std::string value = said == nullptr ? "" : said;
+  return value.empty() || value == "0" || value == "False" || value == "false" ? StoreServer::rank_0
+                                                                               : StoreServer::launcher;
+}
+
+Error meeting_error(const RankEnv& env, const std::string& what) {
+  return Error(what, env.rank, "rendezvous", env.rank == 0 ? std::vector<int>{} : std::vector<int>{0});
+}
+
+/// The same on every rank: groups are made by all, in the same order. A launcher's restart has a fresh store.
+std::string next_prefix() {
+  static std::atomic<int> made{0};
+  return "hpcml/ddp/" + std::to_string(made++) + "/";
+}
+
+} // namespace
+
+struct Work::State {
+  Transfer transfer;
+  std::shared_ptr<ProcessGroup::State> group;
+  const char* name = "";
+};
+
+bool Work::is_done() const { return x_state == nullptr || x_state->transfer.is_done(); }
+
+void Work::wait() {
+  if (x_state == nullptr) return;
+  const auto state = std::move(x_state);
+  auto& group = *state->group;
+  const std::string phase = state->name;
+  const auto start = steady_clock::now();
+  group.watch.wait(true);
+  try {
+    while (!state->transfer.wait_for(k_slice)) {
+      if (group.watch.is_called()) group.watch.fail(phase, "", false);
+      if (steady_clock::now() - start > group.options.timeout)
+        group.watch.fail(
+            phase, "not done within " + std::to_string(group.options.timeout.count() / 1000) + " s", false);
+    }
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    group.watch.fail(phase, error.what(), false);
+  }
+  group.watch.wait(false);
+}
+
+ProcessGroup::ProcessGroup(std::unique_ptr<State> state) : x_state(std::move(state)) {}
+ProcessGroup::~ProcessGroup() = default;
+
+int ProcessGroup::rank() const noexcept { return x_state->env.rank; }
+int ProcessGroup::size() const noexcept { return x_state->env.world_size; }
+const RankEnv& ProcessGroup::environment() const noexcept { return x_state->env; }
+const std::string& ProcessGroup::backend() const noexcept { return x_state->communicator->backend(); }
+const std::string& ProcessGroup::interface_name() const noexcept {
+  return x_state->communicator->interface_name();
+}
+at::Device ProcessGroup::device() const noexcept { return x_state->device; }
+
+void ProcessGroup::fail(const std::string& phase, const std::string& why) {
+  x_state->watch.fail(phase, why, true);
+}
+
+template <class Begin> Transfer ProcessGroup::State::begin(const char* name, const Begin& start) {
+  if (watch.is_called()) watch.fail(name, "", false);
+  watch.begin(name);
+  try {
+    return start();
+  } catch (const std::exception& error) {
+    watch.fail(name, error.what(), false);
+  }
+}
+
+Work ProcessGroup::all_reduce(const at::Tensor& tensor, ReduceOp op) {
+  auto transfer = x_state->begin(
+      "all_reduce", [&] { return x_state->communicator->begin_all_reduce(tensor, reduction_of(op)); });
+  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "all_reduce"}));
+}
+
+Work ProcessGroup::broadcast(const at::Tensor& tensor, int root) {
+  auto transfer =
+      x_state->begin("broadcast", [&] { return x_state->communicator->begin_broadcast(tensor, root); });
+  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "broadcast"}));
+}
+
+Work ProcessGroup::all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& input) {
+  outputs.clear();
+  for (int rank = 0; rank < size(); ++rank) outputs.push_back(at::empty_like(input));
+  auto transfer =
+      x_state->begin("all_gather", [&] { return x_state->communicator->begin_all_gather(outputs, input); });
+  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "all_gather"}));
+}
+
+Work ProcessGroup::barrier() {
+  auto transfer = x_state->begin("barrier", [&] { return x_state->communicator->begin_barrier(); });
+  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "barrier"}));
+}
+
+std::shared_ptr<ProcessGroup> init_process_group(const InitOptions& options) {
+  const RankEnv env = RankEnv::from_environment();
+  if (options.timeout < milliseconds(1000))
+    throw std::invalid_argument("the timeout of a process group is at least 1 s");
+  GroupOptions wanted;
+  wanted.backend = options.backend == "auto" ? env.backend : options.backend;
+  wanted.interface_name = options.interface_name;
+  wanted.timeout = options.timeout;
+  wanted.nccl_blocks = false;
+  wanted.backend =
+      resolve_backend(wanted.backend); // what cannot be had is said before the others wait for this rank
+  const auto server = store_server();
+  std::shared_ptr<Store> store, second;
+  try {
+    store = std::make_shared<Store>(env, options.timeout, server);
+    // The server's own connection is local; the thread of every rank is a client like the others.
+    second = std::make_shared<Store>(env, options.timeout, StoreServer::launcher);
+  } catch (const std::exception& error) {
+    throw meeting_error(env, error.what());
+  }
+  auto state = std::make_unique<ProcessGroup::State>(env, options, store, second, next_prefix(),
+                                                     server == StoreServer::rank_0 && env.rank == 0);
+  state->watch.begin("rendezvous");
+  state->watch.wait(true);
+  try {
+    state->communicator = std::make_unique<Communicator>(
+        *store, env, wanted, Subgroup{state->prefix + "group", env.rank, env.world_size});
+  } catch (const std::exception& error) {
+    state->watch.fail("rendezvous", error.what(), false);
+  }
+  state->watch.wait(false);
+  state->device = state->communicator->device();
+  return std::make_shared<ProcessGroup>(std::move(state));
+}
+
+} // namespace hpcml::ddp

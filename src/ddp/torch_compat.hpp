@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// The one place that knows LibTorch's releases (1.13 … 2.x): store, process group, autograd hooks.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <c10/core/Device.h>
+
+#include "hpcml/rank_env.hpp"
+
+namespace at {
+class Tensor; // whoever computes includes <ATen/ATen.h>; that costs many seconds per file
+}
+
+namespace hpcml::ddp {
+
+/// What this program was compiled with and what it runs with.
+struct TorchFacts {
+  std::string header_version;  ///< "2.13.0"
+  std::string library_version; ///< as the loaded library says; empty if it does not
+  bool gloo = false;           ///< compiled in
+  bool nccl = false;           ///< compiled in (on AMD: RCCL)
+  std::string nccl_version;    ///< empty without NCCL
+  int gpu_count = 0;           ///< GPUs that LibTorch sees here
+};
+/// What this LibTorch says of itself.
+TorchFacts torch_facts();
+
+/// Who serves the store that the ranks meet at.
+enum class StoreServer {
+  rank_0,   ///< rank 0's own process
+  launcher, ///< what started the ranks; each of them is a client
+};
+
+/// The key-value store that the ranks meet at. Every call returns or throws within its time limit.
+class Store {
+public:
+  /// The server listens on MASTER_PORT, the others connect to it. Throws std::runtime_error with host, port
+  /// and reason.
+  Store(const RankEnv& env, std::chrono::milliseconds timeout, StoreServer server = StoreServer::rank_0);
+  ~Store();
+  Store(Store&&) noexcept;
+  void set(const std::string& key, const std::string& value);
+  bool has(const std::string& key);
+  /// Adds to a number, which begins at 0; returns what it is then.
+  long long add(const std::string& key, long long amount);
+  /// Waits for the key; throws when it does not come in time.
+  std::string get(const std::string& key, std::chrono::milliseconds timeout);
+
+private:
+  friend class Communicator;
+  struct State;
+  std::unique_ptr<State> x_state;
+};
+
+/// How the ranks are connected.
+struct GroupOptions {
+  std::string backend = "auto";             ///< "nccl", "gloo" or "auto": NCCL if there are GPUs, else Gloo
+  std::string interface_name;               ///< for Gloo, exact; empty: see choose_interface
+  std::chrono::milliseconds timeout{30000}; ///< of the connection and of each operation
+  bool nccl_blocks = true; ///< waiting for an operation of NCCL holds the process until the GPU has done it
+};
+
+/// A part of the ranks as a group of its own.
+struct Subgroup {
+  std::string name; ///< of the group: no two may have the same in one store
+  int rank = 0;     ///< this process's place in it
+  int size = 0;
+};
+
+/// An operation of all ranks that has begun. A copy is the same operation.
+class Transfer {
+public:
+  struct State;
+  Transfer() = default; ///< nothing has begun
+  explicit Transfer(std::shared_ptr<State> state) : x_state(std::move(state)) {}
+  explicit operator bool() const { return x_state != nullptr; }
+  bool is_done() const;
+  /// Waits no longer than `limit`; whether it is done. Throws std::runtime_error if it failed. On a GPU the
+  /// results are there for what the current stream does next.
+  bool wait_for(std::chrono::milliseconds limit) const;
+  /// The same for as long as the group's own time limit.
+  void wait() const;
+
+private:
+  std::shared_ptr<State> x_state;
+};
+
+/// What all_reduce makes of the ranks' values.
+enum class Reduction { sum, product, min, max };
+
+/// A connected set of ranks. All ranks call the same operations in the same order. The first kind begins an
+/// operation, and the tensors must live until it is done; the second waits for its end (on a GPU until its
+/// stream has done it) and throws std::runtime_error after the timeout.
+class Communicator {
+public:
+  Communicator(Store& store, const RankEnv& env, const GroupOptions& options);
+  /// Only the members: `env` says where this rank runs.
+  Communicator(Store& store, const RankEnv& env, const GroupOptions& options, const Subgroup& members);
+  ~Communicator();
+  Communicator(Communicator&&) noexcept;
+
+  int rank() const;
+  int size() const;
+  const std::string& backend() const;        ///< "nccl" or "gloo"
+  const std::string& interface_name() const; ///< Gloo's; empty with NCCL, which chooses by itself
+  at::Device device() const;                 ///< where tensors must be: this rank's GPU, or the CPU
+
+  Transfer begin_all_reduce(const at::Tensor& tensor, Reduction reduction);
+  Transfer begin_broadcast(const at::Tensor& tensor, int root);
+  /// `outputs`: one tensor per rank, in the order of ranks, all of the shape of `tensor`.
+  Transfer begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor);
+  Transfer begin_barrier();
+
+  void all_reduce_sum(at::Tensor& tensor);
+  void broadcast(at::Tensor& tensor, int root);
+  /// One tensor per rank, in the order of ranks, all of the shape of `tensor`.
+  std::vector<at::Tensor> all_gather(const at::Tensor& tensor);
+  void send(at::Tensor& tensor, int to);
+  void receive(at::Tensor& tensor, int from);
+
+private:
+  struct State;
+  std::unique_ptr<State> x_state;
+};
+
+/// "nccl" or "gloo" for what the user asked; throws when NCCL is asked for and can't be had, and says why.
+std::string resolve_backend(const std::string& wanted);
+
+/// Calls `then` each time after a gradient of the leaf was accumulated, in the thread that did so, until it
+/// is destroyed. The leaf's graph must not be entered while this is made or destroyed.
+class GradientHook {
+public:
+  GradientHook(const at::Tensor& leaf, std::function<void()> then);
+  ~GradientHook();
+  GradientHook(GradientHook&&) noexcept;
+
+private:
+  struct State;
+  std::unique_ptr<State> x_state;
+};
+
+/// Calls `then` when the backward pass that runs now has ended; only within one. What it throws, backward()
+/// throws.
+void at_end_of_backward(std::function<void()> then);
+
+} // namespace hpcml::ddp

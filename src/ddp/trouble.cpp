@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "ddp/trouble.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <sstream>
+
+namespace hpcml::ddp {
+
+namespace {
+
+using State = RankReport::State;
+
+constexpr std::size_t k_named_ranks = 8; ///< more are counted
+
+/// "rank 3 (nid002)", "ranks 4 and 5 (nid002)", "ranks 1, 2 and 7 more".
+std::string name_ranks(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+  std::vector<std::string> places;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < k_named_ranks; ++i) {
+    const bool last = i + 1 == ranks.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + std::to_string(ranks[i]);
+    const auto& host = hosts.at(static_cast<std::size_t>(ranks[i]));
+    if (!host.empty() && std::find(places.begin(), places.end(), host) == places.end())
+      places.push_back(host);
+  }
+  if (ranks.size() > k_named_ranks) text += " and " + std::to_string(ranks.size() - k_named_ranks) + " more";
+  for (std::size_t i = 0; i < places.size(); ++i)
+    text += (i == 0 ? " (" : ", ") + places[i] + (i + 1 == places.size() ? ")" : "");
+  return text;
+}
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+  return text;
+}
+
+template <class Wanted>
+std::vector<int> ranks_where(const std::vector<std::optional<RankReport>>& reports, const Wanted& wanted) {
+  std::vector<int> found;
+  for (std::size_t rank = 0; rank < reports.size(); ++rank)
+    if (wanted(reports[rank])) found.push_back(static_cast<int>(rank));
+  return found;
+}
+
+const char* is_or_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? " is" : " are"; }
+
+/// Those that have begun the fewest operations, where others have begun more.
+Blame blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
+                          const std::vector<std::string>& hosts) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
+  const RankReport* furthest = nullptr;
+  for (const auto& report : reports) {
+    least = std::min(least, report->operations);
+    if (furthest == nullptr || report->operations > most) furthest = &*report;
+    most = std::max(most, report->operations);
+  }
+  if (least == most) return {{}, "all ranks live and take part: the exchange itself does not end"};
+  const auto behind = ranks_where(reports, [&](const auto& report) { return report->operations == least; });
+  const auto& first = *reports[static_cast<std::size_t>(behind.front())];
+  std::string clause = name_ranks(behind, hosts) + (behind.size() == 1 ? " has" : " have") + " not come to " +
+                       furthest->operation + ", operation " + std::to_string(most);
+  if (first.state == State::waiting)
+    clause += ", but" + std::string(is_or_are(behind)) + " in " + first.operation + ", operation " +
+              std::to_string(first.operations);
+  else
+    clause += ", but" + std::string(is_or_are(behind)) + " busy elsewhere for " + seconds_text(first.seconds);
+  return {behind, clause};
+}
+
+} // namespace
+
+std::string pack(const RankReport& report) {
+  std::ostringstream line;
+  line << static_cast<int>(report.state) << ' ' << report.operations << ' ' << report.seconds << ' '
+       << (report.operation.empty() ? "-" : report.operation) << ' ' << report.why;
+  std::string text = line.str();
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  return text;
+}
+
+std::optional<RankReport> unpack_report(const std::string& line) {
+  std::istringstream words(line);
+  RankReport report;
+  int state = -1;
+  if (!(words >> state >> report.operations >> report.seconds >> report.operation) || state < 0 ||
+      state > static_cast<int>(State::left))
+    return std::nullopt;
+  report.state = static_cast<State>(state);
+  words.get();
+  std::getline(words, report.why);
+  return report;
+}
+
+Blame find_missing(const std::vector<std::optional<RankReport>>& reports,
+                   const std::vector<std::string>& hosts) {
+  std::vector<int> missing;
+  for (std::size_t rank = 0; rank < reports.size(); ++rank)
+    if (!reports[rank] && hosts[rank].empty()) missing.push_back(static_cast<int>(rank));
+  if (missing.empty()) return find_blame(reports, hosts);
+  return {missing, name_ranks(missing, hosts) + (missing.size() == 1 ? " has" : " have") + " not come"};
+}
+
+Blame find_blame(const std::vector<std::optional<RankReport>>& reports,
+                 const std::vector<std::string>& hosts) {
+  // Whoever failed by itself comes first: those that are gone may have ended because of it.
+  const auto failed =
+      ranks_where(reports, [](const auto& report) { return report && report->state == State::failed; });
+  if (!failed.empty())
+    return {failed,
+            name_ranks(failed, hosts) + " failed: " + reports[static_cast<std::size_t>(failed.front())]->why};
+  const auto silent = ranks_where(reports, [](const auto& report) { return !report; });
+  if (!silent.empty())
+    return {silent, name_ranks(silent, hosts) + is_or_are(silent) + " gone: no answer any more"};
+  const auto left = ranks_where(reports, [](const auto& report) { return report->state == State::left; });
+  if (!left.empty())
+    return {left, name_ranks(left, hosts) + (left.size() == 1 ? " has" : " have") + " left after operation " +
+                      std::to_string(reports[static_cast<std::size_t>(left.front())]->operations)};
+  return blame_who_is_behind(reports, hosts);
+}
+
+} // namespace hpcml::ddp

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "ddp/trouble_watch.hpp"
+
+#include <exception>
+
+#include "ddp/network.hpp"
+
+namespace hpcml::ddp {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+/// In which every rank that lives answers. Its thread needs a processor and the store, no more.
+constexpr milliseconds k_answer{5000};
+/// After which the others judge by themselves: the one that asked first may be lost, too.
+constexpr milliseconds k_verdict{8000};
+constexpr milliseconds k_farewell{2000};
+constexpr milliseconds k_pause{10};
+constexpr milliseconds k_for_ever{std::chrono::hours(24 * 365)};
+
+/// "3 5\nclause": the ranks to blame, and the clause.
+std::string pack_blame(const Blame& blame) {
+  std::string text;
+  for (const int rank : blame.ranks) text += std::to_string(rank) + " ";
+  return text + "\n" + blame.clause;
+}
+
+Blame unpack_blame(const std::string& text) {
+  Blame blame;
+  const auto end = text.find('\n');
+  for (std::size_t at = 0; at < end && end != std::string::npos;) {
+    std::size_t used = 0;
+    blame.ranks.push_back(std::stoi(text.substr(at), &used));
+    at += used + 1;
+  }
+  blame.clause = end == std::string::npos ? text : text.substr(end + 1);
+  return blame;
+}
+
+} // namespace
+
+TroubleWatch::TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
+                           const RankEnv& env, bool serves)
+    : x_store(std::move(store)), x_second(std::move(second)), x_prefix(std::move(prefix)), x_rank(env.rank),
+      x_size(env.world_size), x_serves(serves),
+      x_master(env.master_addr + ":" + std::to_string(env.master_port)), x_since(steady_clock::now()) {
+  x_store->set(key("host", x_rank), host_name());
+  x_thread = std::thread([this] {
+    try {
+      x_second->get(key("call", x_rank), k_for_ever);
+      if (!x_ends) answer();
+    } catch (const std::exception&) {
+      // Without the store nobody can be asked; whoever fails then says that it is gone.
+    }
+  });
+}
+
+TroubleWatch::~TroubleWatch() {
+  x_ends = true;
+  const bool well = !is_called() && std::uncaught_exceptions() == 0;
+  try {
+    if (!is_called()) {
+      auto last = report();
+      last.state = well ? RankReport::State::left : RankReport::State::failed;
+      if (!well) last.why = "an exception of its program ended its group";
+      x_store->set(key("report", x_rank), pack(last));
+    }
+    if (!x_answered) x_store->set(key("call", x_rank), "end");
+  } catch (const std::exception&) {
+    // The store may have ended with rank 0: then the thread's wait has ended, too.
+  }
+  x_thread.join();
+  try {
+    if (well) end_with_the_others();
+  } catch (const std::exception&) {
+    // The same.
+  }
+}
+
+std::string TroubleWatch::key(const std::string& what, int rank) const {
+  return x_prefix + what + "/" + std::to_string(rank);
+}
+
+void TroubleWatch::begin(const char* name) {
+  const std::lock_guard<std::mutex> lock(x_mutex);
+  ++x_report.operations;
+  x_report.operation = name;
+}
+
+void TroubleWatch::wait(bool waiting) {
+  const std::lock_guard<std::mutex> lock(x_mutex);
+  x_report.state = waiting ? RankReport::State::waiting : RankReport::State::computing;
+  x_since = steady_clock::now();
+}
+
+RankReport TroubleWatch::report() const {
+  const std::lock_guard<std::mutex> lock(x_mutex);
+  RankReport now = x_report;
+  now.seconds = std::chrono::duration<double>(steady_clock::now() - x_since).count();
+  return now;
+}
+
+void TroubleWatch::end_with_the_others() {
+  // Clients complain loudly when the server goes first; most end at the same time, and nobody waits long for
+  // the rest.
+  x_store->add(x_prefix + "ended", 1);
+  const auto end = steady_clock::now() + k_farewell;
+  while (x_serves && x_store->add(x_prefix + "ended", 0) < x_size && steady_clock::now() < end)
+    std::this_thread::sleep_for(k_pause);
+}
+
+void TroubleWatch::answer() {
+  x_answered = true;
+  x_second->set(key("report", x_rank), pack(report()));
+  x_called = true;
+}
+
+void TroubleWatch::call_all() {
+  for (int rank = 0; rank < x_size; ++rank)
+    if (rank != x_rank) x_store->set(key("call", rank), "answer");
+}
+
+std::string TroubleWatch::find_verdict(const std::string& phase, bool first) {
+  const auto start = steady_clock::now();
+  const std::string verdict = x_prefix + "verdict";
+  if (!first) {
+    while (steady_clock::now() - start < k_verdict) {
+      if (x_store->has(verdict)) return x_store->get(verdict, k_answer);
+      std::this_thread::sleep_for(k_pause);
+    }
+  }
+  std::vector<std::optional<RankReport>> reports(static_cast<std::size_t>(x_size));
+  std::vector<std::string> hosts(reports.size());
+  for (int rank = 0; rank < x_size; ++rank) {
+    auto& report = reports[static_cast<std::size_t>(rank)];
+    while (!x_store->has(key("report", rank)) && steady_clock::now() - start < k_answer)
+      std::this_thread::sleep_for(k_pause);
+    if (x_store->has(key("report", rank)))
+      report = unpack_report(x_store->get(key("report", rank), k_answer));
+    if (x_store->has(key("host", rank)))
+      hosts[static_cast<std::size_t>(rank)] = x_store->get(key("host", rank), k_answer);
+  }
+  const auto blame = phase == "rendezvous" ? find_missing(reports, hosts) : find_blame(reports, hosts);
+  const auto text = pack_blame(blame);
+  x_store->set(verdict, text);
+  return text;
+}
+
+void TroubleWatch::stay_for_the_others() {
+  // The store goes with this process: the others are to read the verdict first.
+  int others = 0;
+  for (int rank = 0; rank < x_size; ++rank) {
+    if (rank == x_rank || !x_store->has(key("report", rank))) continue;
+    const auto report = unpack_report(x_store->get(key("report", rank), k_answer));
+    if (report && report->state != RankReport::State::left && report->state != RankReport::State::failed)
+      ++others;
+  }
+  const auto end = steady_clock::now() + k_answer;
+  while (x_store->add(x_prefix + "heard", 0) < others && steady_clock::now() < end)
+    std::this_thread::sleep_for(k_pause);
+}
+
+Blame TroubleWatch::ask_for_blame(const std::string& phase, const std::string& why, bool own) {
+  auto mine = report();
+  mine.state = own ? RankReport::State::failed : RankReport::State::waiting;
+  if (own) mine.why = why;
+  x_called = true;
+  x_store->set(key("report", x_rank), pack(mine));
+  const bool first = x_store->add(x_prefix + "called", 1) == 1;
+  if (first) call_all();
+  Blame blame;
+  if (own) {
+    blame = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
+    if (first) x_store->set(x_prefix + "verdict", pack_blame(blame));
+  } else {
+    blame = unpack_blame(find_verdict(phase, first));
+  }
+  if (x_serves)
+    stay_for_the_others();
+  else
+    x_store->add(x_prefix + "heard", 1);
+  return blame;
+}
+
+void TroubleWatch::fail(const std::string& phase, const std::string& why, bool own) {
+  Blame blame;
+  try {
+    blame = ask_for_blame(phase, why, own);
+  } catch (const std::exception& error) {
+    blame = {{0},
+             "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};
+  }
+  const std::string subject =
+      "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + phase + " failed: ";
+  throw Error(subject + (own ? why : blame.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
+              x_rank, phase, own ? std::vector<int>{x_rank} : blame.ranks);
+}
+
+} // namespace hpcml::ddp

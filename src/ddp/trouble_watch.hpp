@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Answers for this rank when another one is in trouble, and asks the others when this one is.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ddp/torch_compat.hpp"
+#include "ddp/trouble.hpp"
+#include "hpcml/ddp/error.hpp"
+
+namespace hpcml::ddp {
+
+/// One thread per group waits at the store, over a connection of its own, until it is called. So a rank that
+/// computes answers, too, and only those that do not live are silent; nothing is asked while all goes well.
+class TroubleWatch {
+public:
+  /// `store`: of this rank, for asking. `second`: for the thread. `prefix`: of the group's keys.
+  /// `serves`: the store ends with this process.
+  TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
+               const RankEnv& env, bool serves);
+  ~TroubleWatch();
+  TroubleWatch(const TroubleWatch&) = delete;
+  TroubleWatch& operator=(const TroubleWatch&) = delete;
+
+  /// This rank begins an operation; `name` is a literal.
+  void begin(const char* name);
+  /// It waits for an operation, or is done with it.
+  void wait(bool waiting);
+  /// Some rank has called all to account.
+  bool is_called() const { return x_called.load(std::memory_order_relaxed); }
+
+  /// Calls all ranks to account and throws Error. `why`: what this rank saw; `own`: the failure is its own.
+  [[noreturn]] void fail(const std::string& phase, const std::string& why, bool own);
+
+private:
+  RankReport report() const;
+  void answer();
+  void end_with_the_others();
+  void call_all();
+  Blame ask_for_blame(const std::string& phase, const std::string& why, bool own);
+  void stay_for_the_others();
+  std::string find_verdict(const std::string& phase, bool first);
+  std::string key(const std::string& what, int rank) const;
+
+  std::shared_ptr<Store> x_store, x_second;
+  std::string x_prefix;
+  int x_rank, x_size;
+  bool x_serves;
+  std::string x_master;
+  std::atomic<bool> x_called{false}, x_ends{false}, x_answered{false};
+  mutable std::mutex x_mutex; // of what follows
+  RankReport x_report;
+  std::chrono::steady_clock::time_point x_since;
+  std::thread x_thread;
+};
+
+} // namespace hpcml::ddp

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// A rank that trains with hpcml::ddp, and by itself the same on the batches of all ranks: prints where the
+// two differ.
+//   ddp_rank equal [--model mlp|shared|unused] [--samples even|uneven|weighted] [--bucket-bytes N]
+//   [--accumulate N]
+//                  [--static] [--copies] [--compress fp16|bf16] [--steps N] [--keep-gradients] [--join]
+//                  [--clip X]
+//   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+#include <torch/optim.h>
+
+#include "hpcml/ddp/distributed_data_parallel.hpp"
+#include "hpcml/json_line.hpp"
+#include "models.hpp"
+
+using namespace hpcml;
+using namespace ddp_test;
+
+namespace {
+
+struct Wish {
+  std::map<std::string, std::string> values;
+  bool has(const std::string& name) const { return values.count(name) > 0; }
+  std::string get(const std::string& name, const std::string& other) const {
+    return has(name) ? values.at(name) : other;
+  }
+  int64_t number(const std::string& name, int64_t other) const {
+    return has(name) ? std::stoll(values.at(name)) : other;
+  }
+};
+
+Wish parse_wish(int argc, char** argv) {
+  Wish wish;
+  for (int i = 2; i < argc; ++i) {
+    const std::string name = argv[i];
+    const bool valued = i + 1 < argc && std::strncmp(argv[i + 1], "--", 2) != 0;
+    wish.values[name] = valued ? argv[++i] : "";
+  }
+  return wish;
+}
+
+ddp::Options options_of(const Wish& wish) {
+  ddp::Options options;
+  options.bucket_bytes = options.first_bucket_bytes =
+      static_cast<std::size_t>(wish.number("--bucket-bytes", 25 << 20));
+  options.find_unused_parameters = wish.get("--model", "") == "unused" && !wish.has("--static");
+  options.static_graph = wish.has("--static");
+  options.gradients_in_buckets = !wish.has("--copies");
+  const auto compression = wish.get("--compress", "none");
+  if (compression == "fp16") options.compression = ddp::Compression::fp16;
+  if (compression == "bf16") options.compression = ddp::Compression::bf16;
+  return options;
+}
+
+/// Of rank `rank` in step `step`: which samples, and with what weight its loss counts.
+struct Share {
+  int64_t first = 0, count = 0;
+  double weight = 0;
+};
+
+Share share_of(int rank, int size, int64_t step, const std::string& samples) {
+  const int64_t even = 4;
+  const auto count_of = [&](int one) { return samples == "even" ? even : even + (one * 3 + step) % 5; };
+  Share share;
+  int64_t total = 0;
+  for (int one = 0; one < size; ++one) {
+    if (one < rank) share.first += count_of(one);
+    total += count_of(one);
+  }
+  share.first += step * 50;
+  share.count = count_of(rank);
+  share.weight =
+      samples == "weighted" ? static_cast<double>(share.count) / static_cast<double>(total) : 1.0 / size;
+  return share;
+}
+
+bool takes_branch(int rank, int64_t step) { return (rank + step) % 2 == 1; }
+
+double worst_difference(const torch::nn::Module& one, const torch::nn::Module& other, bool gradients) {
+  double worst = 0;
+  const auto own = one.parameters(), theirs = other.parameters();
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto a = gradients ? own[i].grad() : own[i], b = gradients ? theirs[i].grad() : theirs[i];
+    if (a.defined() != b.defined()) return 1e9;
+    if (!a.defined()) continue;
+    const auto scale = std::max(1e-300, b.detach().abs().max().item<double>());
+    worst = std::max(worst, (a.detach() - b.detach()).abs().max().item<double>() / scale);
+  }
+  return worst;
+}
+
+void clear_gradients(torch::nn::Module& module, bool keep) {
+  for (auto& parameter : module.parameters()) {
+    if (!parameter.grad().defined()) continue;
+    if (keep)
+      parameter.mutable_grad().detach_().zero_();
+    else
+      parameter.mutable_grad().reset();
+  }
+}
+
+int run_equal(const Wish& wish) {
+  torch::set_num_threads(1);
+  auto group = ddp::init_process_group();
+  const auto kind = wish.get("--model", "mlp"), samples = wish.get("--samples", "even");
+  const int64_t width = wish.number("--width", 13), parts = wish.number("--accumulate", 1);
+  const auto dtype = torch::kDouble;
+  auto module = std::make_shared<Model>(kind, width), alone = std::make_shared<Model>(kind, width);
+  module->to(dtype);
+  alone->to(dtype);
+  if (group->rank() > 0) // rank 0's parameters are to become those of all
+    for (auto& parameter : module->parameters()) torch::NoGradGuard(), parameter.data().fill_(group->rank());
+  ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
+  torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  torch::optim::SGD alone_optimizer(alone->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  double worst_gradient = 0, worst_norm = 0;
+  const int64_t steps = wish.number("--steps", 6);
+  // With --join rank r ends after steps - r: those that go on are means over all ranks, with nothing of the
+  // others.
+  const auto last_step = [&](int rank) { return wish.has("--join") ? steps - rank : steps; };
+  const auto own_step = [&](int64_t step) {
+    clear_gradients(*module, wish.has("--keep-gradients"));
+    for (int64_t part = 0; part < parts; ++part) {
+      const auto share = share_of(group->rank(), group->size(), step * parts + part, samples);
+      const auto [inputs, wanted] = batch_of(share.first, share.count, dtype);
+      if (samples == "weighted") model.set_batch_samples(static_cast<double>(share.count));
+      const auto train = [&] {
+        loss_of(model.forward(inputs, takes_branch(group->rank(), step)), wanted).backward();
+      };
+      if (part + 1 < parts) {
+        const auto local = model.no_sync();
+        train();
+      } else {
+        train();
+      }
+    }
+  };
+  const auto alone_step = [&](int64_t step) {
+    clear_gradients(*alone, wish.has("--keep-gradients"));
+    for (int64_t part = 0; part < parts; ++part) {
+      double active = 0;
+      for (int rank = 0; rank < group->size(); ++rank)
+        if (step < last_step(rank))
+          active += share_of(rank, group->size(), step * parts + part, samples).weight;
+      for (int rank = 0; rank < group->size(); ++rank) {
+        if (step >= last_step(rank)) continue;
+        const auto share = share_of(rank, group->size(), step * parts + part, samples);
+        const auto [inputs, wanted] = batch_of(share.first, share.count, dtype);
+        const double weight = samples == "weighted" ? share.weight / active : share.weight;
+        (loss_of(alone->forward(inputs, takes_branch(rank, step)), wanted) * weight).backward();
+      }
+    }
+  };
+  const auto loop = [&] {
+    for (int64_t step = 0; step < last_step(group->rank()); ++step) {
+      own_step(step);
+      alone_step(step);
+      worst_gradient = std::max(worst_gradient, worst_difference(*module, *alone, true));
+      if (wish.has("--clip")) {
+        const double own = model.clip_grad_norm(std::stod(wish.get("--clip", "1")));
+        const double theirs =
+            torch::nn::utils::clip_grad_norm_(alone->parameters(), std::stod(wish.get("--clip", "1")));
+        worst_norm = std::max(worst_norm, std::abs(own - theirs) / theirs);
+      }
+      optimizer.step();
+      alone_optimizer.step();
+    }
+  };
+  if (wish.has("--join"))
+    model.join(loop);
+  else
+    loop();
+  for (int64_t step = last_step(group->rank()); step < steps; ++step) {
+    alone_step(step);
+    alone_optimizer.step();
+  }
+  std::printf("%s\n", JsonLine()
+                          .add("rank", group->rank())
+                          .add("gradients", worst_gradient)
+                          .add("weights", worst_difference(*module, *alone, false))
+                          .add("norm", worst_norm)
+                          .add("buckets", static_cast<long long>(model.bucket_count()))
+                          .text()
+                          .c_str());
+  return 0;
+}
+
+/// Rank 1 misbehaves in step 3, before its share of the gradients; the others say what they hear of it.
+int run_trouble(const Wish& wish) {
+  torch::set_num_threads(1);
+  ddp::InitOptions init;
+  init.timeout = std::chrono::seconds(wish.number("--timeout", 10));
+  const auto how = wish.get("--how", "die");
+  if (how == "absent" && std::getenv("RANK") == std::string("1")) return 0;
+  auto group = ddp::init_process_group(init);
+  const bool bad = group->rank() == wish.number("--bad", 1);
+  auto module =
+      std::make_shared<Model>(how == "differs" && bad ? "shared" : "mlp", how == "differs" && bad ? 17 : 13);
+  ddp::DistributedDataParallel<Model> model(module, group);
+  for (int64_t step = 0; step < 6; ++step) {
+    clear_gradients(*module, false);
+    if (bad && step == 3) {
+      if (how == "die") ::kill(::getpid(), SIGKILL);
+      if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(12));
+      if (how == "leave") return 0;
+      if (how == "throw") throw std::runtime_error("no such file");
+      if (how == "unused") {
+        auto [inputs, wanted] = batch_of(0, 4, torch::kFloat);
+        model.forward(inputs);
+        torch::tanh(module->first(inputs)).sum().backward();
+      }
+    }
+    const auto [inputs, wanted] = batch_of(step, 4, torch::kFloat);
+    loss_of(model.forward(inputs), wanted).backward();
+  }
+  std::printf("%s\n", JsonLine().add("rank", group->rank()).add("end", "well").text().c_str());
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const auto wish = parse_wish(argc, argv);
+  try {
+    if (what == "equal") return run_equal(wish);
+    if (what == "trouble") return run_trouble(wish);
+  } catch (const ddp::Error& error) {
+    std::string culprits;
+    for (const int rank : error.culprits()) culprits += (culprits.empty() ? "" : " ") + std::to_string(rank);
+    std::printf("%s\n", JsonLine()
+                            .add("error", error.what())
+                            .add("phase", error.phase())
+                            .add("culprits", culprits)
+                            .text()
+                            .c_str());
+    return 6;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ddp_rank: %s\n", error.what());
+    return 7;
+  }
+  return 2;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Training on several ranks gives what one process computes on the batches of all of them.
+#include <catch2/catch.hpp>
+
+#include "torch/ranks_helper.hpp"
+
+using namespace torch_test;
+
+namespace {
+
+void check_equal(int ranks, const std::vector<std::string>& wishes, double bound = 1e-12) {
+  std::vector<int> present;
+  for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
+  const auto run = run_ranks(ranks, present, [&](int) {
+    std::vector<std::string> words = {HPCML_DDP_RANK, "equal"};
+    words.insert(words.end(), wishes.begin(), wishes.end());
+    return words;
+  });
+  INFO(run.transcript());
+  for (int rank = 0; rank < ranks; ++rank) {
+    INFO("rank " << rank);
+    REQUIRE(run.ranks.at(rank).exit_code == 0);
+    const auto result = nlohmann::json::parse(run.ranks.at(rank).out);
+    CHECK(result.at("gradients").get<double>() <= bound);
+    CHECK(result.at("weights").get<double>() <= bound);
+    CHECK(result.at("norm").get<double>() <= bound);
+  }
+}
+
+} // namespace
+
+TEST_CASE("gradients and weights are those of one process with all batches") {
+  const int ranks = GENERATE(1, 2, 3, 4);
+  check_equal(ranks, {});
+  check_equal(ranks, {"--model", "shared", "--bucket-bytes", "500"});
+}
+
+TEST_CASE(
+    "odd sizes of buckets, copies in place of parts of buckets, and gradients that are kept change nothing") {
+  check_equal(3, {"--bucket-bytes", "1"});
+  check_equal(2, {"--bucket-bytes", "777", "--copies", "--keep-gradients"});
+  check_equal(3, {"--keep-gradients", "--clip", "0.5"});
+}
+
+TEST_CASE("batches of unequal size weigh by their samples where that is asked for, else each rank weighs the "
+          "same") {
+  check_equal(3, {"--samples", "weighted", "--bucket-bytes", "400"});
+  check_equal(4, {"--samples", "uneven"});
+}
+
+TEST_CASE(
+    "parameters that some ranks or all of them do not use get the mean over the ranks, or no gradient") {
+  check_equal(3, {"--model", "unused", "--bucket-bytes", "300"});
+  check_equal(2, {"--model", "unused", "--keep-gradients", "--accumulate", "2"});
+  check_equal(2, {"--model", "unused", "--static"});
+}
+
+TEST_CASE("accumulated gradients are reduced once, with the last part") {
+  check_equal(2, {"--accumulate", "3"});
+  check_equal(3, {"--accumulate", "2", "--copies", "--samples", "uneven"});
+}
+
+TEST_CASE("a rank that has no batch left takes part with nothing, and ends with the others' weights") {
+  check_equal(3, {"--join"});
+  check_equal(3, {"--join", "--samples", "weighted", "--bucket-bytes", "400"});
+  check_equal(2, {"--join", "--model", "unused"});
+}
+
+TEST_CASE("compressed gradients are near the others, and half as long") {
+  check_equal(2, {"--compress", "fp16", "--steps", "3"}, 2e-2);
+}
