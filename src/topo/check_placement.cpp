@@ -96,8 +96,9 @@ private:
   IdSet bad(const PlacedRank& rank) const {
     IdSet cpus = rank.cpus - usable();
     const Home home = home_of(x_node, rank.gpus, rank.cpus);
-    if (const IdSet far = rank.cpus - home.cpus; !home.cpus.empty() && !is_spare(far, rank))
-      cpus = cpus | far;
+    const IdSet far = rank.cpus - home.cpus;
+    // Spare CPUs are none where the rank has no others.
+    if (!home.cpus.empty() && (far == rank.cpus || !is_spare(far, rank))) cpus = cpus | far;
     for (const PlacedRank& other : x_ranks)
       if (&other != &rank) cpus = cpus | (rank.cpus & other.cpus);
     return cpus;

@@ -186,4 +186,8 @@ TEST_CASE("memory is judged by the NUMA nodes of the rank's CPUs, and a GPU's me
   REQUIRE(far.size() == 1);
   CHECK(far.front().kind == topo::PlacementFault::remote_nic);
   CHECK(topo::check_placement(node, {{0, {0}, IdSet::range(4, 7), "elsewhere"}}).findings.empty());
+  // Nobody else needs the other half; but none of this rank's CPUs is where its GPU is.
+  const auto away = topo::check_placement(node, {{0, {0}, IdSet::range(0, 3), ""}});
+  CHECK(away.wrong(0));
+  CHECK(away.score == 0);
 }
