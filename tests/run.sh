@@ -44,13 +44,7 @@ set +m
 trap 'kill -- "-$asan" "-$other_torch" 2>/dev/null || true' EXIT
 ctest --preset release -j3 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
 
-say "the core under AddressSanitizer and UBSan"
-wait "$asan" || {
-  tail -n 200 build/asan.log
-  die "a build or a test under AddressSanitizer failed; its output is above, and in build/asan.log"
-}
-tail -n 5 build/asan.log
-
+# Its tests mostly wait for ranks: what is left of the build and tests under AddressSanitizer has the processors meanwhile.
 if [ -n "$torch_folder" ]; then
   say "the LibTorch part with Debian's libtorch-dev"
   (unset VIRTUAL_ENV CONDA_PREFIX && cmake --preset release -B build/torch-other >/dev/null) || die "configuring with libtorch-dev failed"
@@ -64,5 +58,12 @@ else
 fi
 cmake --build build/torch-other --target torch_tests || die "building with the other LibTorch failed"
 ctest --test-dir build/torch-other -R '^torch' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
+
+say "the core under AddressSanitizer and UBSan"
+wait "$asan" || {
+  tail -n 200 build/asan.log
+  die "a build or a test under AddressSanitizer failed; its output is above, and in build/asan.log"
+}
+tail -n 5 build/asan.log
 
 say "all tests passed in $(((SECONDS - started) / 60)) minutes"
