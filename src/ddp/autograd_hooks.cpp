@@ -39,6 +39,15 @@ GradientHook::~GradientHook() {
 
 GradientHook::GradientHook(GradientHook&&) noexcept = default;
 
+GradientHook& GradientHook::operator=(GradientHook&& other) noexcept {
+  std::swap(x_state, other.x_state);
+  return *this;
+}
+
+bool GradientHook::holds(const at::Tensor& leaf) const {
+  return autograd::impl::try_get_grad_accumulator(leaf) == x_state->accumulator;
+}
+
 void at_end_of_backward(std::function<void()> then) {
   autograd::Engine::get_default_engine().queue_callback(std::move(then));
 }

@@ -101,9 +101,16 @@ void Reducer::start_step() {
   x_next_bucket = 0;
 }
 
+void Reducer::keep_hooks() {
+  for (std::size_t i = 0; i < x_parameters.size(); ++i)
+    if (!x_hooks[i].holds(x_parameters[i].tensor))
+      x_hooks[i] = GradientHook(x_parameters[i].tensor, [this, i] { on_gradient(i); });
+}
+
 void Reducer::begin_step(bool reduce, int root) {
   const std::lock_guard<std::mutex> lock(x_mutex);
   if (x_running) x_group->fail("backward", "the backward pass before this forward pass was not finished");
+  keep_hooks();
   x_reduces = reduce;
   if (!reduce) return;
   const bool fixed = !x_options.find_unused_parameters || x_options.static_graph;

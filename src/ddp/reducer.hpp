@@ -67,6 +67,7 @@ private:
   BucketAssignment first_assignment() const;
   void take_order_of(int root);
   void start_step();
+  void keep_hooks();
   void on_gradient(std::size_t index);
   void mark_ready(std::size_t index);
   void fill_slot(Parameter& parameter);

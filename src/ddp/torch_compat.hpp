@@ -138,6 +138,10 @@ public:
   GradientHook(const at::Tensor& leaf, std::function<void()> then);
   ~GradientHook();
   GradientHook(GradientHook&&) noexcept;
+  GradientHook& operator=(GradientHook&&) noexcept;
+  /// Whether the leaf's gradients still come by here: set_(), as loading a module does, gives it another
+  /// accumulator.
+  bool holds(const at::Tensor& leaf) const;
 
 private:
   struct State;

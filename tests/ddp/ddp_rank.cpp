@@ -5,14 +5,13 @@
 //   [--accumulate N]
 //                  [--static] [--copies] [--compress fp16|bf16] [--steps N] [--keep-gradients] [--join]
 //                  [--clip X]
-//   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
+//   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm] [--width N] [--bucket-bytes N] [--steps
+//   N] ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <map>
 #include <thread>
 #include <unistd.h>
 
@@ -20,33 +19,12 @@
 
 #include "hpcml/ddp/distributed_data_parallel.hpp"
 #include "hpcml/json_line.hpp"
-#include "models.hpp"
+#include "rank_modes.hpp"
 
 using namespace hpcml;
 using namespace ddp_test;
 
 namespace {
-
-struct Wish {
-  std::map<std::string, std::string> values;
-  bool has(const std::string& name) const { return values.count(name) > 0; }
-  std::string get(const std::string& name, const std::string& other) const {
-    return has(name) ? values.at(name) : other;
-  }
-  int64_t number(const std::string& name, int64_t other) const {
-    return has(name) ? std::stoll(values.at(name)) : other;
-  }
-};
-
-Wish parse_wish(int argc, char** argv) {
-  Wish wish;
-  for (int i = 2; i < argc; ++i) {
-    const std::string name = argv[i];
-    const bool valued = i + 1 < argc && std::strncmp(argv[i + 1], "--", 2) != 0;
-    wish.values[name] = valued ? argv[++i] : "";
-  }
-  return wish;
-}
 
 ddp::Options options_of(const Wish& wish) {
   ddp::Options options;
@@ -96,16 +74,6 @@ double worst_difference(const torch::nn::Module& one, const torch::nn::Module& o
     worst = std::max(worst, (a.detach() - b.detach()).abs().max().item<double>() / scale);
   }
   return worst;
-}
-
-void clear_gradients(torch::nn::Module& module, bool keep) {
-  for (auto& parameter : module.parameters()) {
-    if (!parameter.grad().defined()) continue;
-    if (keep)
-      parameter.mutable_grad().detach_().zero_();
-    else
-      parameter.mutable_grad().reset();
-  }
 }
 
 int run_equal(const Wish& wish) {
@@ -194,6 +162,23 @@ int run_equal(const Wish& wish) {
   return 0;
 }
 
+/// Trains in single precision and writes all parameters and buffers, as tests/ddp/beside_python.py does with
+/// torch's own.
+int run_train(const Wish& wish) {
+  torch::set_num_threads(1);
+  auto group = ddp::init_process_group();
+  auto module = std::make_shared<Model>(wish.get("--model", "mlp"), wish.number("--width", 13));
+  ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
+  torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
+  for (int64_t step = 0; step < wish.number("--steps", 6); ++step) {
+    clear_gradients(*module, false);
+    const auto [inputs, wanted] = batch_of(step * 50 + group->rank() * 4, 4, torch::kFloat);
+    loss_of(model.forward(inputs, takes_branch(group->rank(), step)), wanted).backward();
+    optimizer.step();
+  }
+  return write_state(*module, wish.get("--write", "") + "." + std::to_string(group->rank()));
+}
+
 /// Rank 1 misbehaves in step 3, before its share of the gradients; the others say what they hear of it.
 int run_trouble(const Wish& wish) {
   torch::set_num_threads(1);
@@ -233,6 +218,9 @@ int main(int argc, char** argv) {
   const auto wish = parse_wish(argc, argv);
   try {
     if (what == "equal") return run_equal(wish);
+    if (what == "train") return run_train(wish);
+    if (what == "resume") return run_resume(wish);
+    if (what == "sampler") return run_sampler(wish);
     if (what == "trouble") return run_trouble(wish);
   } catch (const ddp::Error& error) {
     std::string culprits;

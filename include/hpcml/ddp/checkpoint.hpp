@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Checkpoints that are whole or not there, and a training that goes on as if it had never stopped.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include <torch/nn/module.h>
+#include <torch/optim/optimizer.h>
+
+#include "hpcml/ddp/distributed_sampler.hpp"
+#include "hpcml/ddp/latest_checkpoint.hpp"
+#include "hpcml/ddp/process_group.hpp"
+
+namespace hpcml::ddp {
+
+/// What a training is made of. The random state of each rank (of the CPU, and of its GPU) is saved besides.
+struct TrainingState {
+  torch::nn::Module& module;
+  torch::optim::Optimizer& optimizer;
+  DistributedSampler* sampler = nullptr; ///< nullptr: none, or its position is the program's own matter
+  std::map<std::string, at::Tensor> values =
+      {}; ///< the program's own, from rank 0; loaded into what is there, by name
+};
+
+/// What was loaded.
+struct Resumed {
+  std::int64_t step = -1; ///< that was saved last; -1: there was nothing
+  int world_size = 0;     ///< that saved it; where it is another, random states stay as they are
+  explicit operator bool() const { return step >= 0; }
+};
+
+/// Writes `folder`/step-N, all ranks together, and keeps the newest two. Rank 0 writes beside it
+/// (.step-N.part), to the disk, and renames: what stops half-way leaves nothing that load_checkpoint would
+/// take. Returns on all ranks when it is there; throws std::runtime_error on all, with rank 0's reason, if it
+/// cannot be written: the training may go on. A whole checkpoint is a folder step-N with a file `complete`: a
+/// first line "hpcml-checkpoint 1", then "SIZE CRC32 NAME" for each other file, in bytes and hexadecimal
+/// digits.
+void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, std::int64_t step,
+                     const TrainingState& state);
+
+/// Loads the newest whole checkpoint, the same on all ranks; each reads and checks it by itself, so the
+/// folder must be on storage that all nodes share. Throws Error where a rank does not find it or finds other
+/// bytes.
+Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, TrainingState& state);
+
+} // namespace hpcml::ddp

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "hpcml/ddp/checkpoint.hpp"
+
+#include <sstream>
+#include <stdexcept>
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <torch/serialize/input-archive.h>
+#include <torch/serialize/output-archive.h>
+
+#include "ddp/checkpoint_folder.hpp"
+
+namespace hpcml::ddp {
+
+namespace {
+
+constexpr const char* k_file = "state.pt";
+
+at::Tensor number(std::int64_t value) { return at::scalar_tensor(value, at::kLong); }
+
+/// The state of this rank's generators, one behind the other.
+std::vector<at::Generator> generators_of(const ProcessGroup& group) {
+  std::vector<at::Generator> all{at::globalContext().defaultGenerator(at::Device(at::kCPU))};
+  if (group.device().is_cuda()) all.push_back(at::globalContext().defaultGenerator(group.device()));
+  return all;
+}
+
+/// All ranks' states of the i-th generator, on every rank: the same size on each.
+std::vector<at::Tensor> gather_states(ProcessGroup& group, const at::Generator& generator) {
+  std::vector<at::Tensor> states;
+  const auto own = generator.get_state().contiguous().to(group.device());
+  group.all_gather(states, own).wait();
+  for (auto& state : states) state = state.cpu();
+  return states;
+}
+
+std::string state_key(std::size_t generator, int rank) {
+  return "random_" + std::to_string(generator) + "_" + std::to_string(rank);
+}
+
+std::string pack_state(ProcessGroup& group, const TrainingState& state, std::int64_t step,
+                       const std::vector<std::vector<at::Tensor>>& random) {
+  torch::serialize::OutputArchive root, module, optimizer, sampler, values;
+  state.module.save(module);
+  state.optimizer.save(optimizer);
+  root.write("module", module);
+  root.write("optimizer", optimizer);
+  if (state.sampler != nullptr) {
+    state.sampler->save(sampler);
+    root.write("sampler", sampler);
+  }
+  for (const auto& [name, value] : state.values) values.write(name, value.detach().cpu(), true);
+  root.write("values", values);
+  root.write("step", number(step), true);
+  root.write("world_size", number(group.size()), true);
+  for (std::size_t i = 0; i < random.size(); ++i)
+    for (int rank = 0; rank < group.size(); ++rank)
+      root.write(state_key(i, rank), random[i][static_cast<std::size_t>(rank)], true);
+  std::ostringstream bytes;
+  root.save_to(bytes);
+  return bytes.str();
+}
+
+/// Rank 0's text becomes that of all.
+std::string share_text(ProcessGroup& group, const std::string& text) {
+  auto length = number(static_cast<std::int64_t>(text.size())).reshape({1}).to(group.device());
+  group.broadcast(length).wait();
+  auto bytes = at::zeros({length.item<int64_t>()}, at::kByte);
+  if (bytes.numel() == 0) return {};
+  if (group.rank() == 0) std::copy(text.begin(), text.end(), bytes.data_ptr<uint8_t>());
+  bytes = bytes.to(group.device());
+  group.broadcast(bytes).wait();
+  bytes = bytes.cpu();
+  return std::string(bytes.data_ptr<uint8_t>(), bytes.data_ptr<uint8_t>() + bytes.numel());
+}
+
+/// A tensor of its own: reading into one that is there would resize what the archive holds.
+at::Tensor read_tensor(torch::serialize::InputArchive& archive, const std::string& key) {
+  at::Tensor tensor;
+  archive.read(key, tensor, true);
+  return tensor;
+}
+
+void unpack_state(ProcessGroup& group, const std::string& bytes, TrainingState& state, Resumed& resumed) {
+  torch::serialize::InputArchive root, module, optimizer, sampler, values;
+  root.load_from(bytes.data(), bytes.size(), at::Device(at::kCPU));
+  root.read("module", module);
+  state.module.load(module);
+  root.read("optimizer", optimizer);
+  state.optimizer.load(optimizer);
+  resumed.step = read_tensor(root, "step").item<int64_t>();
+  resumed.world_size = static_cast<int>(read_tensor(root, "world_size").item<int64_t>());
+  if (state.sampler != nullptr && root.try_read("sampler", sampler)) state.sampler->load(sampler);
+  root.read("values", values);
+  for (auto& [name, value] : state.values) {
+    const at::NoGradGuard no_gradients;
+    const auto saved = read_tensor(values, name);
+    if (value.defined())
+      value.copy_(saved);
+    else
+      value = saved.clone();
+  }
+  if (resumed.world_size != group.size()) return;
+  auto generators = generators_of(group);
+  for (std::size_t i = 0; i < generators.size(); ++i)
+    generators[i].set_state(read_tensor(root, state_key(i, group.rank())));
+}
+
+} // namespace
+
+void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, std::int64_t step,
+                     const TrainingState& state) {
+  std::vector<std::vector<at::Tensor>> random;
+  for (const auto& generator : generators_of(group)) random.push_back(gather_states(group, generator));
+  std::string fault;
+  if (group.rank() == 0) {
+    try {
+      write_checkpoint(folder, step, {{k_file, pack_state(group, state, step, random)}});
+    } catch (const std::exception& error) {
+      fault = error.what();
+      if (fault.empty()) fault = "unknown";
+    }
+  }
+  fault = share_text(group, fault);
+  if (!fault.empty())
+    throw std::runtime_error("checkpoint " + std::to_string(step) + " was not written: " + fault);
+}
+
+Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, TrainingState& state) {
+  const auto newest =
+      share_text(group, group.rank() == 0 ? std::to_string(find_latest_checkpoint(folder)) : "");
+  Resumed resumed;
+  const std::int64_t step = std::stoll(newest);
+  if (step < 0) return resumed;
+  try {
+    unpack_state(group, read_checkpoint_file(folder, step, k_file), state, resumed);
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    group.fail("load_checkpoint",
+               what.substr(0, what.find('\n')) + "; the folder must be on storage that all nodes share");
+  }
+  group.barrier().wait();
+  return resumed;
+}
+
+} // namespace hpcml::ddp
