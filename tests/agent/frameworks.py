@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Frameworks find the same world with a rank per task and with an agent per node, on an emulated cluster of two nodes.
 
-    frameworks.py HPCML PYTHON      PYTHON has torch, lightning, accelerate; what it lacks is said and left out
+    frameworks.py HPCML PYTHON      PYTHON has torch, lightning, accelerate, jax; what it lacks is said and left out
 """
 import os
 import subprocess
