@@ -79,7 +79,7 @@ def run_rank(kind, width, bucket_bytes, file):
         optimizer.step()
     with open(f"{file}.{rank}", "wb") as out:
         for tensor in [*net.parameters(), *net.buffers()]:
-            out.write(tensor.detach().contiguous().numpy().tobytes())
+            out.write(bytes(tensor.detach().reshape(-1).view(torch.uint8).tolist()))
     dist.destroy_process_group()
 
 
