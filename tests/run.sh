@@ -8,7 +8,7 @@ cd "$repo"
 # shellcheck source=docs/setup.sh
 . docs/setup.sh
 started=$SECONDS
-say "this takes about 35 minutes on 2 cores: packages 3, release build 8, tests 20 (with those under ASan), second LibTorch 3"
+say "this takes about 40 minutes on 2 cores: packages 3, release build 9, tests 18, what is left under ASan with the second LibTorch 10"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 

@@ -165,6 +165,17 @@ void Conductor::take_failure(const Event& event, Time now) {
   stop(again, {}, now);
 }
 
+Order Conductor::order_after_failure(Order::Kind kind) const {
+  Order order;
+  order.kind = kind;
+  order.attempt = x_attempt;
+  order.restarts = x_restarts;
+  order.failure = x_failure;
+  order.restarts_all = x_again;
+  order.code = x_code;
+  return order;
+}
+
 void Conductor::stop(bool again, const std::string& reason, Time now) {
   x_again = again;
   x_reason = reason;
@@ -173,14 +184,8 @@ void Conductor::stop(bool again, const std::string& reason, Time now) {
   x_since = now;
   for (const auto id : x_participants) {
     if (x_agents.find(id) == x_agents.end()) continue;
-    Order order;
-    order.kind = Order::Kind::stop;
-    order.attempt = x_attempt;
-    order.restarts = x_restarts;
-    order.failure = x_failure;
+    Order order = order_after_failure(Order::Kind::stop);
     order.reason = reason;
-    order.restarts_all = again;
-    order.code = x_code;
     if (x_agents.at(id).leads) order.stacks = x_stacks;
     send(id, std::move(order), x_named);
     if (!started) x_agents.at(id).ended = true; // nothing runs yet
@@ -193,14 +198,7 @@ void Conductor::name_failure() {
   x_named = true;
   for (const auto& [id, agent] : x_agents) {
     if (!agent.leads) continue;
-    Order order;
-    order.kind = Order::Kind::name;
-    order.attempt = x_attempt;
-    order.restarts = x_restarts;
-    order.failure = x_failure;
-    order.restarts_all = x_again;
-    order.code = x_code;
-    return send(id, std::move(order));
+    return send(id, order_after_failure(Order::Kind::name));
   }
 }
 

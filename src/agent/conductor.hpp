@@ -78,6 +78,7 @@ private:
   void begin(Time now);
   void start(const std::string& place);
   void take_failure(const Event& event, Time now);
+  Order order_after_failure(Order::Kind kind) const;
   void stop(bool again, const std::string& reason, Time now);
   void name_failure();
   void look_at_stall(Time now);

@@ -36,18 +36,22 @@ Reducer::Reducer(std::shared_ptr<ProcessGroup> group,
     x_hooks.emplace_back(x_parameters[i].tensor, [this, i] { on_gradient(i); });
 }
 
+std::vector<GradientFacts> Reducer::gradient_facts() const {
+  std::vector<GradientFacts> gradients;
+  for (const auto& parameter : x_parameters)
+    gradients.push_back({kind_of(parameter.tensor), parameter.tensor.nbytes()});
+  return gradients;
+}
+
 BucketAssignment Reducer::first_assignment() const {
   // As torch does: one bucket per kind until the order of the gradients is known, unless it will not be asked
   // for.
   const auto most = std::numeric_limits<std::size_t>::max();
   const bool asks = x_options.find_unused_parameters && !x_options.static_graph;
-  std::vector<GradientFacts> gradients;
-  for (const auto& parameter : x_parameters)
-    gradients.push_back({kind_of(parameter.tensor), parameter.tensor.nbytes()});
   std::vector<std::size_t> order(x_parameters.size());
   std::iota(order.begin(), order.end(), 0);
   auto assignment =
-      assign_buckets(gradients, order,
+      assign_buckets(gradient_facts(), order,
                      asks ? std::vector<std::size_t>{x_options.first_bucket_bytes, x_options.bucket_bytes}
                           : std::vector<std::size_t>{most});
   std::reverse(assignment.begin(), assignment.end());
@@ -85,10 +89,7 @@ void Reducer::take_order_of(int root) {
   order = order.cpu();
   for (std::size_t i = 0; i < x_order.size(); ++i)
     x_order[i] = static_cast<std::size_t>(order.data_ptr<int64_t>()[i]);
-  std::vector<GradientFacts> gradients;
-  for (const auto& parameter : x_parameters)
-    gradients.push_back({kind_of(parameter.tensor), parameter.tensor.nbytes()});
-  lay_out(assign_buckets(gradients, x_order, {x_options.first_bucket_bytes, x_options.bucket_bytes}));
+  lay_out(assign_buckets(gradient_facts(), x_order, {x_options.first_bucket_bytes, x_options.bucket_bytes}));
   x_rebuilt = true;
 }
 
@@ -217,6 +218,11 @@ void Reducer::on_end_of_backward() {
   x_running = false;
   learn_static_graph();
   mark_unused();
+  finish_step();
+}
+
+/// Every gradient has its share in its bucket.
+void Reducer::finish_step() {
   begin_ready_buckets();
   finish_buckets();
   hand_out_gradients();
@@ -316,12 +322,7 @@ void Reducer::shadow_step(int root, bool weighted) {
     bucket.flat.zero_();
     bucket.missing = 0;
   }
-  begin_ready_buckets();
-  finish_buckets();
-  hand_out_gradients();
-  x_order_known = true;
-  x_reduces = false;
-  x_weighing = false;
+  finish_step();
 }
 
 } // namespace hpcml::ddp

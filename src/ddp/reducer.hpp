@@ -64,6 +64,7 @@ private:
   };
 
   void lay_out(const BucketAssignment& assignment);
+  std::vector<GradientFacts> gradient_facts() const;
   BucketAssignment first_assignment() const;
   void take_order_of(int root);
   void start_step();
@@ -75,6 +76,7 @@ private:
   void begin_bucket(Bucket& bucket);
   void on_end_of_backward();
   void mark_unused();
+  void finish_step();
   void finish_buckets();
   void hand_out_gradients();
   void learn_static_graph();
