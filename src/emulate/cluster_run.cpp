@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_start.hpp"
+#include "emulate/login_files.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "model/gpu_vendor.hpp"
 #include "slurm/variables.hpp"
@@ -67,6 +68,15 @@ util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir
 
 util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
   return {"cannot keep the logs in " + run.logs_dir + ": " + why, {}};
+}
+
+/// Login files of the site in the place of this machine's, whose `module` would win over the site's.
+util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+  TRY(const auto folder, write_login_profile(*run.site, sandbox.state_dir(), user));
+  for (const std::string place : {"/etc/profile.d", "/etc/bash.bashrc.d"})
+    if (std::error_code error; fs::is_directory(place, error))
+      TRY_DONE(sandbox.mount_on_login({folder, place}));
+  return util::Done{};
 }
 
 /// What a person wants to have afterwards must have a place before an hour of jobs.
@@ -149,6 +159,7 @@ util::Result<std::string> bring_up(Sandbox& sandbox, ClusterRun& run) {
   }
   TRY(auto user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));
+  TRY_DONE(cover_login_files(sandbox, run, user));
   TRY_DONE(start_slurm(sandbox, run, user));
   return user;
 }
@@ -186,9 +197,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
   util::EnvSnapshot env;
   for (const auto& [name, value] : caller.variables())
     if (!belongs_elsewhere(name)) env.set(name, value);
-  StandInOptions options;
-  options.state_dir = state_dir;
-  for (const auto& [name, value] : make_login_variables(site, options, user)) env.set(name, value);
+  for (const auto& [name, value] : make_login_variables(site, state_dir, user)) env.set(name, value);
   // Who runs hpcml by its path types its name there all the same.
   env.set("PATH", state_dir + "/bin:" + caller.get_or("PATH", "/usr/local/bin:/usr/bin:/bin") + ":" +
                       util::own_executable().parent_path().string());

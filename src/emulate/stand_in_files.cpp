@@ -6,6 +6,7 @@
 #include <set>
 
 #include "emulate/gpu_files.hpp"
+#include "emulate/login_files.hpp"
 #include "model/launcher.hpp"
 #include "model/mpi_ranks.hpp"
 #include "util/embedded.hpp"
@@ -18,23 +19,6 @@ namespace {
 
 using model::Site;
 using Files = std::map<std::string, StandInFile>;
-
-bool mentions(const std::string& text, const std::string& variable) {
-  return text.find("$" + variable) != std::string::npos || text.find("${" + variable) != std::string::npos;
-}
-
-/// True when a path in the profile lies under the variable: then jobs of the site have it.
-bool site_mentions(const Site& site, const std::string& variable) {
-  const auto any = [&](const auto& list, const auto& text) {
-    return std::any_of(list.begin(), list.end(),
-                       [&](const auto& item) { return mentions(text(item), variable); });
-  };
-  return mentions(site.storage.scratch, variable) ||
-         any(site.python, [](const auto& rule) { return rule.where; }) ||
-         any(site.node_types, [](const auto& type) { return type.local_disk.value_or(""); }) ||
-         any(site.caches, [](const auto& rule) { return rule.base; }) ||
-         any(site.env, [](const auto& rule) { return rule.expression ? rule.value : std::string(); });
-}
 
 bool has_python(const Site& site, model::PythonWay kind) {
   return std::any_of(site.python.begin(), site.python.end(),
@@ -203,12 +187,6 @@ bool has_stand_in(const std::string& program) {
                      [&](const auto& file) { return file.name == program + ".sh"; });
 }
 
-/// The text by which bash brings `module` along in the environment; one line, without single quotes.
-std::string module_function(const StandInOptions& options) {
-  const std::string lib = options.state_dir + "/lib/";
-  return "() { . " + lib + "common.sh && . " + lib + "module.sh && hpcml_module \"$@\"; }";
-}
-
 void put(Files& files, const StandInOptions& options, const std::string& path, const std::string& source,
          unsigned mode) {
   files[path] = {util::replace_all(std::string(stand_in_text(source)), "@STATE_DIR@", options.state_dir),
@@ -319,25 +297,12 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
   if (!options.accounting) put(files, options, "bin/sacct", "sacct.sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;
-  prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options));
+  prolog = util::replace_all(prolog, "@MODULE_FUNCTION@", module_function(options.state_dir));
   prolog = util::replace_all(prolog, "@JOB_DIRECTORY@", has_job_directory(site) ? "yes" : "no");
   put(files, options, "lib/tidy_node.sh", "tidy_node.sh", 0644);
   for (const auto* program : {"prolog", "epilog"})
     put(files, options, std::string("lib/") + program, std::string(program) + ".sh", 0755);
   return files;
-}
-
-bool has_job_directory(const Site& site) { return site_mentions(site, "SLURM_TMPDIR"); }
-
-std::map<std::string, std::string> make_login_variables(const Site& site, const StandInOptions& options,
-                                                        const std::string& user) {
-  std::map<std::string, std::string> variables;
-  variables["BASH_FUNC_module%%"] = module_function(options);
-  variables["BASH_FUNC_ml%%"] = "() { module load \"$@\"; }";
-  for (const auto* name : {"SCRATCH", "WORK"})
-    if (site_mentions(site, name))
-      variables[name] = options.state_dir + "/" + util::to_lower(name) + "/" + user;
-  return variables;
 }
 
 } // namespace hpcml::emulate

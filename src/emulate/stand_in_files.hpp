@@ -35,12 +35,4 @@ struct StandInFile {
 std::map<std::string, StandInFile> make_stand_ins(const model::Site& site, const ClusterLayout& layout,
                                                   const StandInOptions& options);
 
-/// Variables of a login shell on the site: `module` as an exported function, $SCRATCH and the like. PATH is
-/// not among them.
-std::map<std::string, std::string>
-make_login_variables(const model::Site& site, const StandInOptions& options, const std::string& user);
-
-/// True where jobs of the site find $SLURM_TMPDIR.
-bool has_job_directory(const model::Site& site);
-
 } // namespace hpcml::emulate

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What a login shell on an emulated site has: variables, `module`, and the folder in /etc/profile.d's place.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "model/site.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// The text by which bash brings `module` along in the environment; one line, without single quotes.
+std::string module_function(const std::string& state_dir);
+
+/// Variables of a login shell on the site: `module` as an exported function, $SCRATCH and the like. PATH is
+/// not among them.
+std::map<std::string, std::string> make_login_variables(const model::Site& site, const std::string& state_dir,
+                                                        const std::string& user);
+
+/// True where jobs of the site find $SLURM_TMPDIR.
+bool has_job_directory(const model::Site& site);
+
+/// The file from which login shells have the same variables and find the stand-ins first: what jobs without
+/// the caller's environment and scripts under `bash -l` read.
+std::string make_login_profile(const model::Site& site, const std::string& state_dir,
+                               const std::string& user);
+
+/// Writes that file into a folder of the state directory; that folder is to lie over this machine's own,
+/// whose files (another `module`, $BASH_ENV) are not the site's.
+util::Result<std::string> write_login_profile(const model::Site& site, const std::string& state_dir,
+                                              const std::string& user);
+
+} // namespace hpcml::emulate

@@ -1,0 +1,14 @@
+# shellcheck shell=sh
+# Read by login shells in the place of what this machine has in /etc/profile.d.
+case ":$PATH:" in
+  *":@STATE_DIR@/bin:"*) ;;
+  *) export PATH="@STATE_DIR@/bin:$PATH" ;;
+esac
+module() {
+  # shellcheck source=/dev/null
+  . "@STATE_DIR@/lib/common.sh" && . "@STATE_DIR@/lib/module.sh" && hpcml_module "$@"
+}
+ml() { module load "$@"; }
+# Other shells know no functions in the environment: bash below them has it from its own login files.
+# shellcheck disable=SC3045
+if [ -n "${BASH_VERSION-}" ]; then export -f module ml; fi

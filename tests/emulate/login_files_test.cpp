@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Login shells on an emulated site: its `module`, whatever this machine has in /etc/profile.d.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include "emulate/cluster_helper.hpp"
+#include "emulate/login_files.hpp"
+#include "emulate/stand_ins_helper.hpp"
+#include "util/file.hpp"
+#include "util/shell_quote.hpp"
+
+using namespace hpcml;
+
+TEST_CASE("a machine's own module system does not reach a job that reads the login files", "[slurm]") {
+  if (::geteuid() != 0) {
+    WARN("not tried: only root can put files into a /etc/profile.d of the test's own");
+    return;
+  }
+  const test::TempFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    REQUIRE(util::write_file(folder / name, text));
+  };
+  std::filesystem::create_directory(folder / "profile.d");
+  // As Lmod does it: a function that is exported, and a file by which every bash has it again.
+  const auto again = util::shell_quote((folder / "again.sh").string());
+  write("again.sh", "module() { echo \"the machine's module: $*\"; }\n");
+  write("profile.d/modules.sh", ". " + again + "; export -f module; export BASH_ENV=" + again + "\n");
+  const std::string asks = "type -t module; module load StdEnv/2023 && echo loaded; module load nowhere; "
+                           "echo $?; command -v sacct; echo ${SCRATCH##*/}\n";
+  write("job.sh",
+        "#!/bin/bash -l\n#SBATCH --time=5 --account=def-me --mem=1G --export=NONE --output=out\n" + asks);
+  write("login.sh", asks);
+  const auto result = util::run_process({"env", "-C", folder.path().string(), "unshare", "--mount", "bash",
+                                         "-ec", "mount --bind profile.d /etc/profile.d; exec \"$@\"", "_",
+                                         HPCML_BINARY, "emulate", "--site", "narval", "--", "bash", "-c",
+                                         "sbatch -W job.sh >&2; cat out; bash -l login.sh"},
+                                        util::EnvSnapshot::of_process(), std::chrono::seconds(600));
+  REQUIRE(result);
+  INFO(result->err << result->out);
+  CHECK(result->out.find("the machine's") == std::string::npos);
+  // Twice: in the job, and in a login shell on the login node.
+  const auto first = result->out.find("function\nloaded\n");
+  REQUIRE(first != std::string::npos);
+  CHECK(result->out.find("function\nloaded\n", first + 1) != std::string::npos);
+  CHECK(result->out.find("/bin/sacct") != std::string::npos);
+}
+
+TEST_CASE("the login file gives every shell the site's module, its folders and the stand-ins first") {
+  const test::Installed installed;
+  auto site = test::rich_site();
+  site.storage.scratch = "$SCRATCH/runs";
+  const auto state = installed.folder.path().string();
+  REQUIRE(util::write_file(installed.folder / "site.sh", emulate::make_login_profile(site, state, "o'hara")));
+  for (const auto* shell : {"bash", "sh"}) {
+    const auto said = util::run_process(
+        {"env", "-i", "PATH=/usr/bin:/bin", shell, "-c",
+         ". " + util::shell_quote(state + "/site.sh") + "; echo \"$SCRATCH\"; command -v sacct"},
+        util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+    REQUIRE(said);
+    CAPTURE(shell, said->err);
+    CHECK(said->out == state + "/scratch/o'hara\n" + state + "/bin/sacct\n");
+    CHECK(said->err.empty());
+  }
+  const auto loaded =
+      installed.bash("unset -f module; . " + util::shell_quote(state + "/site.sh") +
+                     "; module use /appl/modules; module load bindings && bash -c 'module load "
+                     "nowhere || echo refused'");
+  INFO(loaded.err);
+  CHECK(loaded.out == "refused\n");
+}
