@@ -56,21 +56,11 @@ pack_deb() {
   mkdir -p "$folder/DEBIAN" "$folder/usr/share/doc/hpcml"
   cp -a "$work/tree-$arch/." "$folder/usr"
   cp "$work/pack/copyright" "$folder/usr/share/doc/hpcml/copyright"
-  cat >"$folder/DEBIAN/control" <<CONTROL
-Package: hpcml
-Version: $version
-Architecture: $debian
-Maintainer: the hpcml authors
-Section: science
-Priority: optional
-Installed-Size: $(du -sk --apparent-size "$folder/usr" | cut -f1)
-Depends: libc6 (>= 2.28)
-Suggests: slurm-wlm, hwloc-nox, iproute2
-Description: Slurm job scripts, checks, rehearsals and launches for distributed training
- hpcml writes sbatch scripts for many clusters from what their documents say, finds
- what is wrong with others' scripts, rehearses jobs on a private Slurm, and starts
- the ranks of PyTorch and LibTorch programs on the node.
-CONTROL
+  {
+    printf 'Package: hpcml\nVersion: %s\nArchitecture: %s\nMaintainer: the hpcml authors\n' "$version" "$debian"
+    printf 'Installed-Size: %s\nDepends: libc6 (>= 2.28)\n' "$(du -sk --apparent-size "$folder/usr" | cut -f1)"
+    cat cmake/release/control # what it has in common with the package that cpack makes
+  } >"$folder/DEBIAN/control"
   (cd "$folder" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
   find "$folder" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
   chmod -R u+rwX,go=rX "$folder"

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Spack: from the release's archive of the sources, which brings the headers it needs. It goes to packages/hpcml/package.py of a repository of yours."""
+"""Spack: from the release's archive of the sources, which brings the headers it needs.
+
+It goes to packages/hpcml/package.py of a repository of yours.
+"""
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
 from spack.package import *
 
 

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What cmake --install and cpack make of a build, as the person has it who gets it: package_test.py BUILD_FOLDER"""
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+
+
+def run(*words, **more):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, **more)
+    if done.returncode:
+        raise AssertionError("%s ended with %d:\n%s" % (" ".join(map(str, words)), done.returncode, done.stdout))
+    return done.stdout
+
+
+def files_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.holder.cleanup)
+        cls.folder = pathlib.Path(cls.holder.name)
+        cls.installed = cls.folder / "installed"
+        run("cmake", "--install", BUILD, "--prefix", cls.installed)
+        # The usual compression of a Debian package takes most of the time.
+        run("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", cls.folder / "packages", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=str(BUILD))
+        cls.version = re.search(r"project\(hpcml VERSION ([0-9.]+)", (REPO / "CMakeLists.txt").read_text()).group(1)
+
+    def runs(self, program):
+        """As somebody who has nothing else of it, in another folder."""
+        empty = self.folder / "empty"
+        empty.mkdir(exist_ok=True)
+        plain = {"PATH": "/usr/bin:/bin", "HOME": str(empty)}
+        self.assertEqual(run(program, "--version", env=plain, cwd=str(empty)), "hpcml %s\n" % self.version)
+        script = run(program, "gen", "--site", "lumi", "--nodes", "1", "--gpus-per-node", "8", "--account", "project_1", "--time", "10", "--",
+                     "python", "train.py", env=plain, cwd=str(empty))
+        self.assertIn(str(program), script)
+        self.assertNotIn(str(BUILD), script)
+
+    def test_an_installation_is_moved_and_scripts_name_its_new_place(self):
+        moved = self.folder / "moved" / "elsewhere"
+        moved.parent.mkdir()
+        shutil.copytree(str(self.installed), str(moved), symlinks=True)
+        self.runs(moved / "bin/hpcml")
+        for path in files_in(moved):
+            if not path.startswith(("bin/", "lib", "share/man")):
+                self.assertNotIn(str(self.installed).encode(), (moved / path).read_bytes(), path)
+
+    def test_the_archive_has_the_installation_and_the_texts_and_runs_where_it_is_unpacked(self):
+        name = "hpcml-%s-linux-%s" % (self.version, platform.machine())
+        shutil.unpack_archive(str(self.folder / "packages" / (name + ".tar.gz")), str(self.folder / "archive"))
+        self.assertEqual(os.listdir(str(self.folder / "archive")), [name])
+        unpacked = self.folder / "archive" / name
+        self.assertEqual(files_in(unpacked), sorted(files_in(self.installed) + ["CHANGELOG.md", "LICENSE", "README.md"]))
+        self.assertIn("Compiled in: ", (unpacked / "LICENSE").read_text())
+        self.runs(unpacked / "bin/hpcml")
+
+    def test_the_debian_package_has_the_installation_and_says_of_itself_what_the_releases_does(self):
+        if not shutil.which("dpkg-deb"):
+            self.skipTest("no dpkg-deb")
+        package, = (self.folder / "packages").glob("hpcml_%s_*.deb" % self.version)
+        run("dpkg-deb", "-x", package, self.folder / "debian")
+        self.assertEqual(files_in(self.folder / "debian"), sorted("usr/" + path for path in files_in(self.installed) + ["share/doc/hpcml/copyright"]))
+        told = run("dpkg-deb", "-f", package)
+        for line in (REPO / "cmake/release/control").read_text().splitlines():
+            self.assertIn(line + "\n", told)
+        self.assertRegex(told, r"Depends: .*libc6 \(>= [0-9.]+\)")
+        self.runs(self.folder / "debian/usr/bin/hpcml")
+
+
+if __name__ == "__main__":
+    unittest.main()
