@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What an agent costs, torchrun beside it in one run: python3 tests/bench/agent.py [HPCML [TORCHRUN]]
 
-Start of 8 ranks to the last one's first line (goal: at most 1/20 of torchrun's), the agent's memory while they run (goal: 12 MB with the
-processes that it keeps beside it), its processor time while nothing happens (goal: 1 % of a core), and from a rank's end to its failure
-being known at each of 4 agents on this machine (goal: 100 ms).
+Start of 8 ranks to the last one's first line, the agent's memory while they run (with the processes that it keeps beside it), its
+processor time while nothing happens, and from a rank's end to its failure being known at each of 4 agents on this machine. Goals: goals.json.
 """
 import os
 import shutil
@@ -16,10 +15,13 @@ import sys
 import tempfile
 import time
 
+import goals
+
 BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/release/bin/hpcml")
 HPCML = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else BUILT)
 TORCHRUN = sys.argv[2] if len(sys.argv) > 2 else shutil.which("torchrun")
 RANKS = 8
+OURS = "hpcml torchrun"
 
 
 def clean():
@@ -93,12 +95,15 @@ def known_everywhere(command):
         return (max(when for name, when in times.items() if name.startswith("stopped")) - times["failed"]) * 1e3
 
 
-def verdict(value, goal, unit):
-    return f"{value:.3g} {unit} (goal {goal:g}: {'yes' if value <= goal else 'MISSED'})"
+def compare(name, values, unit):
+    """A line for each side; the row is ours."""
+    for who, value in values.items():
+        told = goals.note(name, value, ours={unit: value}, peer={unit: values.get("torchrun")}) if who == OURS else ""
+        print(f"{who:15} {goals.GOALS[name]['what']}: {value:.3g} {unit} {told}", flush=True)
 
 
 def main():
-    rows = {"hpcml torchrun": [HPCML, "torchrun"]}
+    rows = {OURS: [HPCML, "torchrun"]}
     if TORCHRUN:
         rows["torchrun"] = [TORCHRUN]
     starts = {name: [] for name in rows}
@@ -108,15 +113,21 @@ def main():
     for name, times in starts.items():
         print(f"{name:15} {RANKS} ranks have begun after {statistics.median(times) * 1e3:.0f} ms")
     if TORCHRUN:
-        print(f"start, share of torchrun's: {verdict(statistics.median(starts['hpcml torchrun']) / statistics.median(starts['torchrun']), 1 / 20, '')}")
-    for name, command in rows.items():
-        megabytes, share = idle_cost(command)
-        print(f"{name:15} memory {verdict(megabytes, 12, 'MB')}, idle {verdict(share * 100, 1, '% of a core')}")
+        ours, peer = (statistics.median(starts[name]) for name in (OURS, "torchrun"))
+        ratio = statistics.median(a / b for a, b in zip(starts[OURS], starts["torchrun"]))
+        told = goals.note("launch/start", ratio, ours={"wall_ms": round(ours * 1e3)}, peer={"wall_ms": round(peer * 1e3)}, pairs=5)
+        print(f"start, share of torchrun's: {ratio:.3g} {told}")
+    idle = {name: idle_cost(command) for name, command in rows.items()}
+    compare("launch/memory", {name: cost[0] for name, cost in idle.items()}, "MB")
+    compare("launch/idle", {name: cost[1] * 100 for name, cost in idle.items()}, "%")
+    known = {}
     for name, command in rows.items():
         try:
-            print(f"{name:15} a failure is known at 4 agents after {verdict(statistics.median([known_everywhere(command) for _ in range(3)]), 100, 'ms')}")
+            known[name] = statistics.median([known_everywhere(command) for _ in range(3)])
         except (subprocess.TimeoutExpired, KeyError, ValueError) as problem:
             print(f"{name:15} a failure at 4 agents: not measured ({problem!r})")
+    compare("launch/failure", known, "ms")
 
 
-main()
+if __name__ == "__main__":
+    main()
