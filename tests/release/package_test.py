@@ -58,6 +58,24 @@ class Packages(unittest.TestCase):
             if not path.startswith(("bin/", "lib", "share/man")):
                 self.assertNotIn(str(self.installed).encode(), (moved / path).read_bytes(), path)
 
+    def test_another_project_finds_the_program_and_checks_its_jobs_with_it(self):
+        moved, project = self.folder / "found" / "hpcml", self.folder / "project"
+        moved.parent.mkdir()
+        shutil.copytree(str(self.installed), str(moved), symlinks=True)
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.16)\nproject(jobs LANGUAGES NONE)\nfind_package(hpcml 0.1 REQUIRED)\n"
+            "message(STATUS \"found ${hpcml_EXECUTABLE} ${hpcml_VERSION}\")\nenable_testing()\n"
+            "add_test(NAME right COMMAND hpcml::hpcml check ${CMAKE_SOURCE_DIR}/right.sh)\n"
+            "add_test(NAME wrong COMMAND hpcml::hpcml check ${CMAKE_SOURCE_DIR}/wrong.sh)\n")
+        (project / "right.sh").write_text("#!/bin/bash\n#SBATCH --nodes=2 --time=10\nsrun hostname\n")
+        (project / "wrong.sh").write_text("#!/bin/bash\n#SBATCH --nodes=two\nsrun hostname\n")
+        said = run("cmake", "-S", project, "-B", project / "build", "-DCMAKE_PREFIX_PATH=%s" % moved)
+        self.assertIn("found %s %s\n" % (moved / "bin/hpcml", self.version), said)
+        run("ctest", "-R", "right", cwd=str(project / "build"))
+        with self.assertRaisesRegex(AssertionError, "1 tests failed"):
+            run("ctest", "-R", "wrong", cwd=str(project / "build"))
+
     def test_the_archive_has_the_installation_and_the_texts_and_runs_where_it_is_unpacked(self):
         name = "hpcml-%s-linux-%s" % (self.version, platform.machine())
         shutil.unpack_archive(str(self.folder / "packages" / (name + ".tar.gz")), str(self.folder / "archive"))
