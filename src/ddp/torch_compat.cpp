@@ -189,9 +189,10 @@ bool Transfer::wait_for(std::chrono::milliseconds limit) const {
     try {
       return x_state->work->wait(std::max(limit, std::chrono::milliseconds(1)));
     } catch (const std::exception&) {
-      if (x_state->work->isCompleted()) throw;
-      return false;
+      if (!x_state->work->isCompleted()) return false;
     }
+    // It failed, or it ended just after the time was over: the operation itself knows.
+    return x_state->work->wait();
   });
 }
 
