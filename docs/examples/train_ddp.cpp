@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Data-parallel training in C++ with LibTorch: a small network learns handwritten digits, each rank sees only
-// some of them.
+// Data-parallel training in C++ with LibTorch and hpcml::ddp: a small network learns handwritten digits, each
+// rank sees only some of them.
 //
 //   hpcml launch --nproc-per-node 4 -- train_ddp          (on one machine; under Slurm: srun hpcml launch --
 //   train_ddp)
 //
-// The rank's place comes from the environment that `hpcml launch` or `torchrun` sets (hpcml/rank_env.hpp).
 // Each rank holds the training images of some digits only, so a network that is trained alone never learns
 // the others: only if the gradients are really averaged over the ranks does the held-out accuracy get high.
 // At the end the weights are compared byte by byte. Exit code 0 means: accuracy reached and all ranks hold
@@ -15,21 +14,20 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <sstream>
+#include <unistd.h>
 
 #include <torch/torch.h>
 
-#include "ddp/network.hpp"
-#include "ddp/torch_compat.hpp"
-#include "digits.hpp"
-#include "hpcml/rank_env.hpp"
-#include "torch/json_line.hpp"
-#include "torch/own_connections.hpp"
-#include "torch/rendezvous.hpp"
+#include <hpcml/ddp/distributed_data_parallel.hpp>
+#include <hpcml/ddp/own_connections.hpp>
+#include <hpcml/json_line.hpp>
 
+#include "digits.hpp"
+
+namespace ddp = hpcml::ddp;
 using hpcml::JsonLine;
-using hpcml::RankEnv;
-using hpcml::helper::Communicator;
 
 struct Options {
   std::string data;
@@ -38,10 +36,9 @@ struct Options {
   double learning_rate = 0.01;
   double threshold = 0.93;
   bool communicate = true;
-  hpcml::helper::GroupOptions group;
-  Options() {
-    group.timeout = std::chrono::seconds(120);
-  } // ranks of one job may start a while apart on busy nodes
+  ddp::InitOptions group;
+  // Ranks of one job may start a while apart on busy nodes.
+  Options() { group.timeout = std::chrono::seconds(120); }
 };
 
 struct Network : torch::nn::Module {
@@ -63,38 +60,25 @@ torch::Tensor rows_of_rank(const torch::Tensor& labels, int rank, int world_size
   return rows.index({torch::indexing::Slice(rank / teams, torch::indexing::None, members)});
 }
 
-/// Sums the gradients and the number of images over all ranks, then divides: the gradient of the whole data
-/// set, also when the ranks hold different numbers of images. One flat tensor, so one all_reduce per step.
-void average_gradients(Network& network, double images, Communicator* group) {
-  std::vector<torch::Tensor> parts;
-  for (const auto& weight : network.parameters()) parts.push_back(weight.grad().flatten());
-  parts.push_back(torch::full({1}, images, parts.front().options()));
-  auto flat = torch::cat(parts);
-  if (group != nullptr) group->all_reduce_sum(flat);
-  flat /= flat[-1].item<double>();
-  int64_t offset = 0;
-  for (auto& weight : network.parameters()) {
-    weight.mutable_grad().copy_(flat.narrow(0, offset, weight.numel()).view_as(weight));
-    offset += weight.numel();
-  }
-}
-
-double train(Network& network, const examples::Digits& digits, const RankEnv& env, const Options& options,
-             Communicator& group) {
-  const auto rows = rows_of_rank(digits.train_labels, env.rank, env.world_size);
-  const auto images = digits.train_images.index_select(0, rows).to(group.device());
-  const auto labels = digits.train_labels.index_select(0, rows).to(group.device());
-  torch::optim::Adam optimizer(network.parameters(), torch::optim::AdamOptions(options.learning_rate));
+/// The loss of this rank's images, a mean over them; returns the last one.
+double train(const std::shared_ptr<Network>& network, const examples::Digits& digits, const Options& options,
+             const std::shared_ptr<ddp::ProcessGroup>& group) {
+  const auto rows = rows_of_rank(digits.train_labels, group->rank(), group->size());
+  const auto images = digits.train_images.index_select(0, rows).to(group->device());
+  const auto labels = digits.train_labels.index_select(0, rows).to(group->device());
+  ddp::DistributedDataParallel<Network> model(network, group);
+  torch::optim::Adam optimizer(network->parameters(), torch::optim::AdamOptions(options.learning_rate));
+  std::optional<ddp::NoSync> alone;
+  if (!options.communicate) alone.emplace(model.no_sync());
   double loss_value = 0;
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     optimizer.zero_grad();
-    const auto loss = torch::nn::functional::cross_entropy(
-        network.forward(images), labels,
-        torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum));
+    // Ranks hold different numbers of images: the gradient is to be the one of the whole data set.
+    model.set_batch_samples(static_cast<double>(images.size(0)));
+    const auto loss = torch::nn::functional::cross_entropy(model.forward(images), labels);
     loss.backward();
-    average_gradients(network, static_cast<double>(images.size(0)), options.communicate ? &group : nullptr);
     optimizer.step();
-    loss_value = loss.item<double>() / static_cast<double>(std::max<int64_t>(1, images.size(0)));
+    loss_value = loss.item<double>();
   }
   return loss_value;
 }
@@ -117,8 +101,9 @@ torch::Tensor weight_bytes(Network& network) {
 }
 
 /// How many bytes of any rank's weights differ from those of rank 0.
-int64_t differing_bytes(const torch::Tensor& own, Communicator& group) {
-  const auto all = group.all_gather(own.to(group.device()));
+int64_t differing_bytes(const torch::Tensor& own, ddp::ProcessGroup& group) {
+  std::vector<torch::Tensor> all;
+  group.all_gather(all, own.to(group.device())).wait();
   int64_t differing = 0;
   for (const auto& other : all) differing += other.ne(all.front()).sum().item<int64_t>();
   return differing;
@@ -133,8 +118,15 @@ std::string own_status(const std::string& name) {
   return {};
 }
 
-void report(const RankEnv& env, const Options& options, const Communicator& group,
-            const std::vector<hpcml::helper::OwnConnection>& connections, JsonLine line) {
+std::string host_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+void report(const Options& options, const ddp::ProcessGroup& group,
+            const std::vector<ddp::OwnConnection>& connections, JsonLine line) {
+  const auto& env = group.environment();
   std::vector<JsonLine> sockets;
   std::string interfaces;
   for (const auto& one : connections) {
@@ -144,7 +136,7 @@ void report(const RankEnv& env, const Options& options, const Communicator& grou
       interfaces += (interfaces.empty() ? "" : ",") + one.interface;
   }
   std::ostringstream text;
-  text << "rank " << env.rank << " of " << env.world_size << " on " << hpcml::helper::host_name() << ": CPUs "
+  text << "rank " << env.rank << " of " << env.world_size << " on " << host_name() << ": CPUs "
        << own_status("Cpus_allowed_list") << ", " << group.backend() << " over "
        << (interfaces.empty() ? "no connection" : interfaces)
        << (connections.empty() ? "" : " from " + connections.front().local) << ", device "
@@ -165,42 +157,38 @@ void report(const RankEnv& env, const Options& options, const Communicator& grou
 }
 
 int run(const Options& options) {
-  const RankEnv env = RankEnv::from_environment();
   // This network is too small to gain from more threads; on a shared machine they would only get in each
   // other's way.
   torch::set_num_threads(1);
   torch::manual_seed(1);
   const auto digits = examples::load_digits(options.data);
-  hpcml::helper::PhaseMeeting meeting(env, options.group.timeout);
-  hpcml::helper::GroupOptions group_options = options.group;
-  if (group_options.backend == "auto") group_options.backend = env.backend;
-  Communicator group(meeting.store(), env, group_options);
+  const auto group = ddp::init_process_group(options.group);
+  const auto& env = group->environment();
 
-  Network network;
-  network.to(group.device());
-  const double loss = train(network, digits, env, options, group);
-  const double correct = accuracy(network, digits, group.device());
-  const auto bytes = weight_bytes(network);
+  const auto network = std::make_shared<Network>();
+  network->to(group->device());
+  const double loss = train(network, digits, options, group);
+  const double correct = accuracy(*network, digits, group->device());
+  const auto bytes = weight_bytes(*network);
   // Read here, before the last exchange in which all ranks need each other: later a rank that is done may
   // have hung up.
-  const auto connections = hpcml::helper::own_connections(env.master_port);
-  const int64_t differing = differing_bytes(bytes, group);
+  const auto connections = ddp::own_connections(env.master_port);
+  const int64_t differing = differing_bytes(bytes, *group);
   // Rank 0's accuracy decides for all, so that all end with the same exit code.
-  auto decisive =
-      torch::full({1}, correct, torch::TensorOptions().dtype(torch::kDouble).device(group.device()));
-  group.broadcast(decisive, 0);
+  auto decisive = torch::full({1}, correct, torch::kDouble).to(group->device());
+  group->broadcast(decisive).wait();
   const bool learned = decisive.item<double>() >= options.threshold;
 
   report(
-      env, options, group, connections,
+      options, *group, connections,
       JsonLine()
           .add("rank", env.rank)
           .add("local_rank", env.local_rank)
           .add("world_size", env.world_size)
-          .add("host", hpcml::helper::host_name())
-          .add("backend", group.backend())
-          .add("interface", group.interface_name())
-          .add("torch", hpcml::ddp::torch_facts().header_version)
+          .add("host", host_name())
+          .add("backend", group->backend())
+          .add("interface", group->interface_name())
+          .add("torch", TORCH_VERSION)
           .add("loss", loss)
           .add("accuracy", correct)
           .add("weights_hash", examples::fnv1a_hex(bytes.data_ptr(), static_cast<std::size_t>(bytes.numel())))
@@ -216,7 +204,6 @@ int run(const Options& options) {
       std::fprintf(stderr, "train_ddp: rank 0's network did not learn the digits that other ranks hold%s\n",
                    options.communicate ? "" : " (as expected with --no-communication)");
   }
-  meeting.finish();
   return learned && differing == 0 ? 0 : 1;
 }
 

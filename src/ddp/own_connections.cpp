@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads /proc/self/net/tcp{,6}: which addresses the sockets of this process really use.
+#include "hpcml/ddp/own_connections.hpp"
+
 #include <arpa/inet.h>
 #include <cstring>
 #include <filesystem>
@@ -8,9 +10,8 @@
 #include <sstream>
 
 #include "ddp/network.hpp"
-#include "torch/own_connections.hpp"
 
-namespace hpcml::helper {
+namespace hpcml::ddp {
 
 namespace {
 
@@ -50,7 +51,7 @@ End parse_end(const std::string& text) {
   return end;
 }
 
-std::string interface_of(const std::string& address, const std::vector<ddp::InterfaceAddress>& all) {
+std::string interface_of(const std::string& address, const std::vector<InterfaceAddress>& all) {
   for (const auto& one : all)
     if (one.address == address) return one.interface;
   return {};
@@ -60,7 +61,7 @@ std::string interface_of(const std::string& address, const std::vector<ddp::Inte
 
 std::vector<OwnConnection> own_connections(int ignored_port) {
   const auto inodes = own_inodes();
-  const auto interfaces = ddp::interface_addresses();
+  const auto interfaces = interface_addresses();
   std::vector<OwnConnection> list;
   for (const char* table : {"/proc/self/net/tcp", "/proc/self/net/tcp6"}) {
     std::ifstream file(table);
@@ -82,4 +83,4 @@ std::vector<OwnConnection> own_connections(int ignored_port) {
   return list;
 }
 
-} // namespace hpcml::helper
+} // namespace hpcml::ddp

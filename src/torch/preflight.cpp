@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "ddp/network.hpp"
+#include "hpcml/ddp/own_connections.hpp"
 #include "hpcml/exit_code.hpp"
 #include "torch/json_line.hpp"
-#include "torch/own_connections.hpp"
 #include "torch/rendezvous.hpp"
 #include "torch/watchdog.hpp"
 
@@ -33,7 +33,7 @@ JsonLine event(const char* name, const RankEnv& env) {
   ::_exit(k_preflight_failed);
 }
 
-JsonLine connection_line(const OwnConnection& connection) {
+JsonLine connection_line(const ddp::OwnConnection& connection) {
   JsonLine line;
   line.add("local", connection.local).add("remote", connection.remote).add("interface", connection.interface);
   return line;
@@ -75,7 +75,7 @@ void report_measured(const char* phase, const RankEnv& env, const Communicator& 
 
 void report_connected(const RankEnv& env, const Communicator& group, Clock::time_point start) {
   std::vector<JsonLine> connections;
-  for (const auto& connection : own_connections(env.master_port))
+  for (const auto& connection : ddp::own_connections(env.master_port))
     connections.push_back(connection_line(connection));
   print(event("connected", env)
             .add("backend", group.backend())
@@ -88,7 +88,7 @@ void report_connected(const RankEnv& env, const Communicator& group, Clock::time
 /// What this rank adds to the summary.
 std::string rank_note(const RankEnv& env, const Communicator& group, const Measured& reduced,
                       const Measured& sent) {
-  const auto used = own_connections(env.master_port);
+  const auto used = ddp::own_connections(env.master_port);
   return JsonLine()
       .add("rank", env.rank)
       .add("host", host_name())

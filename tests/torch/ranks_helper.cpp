@@ -66,5 +66,6 @@ Run run_ranks(int world_size, const std::vector<int>& present,
 
 std::string helper_path() { return std::string(HPCML_BINARY_DIR) + "/libexec/hpcml/hpcml-torch"; }
 std::string train_path() { return std::string(HPCML_BINARY_DIR) + "/bin/train_ddp"; }
+std::string resume_path() { return std::string(HPCML_BINARY_DIR) + "/bin/resume_ddp"; }
 
 } // namespace torch_test

@@ -31,5 +31,6 @@ Run run_ranks(int world_size, const std::vector<int>& present,
 /// The programs under test.
 std::string helper_path();
 std::string train_path();
+std::string resume_path();
 
 } // namespace torch_test

@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 using namespace hpcml;
 using namespace torch_test;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -71,6 +72,27 @@ TEST_CASE(
     hashes.insert(folder.of(rank).at("weights_hash").get<std::string>());
   }
   CHECK(hashes.size() == 4);
+}
+
+TEST_CASE("a training that stops goes on from its last checkpoint and ends as one that did not stop") {
+  const ReportFolder folder;
+  const auto last_line = [&](const std::vector<std::string>& flags) {
+    const auto run = run_ranks(2, {0, 1}, [&](int) {
+      std::vector<std::string> words = {resume_path(), "--steps", "60", "--save-every", "20"};
+      words.insert(words.end(), flags.begin(), flags.end());
+      return words;
+    });
+    INFO(run.transcript());
+    for (const auto& [rank, output] : run.ranks) CHECK(output.exit_code == 0);
+    return run.ranks.at(0).out;
+  };
+  const auto whole = last_line({});
+  CHECK_THAT(whole, StartsWith("60 steps, held-out accuracy 0.9"));
+  const std::vector<std::string> saved = {"--checkpoints", folder.path.string()};
+  const auto stopped = last_line({saved[0], saved[1], "--stop-after", "50"});
+  CHECK(stopped == "stopped before step 50; the same command without --stop-after goes on\n");
+  // Three epochs of 23 steps, one of 32 images each: step 40 is in the second one.
+  CHECK(last_line(saved) == "goes on after step 39, epoch 1\n" + whole);
 }
 
 TEST_CASE("a missing or damaged data file is named") {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace hpcml::helper {
+namespace hpcml::ddp {
 
 /// An established TCP connection of this process, both ends as "address:port".
 struct OwnConnection {
@@ -17,4 +17,4 @@ struct OwnConnection {
 /// /proc.
 std::vector<OwnConnection> own_connections(int ignored_port);
 
-} // namespace hpcml::helper
+} // namespace hpcml::ddp
