@@ -12,6 +12,7 @@
 #include "cli/chosen_site.hpp"
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
+#include "emulate/slurm_build.hpp"
 #include "emulate/submitted_job.hpp"
 #include "site/verdict.hpp"
 #include "site/words.hpp"
@@ -33,6 +34,7 @@ struct EmulateOptions {
   std::string record_file;
   std::string logs_dir;
   std::string judged_job; ///< a submitted job that is only to be judged, as a file
+  emulate::SlurmWish slurm;
   bool accounting = false;
   bool shared_network = false;
   bool quiet = false;
@@ -45,6 +47,7 @@ const char* const k_emulate_footer = R"(Examples:
   hpcml emulate --site narval --accounting -- python sweep.py      # submitit and others ask sacct
   hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
+  hpcml emulate --site lumi --slurm-version 22.05 --slurm-source slurm-22.05.8.tar.bz2 -- sbatch -W job.sh   # built once
   hpcml emulate --site nibi --node-type h100_1g.10gb -- sbatch -W job.sh   # only a node with parts of GPUs
   hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
@@ -140,7 +143,7 @@ std::vector<std::string> choose_command(const Context& context, const emulate::N
 /// What keeps records of jobs, where it is wanted; false, and said, where this machine lacks it.
 bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
   if (options.accounts.empty() && !options.accounting) return true;
-  const auto accounting = emulate::find_accounting(context.env);
+  const auto accounting = emulate::find_accounting(run.env);
   if (!accounting) {
     print_error(accounting.error(), context.colour);
     return false;
@@ -158,6 +161,35 @@ util::EnvSnapshot make_environment(const Context& context) {
   if (const auto others = env.get("HPCML_SITES_PATH"); others && !others->empty()) folders.push_back(*others);
   env.set("HPCML_SITES_PATH", util::join(folders, ":"));
   return env;
+}
+
+/// The machine's Slurm, or the one that is wished for, which is then the first in the run's PATH; what is to
+/// be known of it is said. False, and said, where there is none.
+bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
+  auto slurm = emulate::find_slurm(run.env);
+  const auto& wish = options.slurm;
+  const bool is_here = slurm && wish.source.empty() && emulate::is_version(slurm->version, wish.version);
+  if (wish.any() && !is_here) {
+    const auto folder = emulate::obtain_slurm(wish, context.env, run.narrator.note);
+    if (!folder) {
+      print_error(folder.error(), context.colour);
+      return false;
+    }
+    run.env = emulate::with_slurm_of(*folder, run.env);
+    slurm = emulate::find_slurm(run.env);
+  }
+  if (!slurm) {
+    print_error(slurm.error(), context.colour);
+    return false;
+  }
+  const auto& wished = run.site->slurm_version;
+  const auto difference = emulate::describe_version_difference(slurm->version, run.site->short_name(),
+                                                               wished ? wished->value : std::string());
+  if (!difference.empty()) run.narrator.note(difference);
+  if (!slurm->has_lua)
+    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
+  run.slurm = *slurm;
+  return true;
 }
 
 /// The line that asks this program about a job of the same cluster: these words, and what finds its profile.
@@ -210,21 +242,11 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
                 context.colour);
     return k_usage;
   }
-  const auto slurm = emulate::find_slurm(context.env);
-  if (!slurm) {
-    print_error(slurm.error(), context.colour);
-    return k_world_failed;
-  }
-  const auto difference = emulate::describe_version_difference(
-      slurm->version, site->short_name(), site->slurm_version ? site->slurm_version->value : std::string());
-  if (!difference.empty()) run.narrator.note(difference);
-  if (!slurm->has_lua)
-    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
-  if (!add_accounting(run, options, context)) return k_world_failed;
   run.site = &*site;
-  run.layout = *layout;
-  run.slurm = *slurm;
   run.env = make_environment(context);
+  if (!add_slurm(run, options, context)) return k_world_failed;
+  if (!add_accounting(run, options, context)) return k_world_failed;
+  run.layout = *layout;
   run.isolate_network = !options.shared_network;
   run.record_file = options.record_file;
   run.logs_dir = options.logs_dir;
@@ -232,6 +254,27 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   if (code) return *code;
   run.narrator.failure(code.error());
   return k_world_failed;
+}
+
+/// Another Slurm than this machine's.
+void add_slurm_options(CLI::App& command, emulate::SlurmWish& wish) {
+  const auto starts_with_digit = [](std::string& text) {
+    return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
+                   text.find('/') == std::string::npos
+               ? std::string()
+               : "\"" + text + "\" is no version of Slurm: 23.11, 23.11.10";
+  };
+  command
+      .add_option(
+          "--slurm-version", wish.version,
+          "this Slurm and not the machine's: one that was built before, or is built from --slurm-source")
+      ->check(CLI::Validator(starts_with_digit, ""))
+      ->type_name("VERSION");
+  command
+      .add_option("--slurm-source", wish.source,
+                  "a tarball of Slurm's sources (or a folder): built once, kept in ~/.cache/hpcml/slurm")
+      ->check(CLI::ExistingPath)
+      ->type_name("FILE");
 }
 
 /// The sizes of a node, for sites whose profile does not tell them.
@@ -296,6 +339,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
                  "keep records of jobs for sacct, and take any account (needs slurmdbd and "
                  "mariadb-server-core)")
       ->excludes(shared);
+  add_slurm_options(*command, options->slurm);
   command->add_option("--judge", options->judged_job)->group(""); // asked by the cluster itself
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors");
   command->footer(k_emulate_footer);

@@ -116,6 +116,8 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
   for (const char* folder : {"mysql", "mariadb"})
     if (std::filesystem::exists(share / folder / "mysql_system_tables.sql"))
       found.system_tables = share / folder / "mysql_system_tables.sql";
+  if (!found.slurmdbd.empty() && find_plugin("accounting_storage_mysql.so", found.slurmdbd).empty())
+    missing.push_back("accounting_storage_mysql.so (libmariadb-dev where this Slurm is built)");
   if (found.system_tables.empty() && !found.mariadbd.empty()) missing.push_back("mysql_system_tables.sql");
   if (missing.empty()) return found;
   return util::Error{"accounts need Slurm's database daemon and MariaDB; not here: " +

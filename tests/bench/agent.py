@@ -88,8 +88,14 @@ def known_everywhere(command):
                  "--no-python", "/bin/sh", "-c", script]
         agents = [subprocess.Popen([*command, *words], env=clean(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                   for _ in range(4)]
-        for agent in agents:
-            agent.wait(120)
+        try:
+            for agent in agents:
+                agent.wait(120)
+        finally:
+            for agent in agents:  # those that did not hear of it
+                if agent.poll() is None:
+                    agent.kill()
+                    agent.wait()
         times = {name: float(open(os.path.join(folder, name), encoding="ascii").read())
                  for name in os.listdir(folder) if not name.startswith("up")}
         return (max(when for name, when in times.items() if name.startswith("stopped")) - times["failed"]) * 1e3

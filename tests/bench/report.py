@@ -25,7 +25,7 @@ def side(values):
     if "calls" in values:
         words.append(f"{values['programs']} programs" if values["programs"] != 1 else "1 program")
         words.append(f"{values['calls']} calls")
-    return ", ".join(words)
+    return ", ".join(words) or "–"
 
 
 def complete(rows):

@@ -23,35 +23,39 @@ def shellcheck(name, script):
         faults.append(f"{name}: {result.stdout}{result.stderr}")
 
 
-action = load("docs/ci/github/action.yml")
-if action["runs"]["using"] != "composite":
-    faults.append("the action is not composite")
-for step in action["runs"]["steps"]:
-    if step.get("shell") != "bash" or "${{" in step["run"]:
-        faults.append(f"step {step['name']}: no shell, or an input as part of the script")
-    shellcheck(step["name"], step["run"])
+actions = {folder: load(f"{folder}/action.yml") for folder in ("docs/ci/github", "docs/ci/rehearse")}
+for folder, action in actions.items():
+    if action["runs"]["using"] != "composite":
+        faults.append(f"{folder}: the action is not composite")
+    for step in action["runs"]["steps"]:
+        if step.get("shell") != "bash" or "${{" in step["run"]:
+            faults.append(f"{folder}, step {step['name']}: no shell, or an input as part of the script")
+        shellcheck(step["name"], step["run"])
 
-gitlab = load("docs/ci/gitlab.yml")
-job = gitlab["hpcml-check"]
-if "variables" in job:
-    faults.append("gitlab.yml: the job's own variables hide those that the including file sets")
-shellcheck("gitlab", "\n".join(job["script"]))
+gitlab = {name: load(f"docs/ci/{name}") for name in ("gitlab.yml", "gitlab-rehearse.yml")}
+for name, file in gitlab.items():
+    job = file[next(key for key in file if key.startswith("hpcml-"))]
+    if "variables" in job:
+        faults.append(f"{name}: the job's own variables hide those that the including file sets")
+    shellcheck(name, "\n".join(job["script"]))
 
 hooks = load(".pre-commit-hooks.yaml")
 ids = {hook["id"] for hook in hooks}
 
-blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (repo / "docs/ci.md").read_text(encoding="utf-8"), re.S)]
-for block in blocks:
-    for one in (block.get("jobs") or {}).values():
-        for step in one["steps"]:
-            if "docs/ci/github" in step.get("uses", ""):
-                faults += [f"the action has no input {name}" for name in step["with"] if name not in action["inputs"]]
-    for name in block.get("variables") or {}:
-        if name not in gitlab.get("variables", {}):
-            faults.append(f"gitlab.yml has no variable {name}")
-    for one in block.get("repos") or []:
-        faults += [f"there is no hook {hook['id']}" for hook in one["hooks"] if hook["id"] not in ids]
-if len(blocks) != 3:
-    faults.append(f"docs/ci.md has {len(blocks)} examples, not 3")
+for page, count in (("docs/ci.md", 3), ("docs/test-your-slurm-tool.md", 2)):
+    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (repo / page).read_text(encoding="utf-8"), re.S)]
+    for block in blocks:
+        for one in (block.get("jobs") or {}).values():
+            for step in one["steps"]:
+                folder = step.get("uses", "").partition("@")[0].partition("/hpcml/")[2]
+                if folder:
+                    faults += [f"{page}: {folder} has no input {name}" for name in step["with"] if name not in actions[folder]["inputs"]]
+        included = [one["file"].rpartition("/")[2] for one in block.get("include") or []]
+        for name in block.get("variables") or {}:
+            faults += [f"{page}: {file} has no variable {name}" for file in included if name not in gitlab[file]["variables"]]
+        for one in block.get("repos") or []:
+            faults += [f"{page}: there is no hook {hook['id']}" for hook in one["hooks"] if hook["id"] not in ids]
+    if len(blocks) != count:
+        faults.append(f"{page} has {len(blocks)} examples, not {count}")
 print("\n".join(faults))
 sys.exit(1 if faults else 0)

@@ -31,6 +31,8 @@ struct Place {
 
 constexpr Place k_places[] = {
     {"hpcml submit", Place::cluster},
+    {"hpcml emulate --site lumi --slurm-version", Place::elsewhere,
+     "builds a Slurm, which takes minutes: tests/emulate, .ci/full slurm"},
     {"hpcml emulate", Place::rehearsal},
     {"srun hpcml launch", Place::cluster},
     {"srun --ntasks-per-node=1 --ntasks=4 hpcml launch", Place::cluster},

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/slurm_build.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <unistd.h>
+
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Say = std::function<void(const std::string&)>;
+
+constexpr std::chrono::hours k_build_limit{3}; // of one step, on a machine that does much else
+
+/// By numbers, so that 23.11.10 is newer than 23.11.9.
+bool is_newer(const std::string& a, const std::string& b) {
+  const auto left = util::split(a, '.'), right = util::split(b, '.');
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    const auto x = util::parse_unsigned(left[i]).value_or(0), y = util::parse_unsigned(right[i]).value_or(0);
+    if (x != y) return x > y;
+  }
+  return left.size() > right.size();
+}
+
+/// One step of a build: what it prints goes to the log.
+util::Status run_step(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                      const std::string& what, const std::string& log_file, std::string& log) {
+  const auto done = util::run_process(words, env, k_build_limit);
+  log += "$ " + util::join(words, " ") + "\n" + (done ? done->out + done->err : done.error().what) + "\n";
+  TRY_DONE(util::write_file(log_file, log));
+  if (!done) return util::with_context(done.error(), what);
+  if (done->exit_code == 0) return util::Done{};
+  const auto lines = util::split(std::string(util::trim(done->err.empty() ? done->out : done->err)), '\n');
+  return util::Error{what + " failed: " + (lines.empty() ? "it said nothing" : lines.back()),
+                     "all that it said is in " + log_file +
+                         "; Slurm wants gcc, make and perl (apt-get install build-essential), and for the "
+                         "site's own refusals liblua5.4-dev and pkg-config"};
+}
+
+/// What a rehearsal needs of Slurm, and nothing that wants further libraries: those that are here are taken.
+std::vector<std::string> configure_words(const std::string& tree, const std::string& prefix) {
+  return {"env",
+          "-C",
+          tree,
+          "./configure",
+          "-q",
+          "--prefix=" + prefix,
+          "--sysconfdir=" + prefix + "/etc",
+          "--disable-debug",
+          "--disable-pam",
+          "--disable-static",
+          "--disable-slurmrestd",
+          "--disable-x11",
+          "--disable-gtktest",
+          "--without-hdf5",
+          "--without-munge",
+          "--without-json",
+          "--without-yaml",
+          "--without-jwt",
+          "--without-rdkafka",
+          "--without-nvml",
+          "--without-rsmi",
+          "--without-oneapi",
+          "CFLAGS=-O1 -g0 -w -fcommon"};
+}
+
+/// The sources in a folder of their own.
+util::Status unpack(const std::string& source, const std::string& tree, const util::EnvSnapshot& env) {
+  std::error_code error;
+  fs::create_directories(tree, error);
+  if (error) return util::Error{"cannot make " + tree + ": " + error.message(), {}};
+  const auto from = fs::absolute(source, error).string(); // a name may begin with "-"
+  const auto words =
+      fs::is_directory(from, error)
+          ? std::vector<std::string>{"cp", "-a", from + "/.", tree}
+          : std::vector<std::string>{"tar", "--force-local", "-C", tree, "--strip-components=1", "-xf", from};
+  const auto done = util::run_process(words, env, std::chrono::minutes(30));
+  if (!done) return util::with_context(done.error(), "cannot unpack " + source);
+  if (done->exit_code != 0)
+    return util::Error{"cannot unpack " + source + ": " + std::string(util::trim(done->err)),
+                       "give a tarball of Slurm's sources (slurm-23.11.10.tar.bz2), or a folder with them"};
+  return util::Done{};
+}
+
+/// Removed when the build is over, however it ends.
+struct WorkFolder {
+  std::string path;
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+/// Configures and compiles for its last place, installs beside it and moves it there: half a Slurm is never
+/// found.
+util::Status build(const std::string& work, const std::string& prefix, const std::string& log_file,
+                   const util::EnvSnapshot& env) {
+  const auto tree = work + "/tree", stage = work + "/stage";
+  const auto jobs = "-j" + std::to_string(std::max(1U, std::thread::hardware_concurrency()));
+  std::string log;
+  TRY_DONE(run_step(configure_words(tree, prefix), env, "configuring Slurm", log_file, log));
+  TRY_DONE(run_step({"make", "-s", jobs, "-C", tree + "/src"}, env, "compiling Slurm", log_file, log));
+  TRY_DONE(run_step({"make", "-s", "-C", tree + "/src", "install", "DESTDIR=" + stage}, env,
+                    "installing Slurm", log_file, log));
+  std::error_code error;
+  fs::rename(stage + prefix, prefix, error);
+  if (error) return util::Error{"cannot make " + prefix + ": " + error.message(), {}};
+  return util::Done{};
+}
+
+/// Where what is wished for is to be had.
+util::Error not_built(const SlurmWish& wish, const std::vector<std::string>& built) {
+  return {"no Slurm " + wish.version + " is built yet" +
+              (built.empty() ? "" : "; there is " + util::join(built, ", ")),
+          "give its sources once: --slurm-source slurm-" + wish.version +
+              ".tar.bz2, from download.schedmd.com/slurm"};
+}
+
+} // namespace
+
+bool is_version(const std::string& version, const std::string& wished) {
+  return version == wished || version.starts_with(wished + ".") || version.starts_with(wished + "-");
+}
+
+std::string find_meta_version(const std::string& meta) {
+  for (const auto& line : util::split(meta, '\n')) {
+    const auto words = std::string(util::trim(line));
+    if (words.starts_with("Version:")) return std::string(util::trim(words.substr(8)));
+  }
+  return {};
+}
+
+util::Result<std::string> slurm_cache(const util::EnvSnapshot& env) {
+  const auto home = env.get_or("HOME", "");
+  const auto caches = env.get_or("XDG_CACHE_HOME", home.empty() ? "" : home + "/.cache");
+  if (!fs::path(caches).is_absolute())
+    return util::Error{
+        "there is no place to keep a Slurm that is built: neither HOME nor XDG_CACHE_HOME is an "
+        "absolute path",
+        "set XDG_CACHE_HOME to a folder that you may write to"};
+  return caches + "/hpcml/slurm";
+}
+
+std::vector<std::string> list_built_slurms(const std::string& cache) {
+  std::vector<std::string> versions;
+  std::error_code error;
+  for (fs::directory_iterator entry(cache, error), end; entry != end && !error; entry.increment(error)) {
+    std::error_code ignored;
+    if (fs::exists(entry->path() / "sbin/slurmctld", ignored))
+      versions.push_back(entry->path().filename().string());
+  }
+  std::sort(versions.begin(), versions.end(), is_newer);
+  return versions;
+}
+
+util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSnapshot& env, const Say& say) {
+  TRY(const auto cache, slurm_cache(env));
+  const auto built = list_built_slurms(cache);
+  if (wish.source.empty()) {
+    for (const auto& version : built)
+      if (is_version(version, wish.version)) return cache + "/" + version;
+    return not_built(wish, built);
+  }
+  const WorkFolder work{cache + "/.build-" + std::to_string(::getpid())};
+  TRY_DONE(unpack(wish.source, work.path + "/tree", env));
+  const auto version = find_meta_version(util::read_file(work.path + "/tree/META").value_or(""));
+  if (version.empty() || version.find('/') != std::string::npos)
+    return util::Error{wish.source + " has no sources of Slurm: their file META would name the version",
+                       "give the tarball as it is on download.schedmd.com/slurm"};
+  if (!wish.version.empty() && !is_version(version, wish.version))
+    return util::Error{wish.source + " is Slurm " + version + ", not " + wish.version,
+                       "give the one, or --slurm-version " + version};
+  const auto prefix = cache + "/" + version;
+  // Who waits here for another's build finds it done.
+  const util::FileLock lock(cache + "/." + version + ".lock");
+  if (fs::exists(prefix + "/sbin/slurmctld")) return prefix;
+  say("building Slurm " + version + ", once: it will be in " + prefix + " (minutes)");
+  TRY_DONE(build(work.path, prefix, cache + "/" + version + ".log", env));
+  return prefix;
+}
+
+util::EnvSnapshot with_slurm_of(const std::string& folder, const util::EnvSnapshot& env) {
+  auto changed = env;
+  changed.set("PATH", folder + "/bin:" + folder + "/sbin:" + env.get_or("PATH", "/usr/bin:/bin"));
+  return changed;
+}
+
+} // namespace hpcml::emulate

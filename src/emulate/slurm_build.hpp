@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Another Slurm than the machine's: built from a tarball of its sources, once, and kept for later rehearsals.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// Which Slurm a person wants in the rehearsal; nothing: the machine's.
+struct SlurmWish {
+  std::string version; ///< "23.11", "23.11.10"; empty: whatever the sources are
+  std::string source;  ///< a tarball of Slurm's sources, or a folder with them; empty: none
+  bool any() const { return !version.empty() || !source.empty(); }
+};
+
+/// True where `version` is one of those that `wished` means: 23.11.10 is a 23.11.
+bool is_version(const std::string& version, const std::string& wished);
+
+/// The version in the text of a source tree's META ("  Version:  22.05.8"); empty where it names none.
+std::string find_meta_version(const std::string& meta);
+
+/// Where built Slurms are kept, a folder per version: $XDG_CACHE_HOME/hpcml/slurm, else ~/.cache/hpcml/slurm.
+/// Fails where neither is known.
+util::Result<std::string> slurm_cache(const util::EnvSnapshot& env);
+
+/// The versions in the cache, the newest first.
+std::vector<std::string> list_built_slurms(const std::string& cache);
+
+/// The folder of a Slurm that the wish means, built from its sources where the cache has none yet (minutes;
+/// `say` is told what is done). What it was configured and built with is VERSION.log in the cache. Fails with
+/// what to do.
+util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSnapshot& env,
+                                       const std::function<void(const std::string&)>& say);
+
+/// The environment with that Slurm's programs first in PATH.
+util::EnvSnapshot with_slurm_of(const std::string& folder, const util::EnvSnapshot& env);
+
+} // namespace hpcml::emulate

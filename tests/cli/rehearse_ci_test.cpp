@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// A rehearsal for other projects' tests: the page about it, and the GitHub action and the GitLab job whose
+// steps are taken out of docs/ci and run here.
+#include <catch2/catch.hpp>
+
+#include "cli/desk_helper.hpp"
+#include "cli/page_blocks.hpp"
+
+using namespace hpcml;
+using test::Desk;
+using test::holds;
+
+namespace {
+
+const char* const k_page = "test-your-slurm-tool.md";
+
+util::ProcessOutput bash(Desk& desk, const std::string& script) {
+  desk.set("PATH", std::string(HPCML_BINARY_DIR) + "/bin:/usr/sbin:/usr/bin:/bin");
+  desk.set("SOURCE", HPCML_SOURCE_DIR);
+  return desk.program({"bash", "-euc", script});
+}
+
+/// The tests of the page, as somebody has them in his project.
+void put_tests(const Desk& desk) {
+  for (const auto& block : test::page_blocks(k_page))
+    if (block.mark.starts_with("file ")) desk.put(block.mark.substr(5), block.text);
+}
+
+} // namespace
+
+TEST_CASE("what the page about other tools' tests does runs as it says", "[slurm]") {
+  Desk desk;
+  put_tests(desk);
+  std::string printed;
+  bool ran = false;
+  unsigned count = 0;
+  for (const auto& block : test::page_blocks(k_page)) {
+    CAPTURE(block.kind, block.mark, block.text, printed);
+    if (block.kind == "text" && ran) CHECK(test::missing_line(block.text, printed) == "");
+    if (block.kind != "text") ran = false;
+    if (block.kind != "bash") continue;
+    const bool known = block.mark == "slurm" || block.mark.starts_with("not run: ");
+    CHECK(known);
+    if (block.mark != "slurm") continue;
+    const auto result = bash(desk, block.text);
+    printed = result.out + result.err;
+    CHECK(result.exit_code == 0);
+    ran = true;
+    ++count;
+  }
+  CHECK(count == 2);
+}
+
+TEST_CASE("the GitHub action runs a project's tests on a cluster, and fails where they do", "[slurm]") {
+  Desk desk;
+  put_tests(desk);
+  const auto result = bash(desk, R"sh(
+    export GITHUB_ACTION_PATH=$SOURCE/docs/ci/rehearse RUNNER_TEMP=$PWD/temp GITHUB_PATH=$PWD/path
+    export HPCML_CI_SITE=generic HPCML_CI_NODES=2 HPCML_CI_ACCOUNTING=false HPCML_CI_OPTIONS=$'--cpus-per-node=4\n'
+    export HPCML_CI_RUN=$'python3 -m unittest test_tool.py\nsinfo -h -o %D\nfalse | true\necho not reached'
+    /usr/bin/python3 - "$GITHUB_ACTION_PATH/action.yml" >steps.sh <<'END'
+import sys, yaml
+for step in yaml.safe_load(open(sys.argv[1]))["runs"]["steps"]:
+    print("(" + step["run"] + ")")
+END
+    bash -e steps.sh)sh");
+  INFO(result.err << result.out);
+  CHECK(result.exit_code == 1);
+  CHECK(holds(result.err, "Ran 2 tests"));
+  CHECK(holds(result.err, "\nOK\n"));
+  CHECK(holds(result.out, "\n2\n"));
+  CHECK_FALSE(holds(result.out, "not reached"));
+}
+
+TEST_CASE("the GitLab job runs a project's tests on a cluster and keeps Slurm's logs", "[slurm]") {
+  Desk desk;
+  put_tests(desk);
+  const auto result = bash(desk, R"sh(
+    /usr/bin/python3 - "$SOURCE/docs/ci/gitlab-rehearse.yml" >job.bash <<'END'
+import shlex, sys, yaml
+gitlab = yaml.safe_load(open(sys.argv[1]))
+print("set -eo pipefail")
+for name, value in gitlab["variables"].items():
+    print(f"export {name}={shlex.quote(str(value))}")
+print("export HPCML_REHEARSE_OPTIONS='--cpus-per-node 4' HPCML_REHEARSE_RUN='python3 -m unittest test_tool.py; srun --time=5 hostname'")
+print("\n".join(gitlab["hpcml-rehearse"]["script"]))
+END
+    bash job.bash; ls hpcml-slurm)sh");
+  INFO(result.err << result.out);
+  CHECK(result.exit_code == 0);
+  CHECK(holds(result.err, "\nOK\n"));
+  CHECK(holds(result.out, "node001\n"));
+  CHECK(holds(result.out, "slurmctld.log\n"));
+}
