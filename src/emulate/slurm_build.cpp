@@ -121,6 +121,7 @@ util::Error not_built(const SlurmWish& wish, const std::vector<std::string>& bui
   return {"no Slurm " + wish.version + " is built yet" +
               (built.empty() ? "" : "; there is " + util::join(built, ", ")),
           "give its sources once: --slurm-source slurm-" + wish.version +
+              (util::split(wish.version, '.').size() > 2 ? "" : ".N") +
               ".tar.bz2, from download.schedmd.com/slurm"};
 }
 
