@@ -6,6 +6,7 @@
 #include "launch/agreement.hpp"
 #include "launch/cache_dirs.hpp"
 #include "model/gpu_vendor.hpp"
+#include "model/tf32.hpp"
 #include "util/dollar_words.hpp"
 #include "util/text.hpp"
 
@@ -134,6 +135,29 @@ void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchReq
   if (count > 0) builder.set(k_name, std::to_string(count));
 }
 
+/// Switches TF32 as it was asked for, also against what an image or a module has set.
+void set_tf32(Builder& builder, RankSetup& setup, const LaunchRequest& request) {
+  if (!request.asked.tf32) return;
+  const auto wish = request.asked.tf32->value;
+  const auto& gpus = setup.node->gpus;
+  const auto flag = "--tf32 " + model::word_of(wish);
+  if (gpus.visible.entries.empty())
+    setup.warnings.push_back(flag + " changes nothing: no GPU is seen here, and CPUs have no TF32");
+  const auto variables = model::tf32_variables(wish, gpus.vendor);
+  const auto warn = [&](const std::string& name) {
+    if (const auto old = setup.env.get(name); old && !old->empty())
+      setup.warnings.push_back(name + "=" + *old + " was set, and gives way to " + flag);
+  };
+  for (const auto& [name, value] : variables.set) {
+    if (setup.env.get_or(name, value) != value) warn(name);
+    builder.set(name, value);
+  }
+  for (const auto& name : variables.unset) {
+    warn(name);
+    builder.remove(name);
+  }
+}
+
 /// The variables of the node's caches, where the environment has none of that name.
 void set_cache_variables(Builder& builder, const RankSetup& setup) {
   const auto& caches = setup.node->plan.caches;
@@ -172,6 +196,7 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   if (common.backend != model::Backend::automatic)
     builder.set("HPCML_BACKEND", model::word_of(common.backend));
   set_cpus_per_task(builder, setup, request);
+  set_tf32(builder, setup, request);
   set_site_variables(builder, setup);
   if (common.gpus.cpu_only)
     hide_gpus(builder, common.gpus.there, common.gpus.vendor);

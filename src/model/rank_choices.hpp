@@ -43,4 +43,10 @@ template <>
 inline constexpr std::array<NamedValue<StoreChoice>, 3> k_words<StoreChoice> = {
     {{"auto", StoreChoice::automatic}, {"own", StoreChoice::own}, {"env", StoreChoice::env}}};
 
+/// Whether GPUs may compute float32 in TF32, which is faster and has ten bits after the point.
+enum class Tf32 { on, off };
+
+template <>
+inline constexpr std::array<NamedValue<Tf32>, 2> k_words<Tf32> = {{{"on", Tf32::on}, {"off", Tf32::off}}};
+
 } // namespace hpcml::model

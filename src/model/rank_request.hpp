@@ -23,6 +23,7 @@ namespace hpcml::model {
 struct RankRequest {
   Known<BindCheck> bind_check;   ///< what each rank has is judged before its program starts
   Known<bool> report;            ///< one line per rank
+  Known<Tf32> tf32;              ///< GPUs compute float32 in TF32, or do not
   Known<bool> preflight;         ///< the process group is tested before the program starts
   Known<StoreChoice> store;      ///< who serves the store where the programs meet
   Known<unsigned> meet_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
@@ -136,6 +137,11 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
         "a rank's CPUs and memory are judged before its program starts"),
     rank_flags::Access<&RankRequest::report>::row("report", "", "print one line per rank: host, GPU, cores",
                                                   ""),
+    rank_flags::Access<&RankRequest::tf32>::row(
+        "tf32", "on|off",
+        "whether GPUs may compute float32 in TF32: on: matrix products, too; off: nothing, whatever the "
+        "program sets; unsaid: as torch does",
+        "whether GPUs may compute float32 in TF32 is not left to the torch that is installed"),
     rank_flags::Access<&RankRequest::preflight>::row("preflight", "",
                                                      "test the process group before the program starts", ""),
     rank_flags::Access<&RankRequest::store>::row(

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "hpcml/rank_env.hpp"
+#include "model/gpu_arch.hpp"
+#include "model/tf32.hpp"
 #include "plan/command_words.hpp"
 #include "plan/software.hpp"
 #include "plan/threads.hpp"
@@ -38,6 +40,28 @@ void add_user_variables(const Launched& given, Told<Software>& told) {
       set_variable(told.value.env, {name, value.value, false, Scope::batch, value.origin},
                    "the request says otherwise");
   }
+}
+
+/// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
+void plan_tf32(const Launched& given, Told<Software>& told) {
+  if (!given.job.tf32) return;
+  const auto& [wish, origin] = *given.job.tf32;
+  const auto flag = "--tf32 " + model::word_of(wish);
+  const auto* node = given.node();
+  const auto arch = node && node->gpu ? model::gpu_arch(*node->gpu) : std::string();
+  std::string why;
+  if (given.numbers().gpus_per_node == 0)
+    why = "a job without GPUs has no TF32";
+  else if (!model::may_have_tf32(arch))
+    why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
+  if (!why.empty() && wish == model::Tf32::on)
+    told.remarks.warning("request/tf32", flag + " changes nothing: " + why,
+                         "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
+  else if (!why.empty())
+    told.remarks.tell("request/tf32", flag + " changes nothing: " + why);
+  if (given.is_hpcml()) return;
+  for (const auto& [name, value] : model::tf32_variables(wish, given.placement.gpu_vendor).set)
+    set_variable(told.value.env, {name, value, false, Scope::batch, origin}, "asked for");
 }
 
 void plan_backend(const Launched& given, Told<Software>& told) {
@@ -234,6 +258,7 @@ Told<Software> plan_environment(const Launched& given, Software software) {
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
     set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
   }
+  plan_tf32(given, told);
   // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
   // script can export it.
   if (!given.is_hpcml())

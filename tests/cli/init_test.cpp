@@ -88,6 +88,7 @@ const std::map<std::string, std::vector<std::string>> k_samples = {
     {"requeue", {"--no-requeue"}},
     {"nccl-debug", {"--nccl-debug"}},
     {"report", {"--report"}},
+    {"tf32", {"--tf32=off"}},
     {"preflight", {"--preflight"}},
     {"store", {"--store=env"}},
     {"meet-timeout", {"--meet-timeout=60"}},

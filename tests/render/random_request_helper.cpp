@@ -46,6 +46,7 @@ const std::map<std::string, std::vector<std::string>>& plain_values() {
       {"requeue", {"true", "false"}},
       {"nccl-debug", {"true"}},
       {"report", {"true"}},
+      {"tf32", {"on", "off"}},
       {"preflight", {"true"}},
       {"store", {"own", "env", "auto"}},
       {"meet-timeout", {"0", "60"}},
