@@ -38,6 +38,7 @@ constexpr Command k_commands[] = {
     {"emulate", add_emulate},   {"launch", add_launch},
     {"sites", add_sites},       {"preflight", add_preflight},
     {"affinity", add_affinity}, {"store", add_store},
+    {"doctor", add_doctor},     {"why", add_why},
     {"torchrun", add_torchrun}, {"completion", add_completion},
     {"man", add_man},
 };

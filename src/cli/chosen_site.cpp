@@ -70,4 +70,15 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
   return std::nullopt;
 }
 
+std::optional<model::Site> find_own_site(const Context& context) {
+  const auto folders = spec::site_directories(context.sites_dirs, context.env);
+  auto id = spec::load_config(spec::config_path(context.env)).config.site;
+  if (!id) {
+    const auto found = spec::detect_sites(folders, built_in_sites(), context.env, util::read_host_names());
+    if (found.size() != 1) return std::nullopt;
+    id = found.front().id;
+  }
+  return spec::load_site(*id, folders, embedded::merged_sites()).site;
+}
+
 } // namespace hpcml::cli

@@ -20,4 +20,8 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
 std::optional<model::Site> choose_site(const std::optional<std::string>& named, const Context& context,
                                        int& exit_code);
 
+/// The site that a person's own settings or this machine tell; nothing, and no word, where that is none or
+/// several.
+std::optional<model::Site> find_own_site(const Context& context);
+
 } // namespace hpcml::cli

@@ -48,6 +48,9 @@ constexpr Place k_places[] = {
      "serves until it is told to end, at a port that may be taken: tests/store"},
     {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/launch"},
     {"srun -p gpu -t 5 lstopo", Place::elsewhere, "a node's own topology: tests/discover"},
+    {"hpcml doctor", Place::elsewhere, "ends with 0 where GPUs are seen: tests/doctor"},
+    {"srun --gpus-per-node=1 hpcml doctor", Place::elsewhere,
+     "ends with 0 where GPUs are seen: tests/doctor"},
     {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/discover"},
 };
 
@@ -109,6 +112,8 @@ void lay_out(Desk& desk) {
   for (const auto* name : {"sweep.py"}) desk.put(name, "print('asks Slurm')\n");
   desk.put("train.py", "import sys\nprint('trains', *sys.argv[1:])\n");
   for (const auto* program : {"train", "train_ddp"}) desk.put(program, "#!/bin/sh\necho trains\n", 0755);
+  desk.put("slurm-1234.out",
+           "NCCL INFO NET/OFI Using aws-ofi-rccl 1.4.0\nNCCL INFO NET/OFI Selected Provider is cxi\n");
   for (const auto* script : {"job.sh", "lumi_job.sh"})
     CHECK(desk.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
                       script, "--", "./train"})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What docs/troubleshooting.md shows is what hpcml prints there.
+// What docs/troubleshooting.md and docs/why.md show is what hpcml prints there.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -44,9 +44,9 @@ void run_block(const Desk& desk, const PageBlock& block) {
   CHECK(test::missing_line(block.text.substr(end + 1), result.out) == "");
 }
 
-/// Runs those blocks of the page that need Slurm, or the others; how many they are.
-unsigned run_page(bool on_clusters) {
-  const auto blocks = test::page_blocks("troubleshooting.md");
+/// Runs those blocks of a page that need Slurm, or the others; how many they are.
+unsigned run_page(const std::string& page, bool on_clusters) {
+  const auto blocks = test::page_blocks(page);
   unsigned count = 0;
   for (const auto& block : blocks) {
     if (block.kind != "console" || block.mark.starts_with("cluster ") != on_clusters) continue;
@@ -60,9 +60,14 @@ unsigned run_page(bool on_clusters) {
 
 } // namespace
 
-TEST_CASE("hpcml says at each symptom what the page shows") { CHECK(run_page(false) >= 9); }
+TEST_CASE("hpcml says at each symptom what the page shows") {
+  CHECK(run_page("troubleshooting.md", false) >= 10);
+  CHECK(run_page("why.md", false) >= 1);
+}
 
-TEST_CASE("hpcml says on a cluster what the page shows of one", "[slurm]") { CHECK(run_page(true) >= 3); }
+TEST_CASE("hpcml says on a cluster what the page shows of one", "[slurm]") {
+  CHECK(run_page("troubleshooting.md", true) >= 3);
+}
 
 TEST_CASE("each block of the page is run, a file of such a one, or says why not") {
   for (const auto& block : test::page_blocks("troubleshooting.md")) {

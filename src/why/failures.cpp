@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "why/failures.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+#include "why/log_lines.hpp"
+
+namespace hpcml::why {
+
+namespace {
+
+constexpr std::size_t k_most_ranks = 4096;
+
+/// What hpcml says itself of the first failure; it is looked for before all else.
+const std::vector<agent::KnownError>& own_words() {
+  static const std::vector<agent::KnownError> k_words = {
+      {"hpcml agent: rank ", "",
+       "hpcml's own report stands there: who failed first, its last lines, and what to do"},
+      {"hpcml launch: rank ", "", "hpcml's own report stands there"}};
+  return k_words;
+}
+
+const std::vector<const agent::KnownError*>& all_rows() {
+  static const std::vector<const agent::KnownError*> k_rows = [] {
+    std::vector<const agent::KnownError*> rows;
+    for (const auto* table : {&own_words(), &agent::known_errors(), &slurm_ends()})
+      for (const auto& row : *table) rows.push_back(&row);
+    return rows;
+  }();
+  return k_rows;
+}
+
+/// "srun: error: nid000012: task 3: Out Of Memory": host and task as Slurm names them.
+void read_slurm_culprit(std::string_view line, LogFailure& failure) {
+  constexpr std::string_view c_before = "srun: error: ";
+  const auto at = line.find(c_before);
+  if (at == std::string_view::npos) return;
+  const auto rest = line.substr(at + c_before.size());
+  const auto host = rest.substr(0, rest.find(": "));
+  const auto told = rest.substr(std::min(host.size() + 2, rest.size()));
+  if (host.empty() || host.size() > 253 || host.find(' ') != std::string_view::npos ||
+      !told.starts_with("task"))
+    return;
+  failure.host = std::string(host);
+  const auto number = told.substr(std::min(told.find(' ') + 1, told.size()));
+  if (const auto rank = util::parse_unsigned(number.substr(0, number.find(':'))); rank && *rank < 1000000)
+    failure.ranks.insert(static_cast<unsigned>(*rank));
+}
+
+} // namespace
+
+const std::vector<agent::KnownError>& slurm_ends() {
+  // slurmstepd's and srun's own words: src/slurmd/slurmstepd/mgr.c, src/srun/libsrun/launch.c,
+  // api/step_launch.c.
+  static const std::vector<agent::KnownError> k_ends = {
+      {"DUE TO NODE FAILURE", "",
+       "a node was lost: sacct -j JOB -o NodeList and the site know which; submit again"},
+      {"oom_kill event", "",
+       "a process used more memory than the job has: more --mem, or less in use (data loader workers and "
+       "caches of a "
+       "rank count, too)"},
+      {"Out Of Memory", "srun: error",
+       "a task used more memory than the job has: more --mem, or less in use"},
+      {"DUE TO TIME LIMIT", "",
+       "the job's time was over: a longer --time, or --signal and a checkpoint from which the next job goes "
+       "on"},
+      {"DUE TO PREEMPTION", "",
+       "a job that goes before this one took its nodes: --requeue and a checkpoint, or a QoS that is not "
+       "preempted"},
+      {"Exited with exit code", "srun: error",
+       "that task ended first of those that srun names; its lines stand above"},
+  };
+  return k_ends;
+}
+
+void FailureReader::begin_block(std::string_view block) {
+  const auto& rows = all_rows();
+  x_rows.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (holds(block, rows[i]->text)) x_rows.push_back(i);
+}
+
+void FailureReader::read(std::uint64_t number, std::string_view line) {
+  if (holds(line, "NCCL INFO")) return; // what it tries first, and does without
+  for (const auto i : x_rows) {
+    const auto& row = *all_rows()[i];
+    if (!holds(line, row.text) || (!row.and_text.empty() && !holds(line, row.and_text))) continue;
+    if (i < own_words().size() && holds(line, "warning: ")) continue;
+    auto& failure = x_found[i];
+    if (failure.count++ == 0) {
+      failure.line = number;
+      failure.text = clipped(line);
+      if (const auto nccl = parse_nccl_line(line)) failure.host = nccl->writer.host;
+      read_slurm_culprit(line, failure);
+      failure.hint =
+          util::replace_all(std::string(row.hint), "{host}", failure.host.empty() ? "HOST" : failure.host);
+    }
+    if (const auto rank = rank_in_front(line); rank && failure.ranks.size() < k_most_ranks)
+      failure.ranks.insert(*rank);
+    return; // the first row is the cause of what the line says
+  }
+}
+
+std::vector<LogFailure> FailureReader::found() const {
+  std::vector<LogFailure> list;
+  for (const auto& [row, failure] : x_found) list.push_back(failure);
+  return list;
+}
+
+} // namespace hpcml::why

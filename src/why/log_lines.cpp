@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "why/log_lines.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "util/text.hpp"
+
+namespace hpcml::why {
+
+namespace {
+
+bool is_host_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
+}
+
+/// "HOST:PID:TID" at the end of a word, behind what a launcher has put before it ("[1,0]<stdout>:").
+bool read_process(std::string_view word, Writer& writer) {
+  const auto second = word.rfind(':');
+  if (second == std::string_view::npos || second == 0) return false;
+  const auto first = word.rfind(':', second - 1);
+  if (first == std::string_view::npos || first == 0) return false;
+  const auto pid = util::parse_unsigned(word.substr(first + 1, second - first - 1));
+  if (!pid || !util::parse_unsigned(word.substr(second + 1))) return false;
+  auto begin = first;
+  while (begin > 0 && is_host_char(word[begin - 1])) --begin;
+  if (begin == first || first - begin > 253) return false;
+  writer.host = std::string(word.substr(begin, first - begin));
+  writer.pid = *pid;
+  return true;
+}
+
+/// A number up to a million from the start of the text, which is made shorter by it.
+std::optional<unsigned> take_number(std::string_view& text) {
+  const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = util::parse_unsigned(text.substr(0, end));
+  if (!number || *number > 1000000) return std::nullopt;
+  text.remove_prefix(end);
+  return static_cast<unsigned>(*number);
+}
+
+} // namespace
+
+std::optional<unsigned> rank_in_front(std::string_view line) {
+  const auto text = line.substr(0, 24);
+  for (const auto& [before, behind] : {std::pair<std::string_view, std::string_view>{"[rank", "]: "},
+                                       {"[", "] "},
+                                       {"[default", "]:"},
+                                       {"", ": "}}) {
+    if (!text.starts_with(before)) continue;
+    auto rest = text.substr(before.size());
+    while (before.empty() && rest.starts_with(' '))
+      rest.remove_prefix(1); // srun --label puts them below each other
+    if (const auto rank = take_number(rest); rank && rest.starts_with(behind)) return rank;
+  }
+  return std::nullopt;
+}
+
+std::optional<NcclLine> parse_nccl_line(std::string_view line) {
+  auto at = line.find("NCCL ");
+  while (at != std::string_view::npos && !line.substr(at).starts_with("NCCL INFO ") &&
+         !line.substr(at).starts_with("NCCL WARN "))
+    at = line.find("NCCL ", at + 1);
+  if (at == std::string_view::npos) return std::nullopt;
+  NcclLine found;
+  found.warning = line[at + 5] == 'W';
+  found.text = util::trim(line.substr(at + 10));
+  found.writer.rank = rank_in_front(line);
+  auto before = line.substr(0, at);
+  while (!before.empty()) {
+    const auto end = std::min(before.find(' '), before.size());
+    const auto word = before.substr(0, end);
+    before.remove_prefix(std::min(end + 1, before.size()));
+    if (!read_process(word, found.writer)) continue;
+    const auto next = before.substr(0, before.find(' '));
+    if (next.size() > 2 && next.size() < 8 && next.front() == '[' && next.back() == ']')
+      found.device = std::string(next.substr(1, next.size() - 2));
+    break;
+  }
+  return found;
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+}
+
+std::string clipped(std::string_view line) {
+  constexpr std::size_t c_most = 300;
+  line = util::trim(line);
+  return line.size() <= c_most ? std::string(line) : std::string(line.substr(0, c_most)) + " …";
+}
+
+} // namespace hpcml::why
