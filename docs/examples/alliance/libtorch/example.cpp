@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The smallest program with LibTorch: a tensor, on the GPU where there is one.
+#include <iostream>
+
+#include <torch/torch.h>
+
+int main() {
+  const bool gpu = torch::cuda::is_available();
+  const torch::Device device(gpu ? torch::kCUDA : torch::kCPU);
+  std::cout << "LibTorch " << TORCH_VERSION_MAJOR << '.' << TORCH_VERSION_MINOR << " on " << device << '\n'
+            << torch::rand({2, 3}, device) << '\n';
+}
