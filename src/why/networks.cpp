@@ -77,10 +77,12 @@ void read_devices(const Note& note) {
     process.has_sockets = true;
     note.tells("socket");
   }
-  for (const auto* mark : {"Using network ", "Assigned NET plugin "}) {
-    auto network = behind(text, mark, "");
+  // "Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/0/GDRDMA": where a log begins after the
+  // decision.
+  for (const auto* mark : {"Using network ", "Assigned NET plugin ", " via NET/"}) {
+    auto network = behind(text, mark, mark[0] == ' ' ? "/" : "");
     if (const auto end = network.find(" to comm"); end != std::string::npos) network.resize(end);
-    if (network.empty() || (mark[0] == 'A' && !process.network.empty())) continue;
+    if (network.empty() || (mark[0] != 'U' && !process.network.empty())) continue;
     process.network = std::move(network);
     process.evidence["network"] = {note.line, clipped(text)};
   }

@@ -112,6 +112,22 @@ TEST_CASE(
   CHECK(bad.network.groups[0].hosts.size() == 2);
   REQUIRE(bad.network.groups[0].next.size() == 1); // no plugin is needed there
   CHECK_THAT(bad.network.groups[0].next[0], Contains("/dev/infiniband"));
+  const auto undecided = read(lines_of("n1", 1,
+                                       {"NET/IB : Using [RO]; OOB eth0:172.17.16.64<0>",
+                                        "NET/Socket : Using [0]eth0:172.17.16.64<0>"}),
+                              k_infiniband);
+  CHECK(undecided.network.groups.at(0).carrier == why::Carrier::sockets);
+}
+
+TEST_CASE("a log that begins after the decision tells it by its channels") {
+  const auto report =
+      read(lines_of("n1", 1, {"Channel 00/0 : 0[0] -> 8[0] [send] via NET/AWS Libfabric/0/GDRDMA"}) +
+               lines_of("n2", 1, {"Channel 00/0 : 8[0] -> 0[0] [receive] via NET/Socket/0"}),
+           k_slingshot);
+  REQUIRE(report.network.groups.size() == 2);
+  CHECK(report.network.groups[0].hosts == std::set<std::string>{"n2"});
+  CHECK(report.network.groups[0].carrier == why::Carrier::sockets);
+  CHECK(report.network.groups[1].carrier == why::Carrier::libfabric);
 }
 
 TEST_CASE(
