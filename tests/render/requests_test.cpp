@@ -62,7 +62,8 @@ std::set<std::string> doubts_of(const diag::Diagnostics& said) {
     if (finding.severity != diag::Severity::warning) continue;
     if (finding.code == "request/constraint") rules.insert("site/constraint");
     if (finding.code == "usage/sbatch") rules.insert("slurm/option-unknown");
-    if (finding.code == "request/tasks-per-node") rules.insert("launch/ranks-over-gpus");
+    if (finding.code == "request/tasks-per-node") // srun's tasks, or an agent's processes
+      rules.insert({"launch/ranks-over-gpus", "launch/process-count"});
     const auto found = test::k_rules.find(finding.code);
     if (found != test::k_rules.end()) rules.insert(found->second.begin(), found->second.end());
   }
@@ -102,6 +103,10 @@ bool is_comparable(const std::string& code, const model::Site& site, const site:
   static const std::set<std::string> k_by_kind = {"request/nodes", "request/cpus-per-task", "request/mem"};
   const bool by_nodes = site.gpu_request.style == model::GpuStyle::none;
   if (by_nodes && (code == "request/gpu-type" || code == "request/gpus-per-node")) return false;
+  const bool types_known = std::any_of(site.node_types.begin(), site.node_types.end(), [](const auto& type) {
+    return type.gpu && !type.gpu->slurm_type.empty();
+  });
+  if (code == "request/gpu-type" && !types_known) return false; // a script may have Slurm's own name for it
   if (placement.nodes.size() > 1 && k_by_kind.count(code) > 0) return false;
   if (code == "request/partition") return true;
   if (!named && placement.partitions.empty() && !site.partitions.empty()) return false; // nobody knows where
