@@ -113,7 +113,10 @@ bool can_make_networks() {
 
 util::Status keep_mounts_private() {
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return util::Done{};
-  return mount_failed("cannot make the mounts private");
+  const bool no_mount = errno == EINVAL;
+  auto error = mount_failed("cannot make the mounts private");
+  if (no_mount) error.hint = "in a chroot, let its folder be a mount: mount --bind DIR DIR, then chroot DIR";
+  return error;
 }
 
 util::Status mount_tmpfs(const std::string& target, const std::string& options) {

@@ -49,7 +49,7 @@ def plot(rows):
     """Each row's value as a share of its goal, on a scale of powers of ten: what is left of the line is within."""
     width, left, right, step, top = 980, 470, 70, 22, 56
     least = min([row["value"] / row["goal"] for row in rows if row["value"] > 0] + [0.1])
-    low, high = math.floor(math.log10(max(least, 1e-4))), 1 if any(row["value"] > row["goal"] for row in rows) else 0.3
+    low, high = math.floor(math.log10(max(least, 1e-4))), math.log10(max([row["value"] / row["goal"] for row in rows] + [1])) + 0.2
 
     def place(share):
         return left + (min(max(math.log10(max(share, 10 ** low)), low), high) - low) / (high - low) * (width - left - right)
@@ -69,7 +69,8 @@ def plot(rows):
         y, end = top + step * at, place(row["value"] / row["goal"])
         parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end" fill="#222">{html.escape(row["what"])}</text>')
         parts.append(f'<rect x="{left}" y="{y + 4}" width="{max(end - left, 1.5):.1f}" height="{step - 8}" fill="{"#2b7a78" if row["met"] else "#c0392b"}"/>')
-        parts.append(f'<text x="{end + 5:.1f}" y="{y + 15}" fill="#222">{number(row["value"])}</text>')
+        label = number(row["value"]) + ("" if row["unit"] == "of its time" else " " + row["unit"])
+        parts.append(f'<text x="{end + 5:.1f}" y="{y + 15}" fill="#222" stroke="#fff" stroke-width="3" paint-order="stroke">{html.escape(label)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 

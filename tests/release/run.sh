@@ -54,10 +54,11 @@ cmp "$other/arm64/usr/bin/hpcml" "$files/hpcml-aarch64"
 
 try_recipes
 try_wheels
+try_quickstart
 for file in aarch64 old archive wheel; do
   cmp "$other/$file/job.sh" "$other/aarch64/job.sh" || die "the script of $file is not the one of aarch64"
 done
 say "done in $(((SECONDS - started) / 60)) minutes"
 repeated="built once, "
 if [ -z "${RELEASE_BUILT:-}${RELEASE_ONCE:-}" ]; then repeated="the same bytes twice, "; fi
-echo "${repeated}wheels $(stat -c %s "${wheel}_x86_64.whl" "${wheel}_aarch64.whl" | xargs) bytes, programs run in $oldest and under qemu"
+echo "${repeated}wheels $(stat -c %s "${wheel}_x86_64.whl" "${wheel}_aarch64.whl" | xargs) bytes, programs run in $oldest and under qemu, from a bare Debian 12 to a rehearsed script in $quickstart"

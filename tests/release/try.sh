@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # what it needs is run.sh's
 # Sourced by run.sh: each way to come by the program, and the same job with it.
-# Needs: files, work, other, version, wheel; sets oldest.
+# Needs: files, work, other, version, wheel; sets oldest and quickstart.
 
 # under_qemu COMMAND...: a program for aarch64
 under_qemu() { qemu-aarch64-static -L /usr/aarch64-linux-gnu "$@"; }
@@ -68,21 +68,45 @@ same_bytes() {
   rm -rf "$folder"
 }
 
-# The oldest Debian that the machine's own mirror still has, as a folder to chroot into
-make_old_debian() {
+# make_debian SUITE: Debian's smallest installation, from the machine's own mirror; false where it cannot be had
+make_debian() {
   local mirror
   # shellcheck disable=SC2016  # apt expands it
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 'Created-By: Packages' | head -1)
+  [ ! -f "$work/$1/complete" ] || return 0
+  rm -rf --one-file-system "${work:?}/$1"
+  debootstrap --variant=minbase "$1" "$work/$1" "$mirror" >"$work/debootstrap-$1.log" 2>&1 && touch "$work/$1/complete"
+}
+
+# The oldest Debian that can be had, as a folder to chroot into
+make_old_debian() {
   for oldest in buster bullseye bookworm; do
-    [ ! -f "$work/$oldest/complete" ] || return 0
-    rm -rf --one-file-system "${work:?}/$oldest"
-    if debootstrap --variant=minbase "$oldest" "$work/$oldest" "$mirror" >"$work/debootstrap-$oldest.log" 2>&1; then
-      touch "$work/$oldest/complete"
-      return 0
-    fi
+    make_debian "$oldest" && return 0
     echo "$oldest cannot be had: $(tail -1 "$work/debootstrap-$oldest.log")"
   done
   die "no Debian can be had to try the program in"
+}
+
+# The quickstart from the wheel on a bare Debian 12, packages and all; a layer over it takes what is installed, and is gone at the end
+try_quickstart() {
+  local files=$other/quickstart
+  say "the quickstart from the wheel, on a bare Debian 12"
+  make_debian bookworm || die "Debian 12 cannot be had: $(tail -1 "$work/debootstrap-bookworm.log")"
+  mkdir -p "$files/root/docs" "$files/layer" "$files/machine"
+  cp docs/setup.sh docs/quickstart-wheel.sh "$files/root/docs"
+  cp "${wheel}_x86_64.whl" "$files/root"
+  # shellcheck disable=SC2016  # the shell in there expands it
+  unshare --mount --pid --fork --kill-child bash -ec '
+    lower=$1 machine=$2/machine
+    mount -t tmpfs none "$2/layer"
+    mkdir "$2/layer/upper" "$2/layer/work"
+    mount -t overlay overlay -o "lowerdir=$lower,upperdir=$2/layer/upper,workdir=$2/layer/work" "$machine"
+    cp -L /etc/resolv.conf "$machine/etc/resolv.conf" && echo 127.0.0.1 localhost >"$machine/etc/hosts" # as every machine has them
+    mount -t proc proc "$machine/proc" && mount --rbind /sys "$machine/sys" && mount --rbind /dev "$machine/dev" && mount --bind "$2/root" "$machine/mnt"
+    exec chroot "$machine" /usr/bin/env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/root bash -c "exec bash /mnt/docs/quickstart-wheel.sh /mnt/*.whl"' \
+    bash "$work/bookworm" "$files" | tee "$other/quickstart.log"
+  quickstart=$(sed -n 's/^ *\([0-9.]* s\)  from a bare machine.*/\1/p' "$other/quickstart.log")
+  [ -n "$quickstart" ] || die "the quickstart from the wheel has not come to its end"
 }
 
 # in_old_debian COMMAND...: in its own mount and process namespaces, so that nothing is left mounted
