@@ -70,7 +70,8 @@ def plot(rows):
         parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end" fill="#222">{html.escape(row["what"])}</text>')
         parts.append(f'<rect x="{left}" y="{y + 4}" width="{max(end - left, 1.5):.1f}" height="{step - 8}" fill="{"#2b7a78" if row["met"] else "#c0392b"}"/>')
         label = number(row["value"]) + ("" if row["unit"] == "of its time" else " " + row["unit"])
-        parts.append(f'<text x="{end + 5:.1f}" y="{y + 15}" fill="#222" stroke="#fff" stroke-width="3" paint-order="stroke">{html.escape(label)}</text>')
+        for look in ('stroke="#fff" stroke-width="3" fill="#fff"', 'fill="#222"'):  # a rim, where a line is behind it
+            parts.append(f'<text x="{end + 5:.1f}" y="{y + 15}" {look}>{html.escape(label)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
