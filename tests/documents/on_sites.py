@@ -13,7 +13,7 @@ import tempfile
 
 HPCML, PYTHON = os.path.abspath(sys.argv[1]), sys.argv[2]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "examples")
-ENV = dict(os.environ, PATH=os.path.dirname(HPCML) + ":/usr/local/bin:/usr/sbin:/usr/bin:/bin", PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="")
+ENV = dict(os.environ, PATH=os.path.dirname(HPCML) + ":" + os.path.dirname(PYTHON) + ":/usr/local/bin:/usr/sbin:/usr/bin:/bin", PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="")
 
 
 def has(module):
@@ -69,8 +69,11 @@ def check_alliance():
     site.job("gpu", [*one, "--gpus-per-node", "1", "--cpus-per-task", "2", "--mem", "8G", "--tf32", "on"], "alliance/images.py",
              "--batch-size", "128", "--num-workers", "2")
     site.job("first", [*one, "--gpus-per-node", "1", "--mem", "8G"], "alliance/first_tensors.py")
+    if PYTHON != "/usr/bin/python3":  # the emulated wheelhouse takes pip's packages from PATH's Python; Debian's is none of them
+        site.job("venv", [*one, "--cpus-per-task", "2", "--mem", "8G", "--wheelhouse", "torch"], "alliance/images.py", python="python")
     said = site.run()
-    return all([expect("Alliance, several CPUs: intra-op threads are the task's cores", said["cpus"],
+    venv = expect("Alliance, a virtualenv on the node's own disk", said["venv"], ["cpu, 2 threads, 0 loaders"]) if "venv" in said else True
+    return all([venv, expect("Alliance, several CPUs: intra-op threads are the task's cores", said["cpus"],
                        ["cpu, 4 threads, 0 loaders", r"loss 2\.\d+ at first, [01]\.\d+ at last"]),
                 expect("Alliance, one GPU's job, here on its CPUs", said["gpu"], ["2 threads, 2 loaders, TF32 for products on"]),
                 expect("Alliance, the first job", said["first"], ["torch .* on cpu", r"sum tensor"])])
@@ -81,11 +84,12 @@ def check_libtorch():
     shutil.copytree(os.path.join(EXAMPLES, "alliance", "libtorch"), folder, dirs_exist_ok=True)
     package = subprocess.run([PYTHON, "-c", "import os, torch; print(os.path.dirname(torch.__file__))"], stdout=subprocess.PIPE,
                              text=True, check=True).stdout.strip()
-    built = subprocess.run(["bash", "-c", f"cmake -B build -S . -DCMAKE_PREFIX_PATH={package} && cmake --build build && build/example"],
-                           cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    built = subprocess.run(["bash", "-c", f"cmake -B build -S . -DCMAKE_PREFIX_PATH={package} && cmake --build build && build/example && "
+                            f"{HPCML} launch --nproc-per-node 1 --tf32 on -- build/example"],
+                           cwd=folder, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     shutil.rmtree(folder, ignore_errors=True)
     return expect("Alliance, the LibTorch example is built as its page says", built.stdout + ("" if built.returncode == 0 else "the job failed"),
-                  [r"LibTorch \d\.\d+ on cpu", r"CPUFloatType\{2,3\}"])
+                  [r"LibTorch \d\.\d+ on cpu, TF32 for products off", r"CPUFloatType\{2,3\}", r"\[0\] LibTorch \d\.\d+ on cpu, TF32 for products on"])
 
 
 def check_servers():
