@@ -69,8 +69,8 @@ std::vector<SitePart> parts_of(const Subject& subject) {
 std::string with_source(std::string hint, const model::Origin& origin) {
   if (origin.source.empty()) return hint;
   if (!hint.empty()) hint += "; ";
-  return hint + "from the profile: " + origin.source +
-         (origin.checked.empty() ? "" : ", read " + origin.checked);
+  return hint + "from the profile: " + origin.source.text() +
+         (origin.checked.empty() ? "" : ", read " + origin.checked.text());
 }
 
 std::vector<Edit> remove_option(const Subject& subject, diag::Place place) {

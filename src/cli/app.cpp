@@ -246,7 +246,8 @@ std::optional<int> run_words(Context& context) {
     app.parse(
         std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
   } catch (const CLI::ParseError& error) {
-    if (!context.every_flag) return std::nullopt;
+    const bool asks_for_version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
+    if (!context.every_flag && !asks_for_version) return std::nullopt;
     return report_parse_error(app, error, context);
   }
   return exit_code;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "util/shared_text.hpp"
+
 namespace hpcml::model {
 
 /// Who decides a value; a later one beats an earlier.
@@ -23,8 +25,8 @@ struct Superseded {
 struct Origin {
   OriginKind kind = OriginKind::rule;
   std::string by;
-  std::string source = {};  ///< the document, for site facts
-  std::string checked = {}; ///< YYYY-MM-DD, when the source was read
+  util::SharedText source = {};  ///< the document, for site facts
+  util::SharedText checked = {}; ///< YYYY-MM-DD, when the source was read
   std::vector<Superseded> superseded = {};
 };
 

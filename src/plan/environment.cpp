@@ -107,7 +107,7 @@ void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::
   if (old != env.end()) {
     if (old->value != variable.value)
       variable.origin.superseded.push_back(
-          {old->value, old->origin.source.empty() ? old->origin.by : old->origin.source, why});
+          {old->value, old->origin.source.empty() ? old->origin.by : old->origin.source.text(), why});
     env.erase(old);
   }
   env.push_back(std::move(variable));

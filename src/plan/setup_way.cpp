@@ -19,7 +19,8 @@ SetupKind recommended_kind(const model::Site& site, Remarks& said) {
     said.warning("request/setup",
                  fmt::format("{} recommends images{}, and its profile does not say how they are built there: "
                              "this makes a virtual environment",
-                             site.name, rule.origin.source.empty() ? "" : " [" + rule.origin.source + "]"),
+                             site.name,
+                             rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
                  "a ready image needs no set-up: hpcml gen --container IMAGE");
   }
   return SetupKind::venv;

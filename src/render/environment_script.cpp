@@ -36,8 +36,8 @@ std::string head(const SetupPlan& plan) {
     text += "\n# " + comment_text(fmt::format("PyTorch from {} (torch up to {}): {}.", plan.index->name,
                                               plan.index->torch_to, plan.index_reason));
   for (const auto& [note, origin] : plan.notes)
-    text +=
-        "\n# " + comment_text(note) + (origin.source.empty() ? "" : " [" + comment_text(origin.source) + "]");
+    text += "\n# " + comment_text(note) +
+            (origin.source.empty() ? "" : " [" + comment_text(origin.source.text()) + "]");
   return text;
 }
 

@@ -69,8 +69,8 @@ std::string describe_origin(const model::Origin& origin) {
   if (origin.by.empty() && origin.source.empty()) return {};
   std::string text(name_of(origin.kind));
   if (!origin.by.empty()) text += " " + origin.by;
-  if (!origin.source.empty()) text += "; " + origin.source;
-  if (!origin.checked.empty()) text += "; checked " + origin.checked;
+  if (!origin.source.empty()) text += "; " + origin.source.text();
+  if (!origin.checked.empty()) text += "; checked " + origin.checked.text();
   return text;
 }
 

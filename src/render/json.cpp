@@ -15,8 +15,8 @@ using Json = nlohmann::ordered_json;
 Json origin_json(const model::Origin& origin) {
   static const char* const k_kinds[] = {"rule", "site", "config", "job_file", "environment", "flag"};
   Json json{{"kind", k_kinds[static_cast<int>(origin.kind)]}, {"by", origin.by}};
-  if (!origin.source.empty()) json["source"] = origin.source;
-  if (!origin.checked.empty()) json["checked"] = origin.checked;
+  if (!origin.source.empty()) json["source"] = origin.source.text();
+  if (!origin.checked.empty()) json["checked"] = origin.checked.text();
   for (const auto& other : origin.superseded)
     json["superseded"].push_back({{"value", other.value}, {"source", other.source}, {"why", other.why}});
   return json;

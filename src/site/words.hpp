@@ -12,7 +12,7 @@ namespace hpcml::site {
 
 /// " [partitions page (2024-10-15)]", or nothing where the origin names no document.
 inline std::string cited(const model::Origin& origin) {
-  return origin.source.empty() ? "" : " [" + origin.source + "]";
+  return origin.source.empty() ? "" : " [" + origin.source.text() + "]";
 }
 
 /// Its container engines, each once, in the profile's order.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diag/diagnostic.hpp"
+#include "util/shared_text.hpp"
 
 namespace hpcml::spec {
 
@@ -39,8 +40,8 @@ struct JsonNode {
   std::vector<JsonNode> items;
   std::vector<JsonMember> members; ///< in the file's order
   JsonPlace place;
-  std::string source;  ///< id in the profile's `sources`, from the nearest "source" around the value
-  std::string checked; ///< the nearest "checked" around the value
+  util::SharedText source;  ///< id in the profile's `sources`, from the nearest "source" around the value
+  util::SharedText checked; ///< the nearest "checked" around the value
 
   /// The member's value, or null.
   const JsonNode* find(std::string_view key) const;

@@ -18,8 +18,8 @@ namespace {
 /// What is the same for many values: where they stand and who says so.
 struct About {
   std::shared_ptr<const std::string> file;
-  std::string source;
-  std::string checked;
+  util::SharedText source;
+  util::SharedText checked;
 };
 
 // A number is written seven bits a byte, the lowest first, a negative one and one with a fraction as its 64
@@ -36,8 +36,8 @@ public:
     add_number(x_abouts.size());
     for (const auto& about : x_abouts) {
       add_text(about.file ? *about.file : std::string());
-      add_text(about.source);
-      add_text(about.checked);
+      add_text(about.source.text());
+      add_text(about.checked.text());
     }
     return x_text + body;
   }

@@ -260,7 +260,7 @@ std::vector<ObjectReader> ObjectReader::items(std::string_view key) {
 }
 
 void ObjectReader::know_source(const std::string& id, const std::string& url, const std::string& checked) {
-  x_context->sources[id] = {url, checked};
+  x_context->sources[id] = {id + ": " + url, checked};
 }
 
 void ObjectReader::report_choice(std::string_view key, const std::string& value,
@@ -273,12 +273,12 @@ void ObjectReader::report_choice(std::string_view key, const std::string& value,
 
 model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) const {
   model::Origin origin{x_context->kind, std::move(by)};
-  const auto found = x_context->sources.find(node.source);
+  const auto found = x_context->sources.find(node.source.text());
   if (found != x_context->sources.end()) {
-    origin.source = node.source + ": " + found->second.first;
-    origin.checked = found->second.second;
+    origin.source = found->second.named;
+    origin.checked = found->second.checked;
   } else if (node.place.file) {
-    origin.source = *node.place.file;
+    origin.source = util::SharedText(node.place.file);
   }
   if (!node.checked.empty()) origin.checked = node.checked;
   const auto* others = node.is(JsonKind::object) ? node.find("instead_of") : nullptr;
@@ -289,11 +289,9 @@ model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) cons
       return value && value->is(JsonKind::string) ? value->text : std::string();
     };
     const auto source = x_context->sources.find(part("source"));
-    origin.superseded.push_back({part("value"),
-                                 source == x_context->sources.end()
-                                     ? part("source")
-                                     : fmt::format("{}: {}", source->first, source->second.first),
-                                 part("why")});
+    origin.superseded.push_back(
+        {part("value"), source == x_context->sources.end() ? part("source") : source->second.named.text(),
+         part("why")});
   }
   return origin;
 }

@@ -22,13 +22,19 @@ namespace hpcml::spec {
 /// Whether every object may have the member: it speaks of the values beside it ("source", "note" …).
 bool is_about(std::string_view key);
 
+/// A document of the profile's `sources`.
+struct KnownSource {
+  util::SharedText named; ///< "id: url"
+  util::SharedText checked;
+};
+
 /// Shared by all readers of one profile or job file.
 struct ReadContext {
   std::string code = "site"; ///< before "/type" and the like in the diagnostics' codes
   model::OriginKind kind = model::OriginKind::site;
   bool checks =
       true; ///< whether texts, regular expressions and names of members are held against what they must be
-  std::map<std::string, std::pair<std::string, std::string>> sources = {}; ///< id -> url, checked
+  std::map<std::string, KnownSource, std::less<>> sources = {}; ///< by id
   diag::Diagnostics diagnostics = {};
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
 };

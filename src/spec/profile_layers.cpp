@@ -17,9 +17,9 @@ namespace {
 
 /// Hands "source" and "checked" down to the values they stand around. Before merging: each layer keeps its
 /// own sources.
-void annotate(JsonNode& node, std::string source, std::string checked) {
+void annotate(JsonNode& node, util::SharedText source, util::SharedText checked) {
   if (node.is(JsonKind::object)) {
-    const auto take = [&](std::string_view key, std::string& into) {
+    const auto take = [&](std::string_view key, util::SharedText& into) {
       if (const auto* value = node.find(key); value && value->is(JsonKind::string)) into = value->text;
     };
     take("source", source);

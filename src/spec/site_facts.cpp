@@ -79,7 +79,7 @@ private:
   }
 
   void add(const JsonNode& node, const JsonNode& value, const std::string& path, std::string text) {
-    SiteFact fact{path, std::move(text), node.source, node.checked, {}, {}};
+    SiteFact fact{path, std::move(text), node.source.text(), node.checked.text(), {}, {}};
     if (fact.source.empty() && value.place.file) fact.source = *value.place.file;
     if (node.is(JsonKind::object)) {
       fact.note = text_member(node, "note");

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <vector>
 
 namespace hpcml::store {
 
@@ -24,7 +25,8 @@ Connection::~Connection() { ::close(x_fd); }
 
 Connection::Io Connection::receive() {
   // Every connection would hold a chunk else: most of them hold nothing most of the time.
-  static thread_local std::array<char, k_chunk> scratch;
+  // Made when a first connection reads: a thread-local array would be zeroed at the start of every command.
+  static thread_local std::vector<char> scratch(k_chunk);
   const std::size_t held = x_in.size() - x_in_at;
   const bool long_message = x_expected > held + k_chunk;
   ssize_t count = 0;

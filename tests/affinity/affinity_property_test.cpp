@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "random_node_helper.hpp"
+#include "sanitized.hpp"
 #include "topo/check_placement.hpp"
 #include "topo/mask_text.hpp"
 #include "topo/read_node.hpp"
@@ -14,7 +15,7 @@ using model::IdSet;
 
 namespace {
 
-constexpr int k_rounds = 12000;
+constexpr int k_rounds = test::sampled(12000);
 
 /// The lowest usable thread of each core that may be used.
 IdSet usable_cores(const topo::Node& node, const IdSet& allowed) {
@@ -120,7 +121,7 @@ TEST_CASE("On 12,000 random nodes every rank gets whole allowed cores of its own
 TEST_CASE(
     "10,000 random nodes give the same plan from hwloc XML, from a profile and from memory, and from JSON") {
   std::mt19937 random(5);
-  for (int round = 0; round < 10000; ++round) {
+  for (int round = 0; round < static_cast<int>(test::sampled(10000)); ++round) {
     const topo::Node node = test::random_node(random);
     const topo::AffinityRequest request = test::random_request(random, node);
     const std::string json = round % 10 == 0 ? test::render_json(node) : std::string();

@@ -6,6 +6,7 @@
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
+#include "sanitized.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -125,7 +126,8 @@ void run_job(const model::Site& site, const std::string& launcher, const test::T
   const auto planned = plan::make_plan(job, site);
   for (const auto& finding : planned.diagnostics) UNSCOPED_INFO(diag::render_text(finding, "", false));
   if (!planned.plan || !render::find_unwritable(*planned.plan).empty()) return;
-  test::run_script(render::render_script(*planned.plan), folder);
+  const auto script = render::render_script(*planned.plan);
+  if (!test::k_sanitized) test::run_script(script, folder);
 }
 
 /// The site of the profile with this text, if it is taken.
@@ -145,7 +147,7 @@ TEST_CASE("with a harmless text in the same place the program runs: the next tes
       const auto site = load(field, field.harmless ? field.harmless : "x", folder);
       REQUIRE(site.has_value() == (field.harmless != nullptr));
       if (site) run_job(*site, launcher, folder);
-      CHECK(std::filesystem::exists(folder / "words") == site.has_value());
+      if (!test::k_sanitized) CHECK(std::filesystem::exists(folder / "words") == site.has_value());
     }
   }
 }

@@ -136,7 +136,7 @@ TEST_CASE("Origins name the profile's path, the source and the day", "[spec]") {
   CHECK(origin.kind == model::OriginKind::site);
   CHECK(origin.by == "partitions[0].max_time");
   CHECK_THAT(origin.source, Catch::StartsWith("partitions-page: github:Lumi-supercomputer/lumi-userguide:"));
-  CHECK(origin.checked.size() == 10);
+  CHECK(origin.checked.text().size() == 10);
   CHECK(site.flags.at("account").origin.by == "flags.account");
   // The layer's own source stays with what the layer says.
   const auto narval = shipped_site("narval");
