@@ -5,7 +5,7 @@
 
 namespace hpcml::test {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(HPCML_TESTS_AS_SANITIZED)
+#ifdef HPCML_SANITIZED // by CMake: the compilers say it in different words
 constexpr bool k_sanitized = true;
 #else
 constexpr bool k_sanitized = false;

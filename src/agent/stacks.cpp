@@ -28,9 +28,7 @@ std::string ranks_text(const PlaceGroup& group) {
 std::string hosts_text(const PlaceGroup& group) {
   std::vector<std::string> hosts;
   for (const auto& rank : group.ranks) util::add_once(hosts, rank.host);
-  const auto more = hosts.size() > k_most_hosts ? hosts.size() - k_most_hosts : 0;
-  hosts.resize(hosts.size() - more);
-  return util::join(hosts, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  return util::join_some(hosts, k_most_hosts);
 }
 
 /// The innermost function, else the state.

@@ -24,29 +24,41 @@ std::vector<spec::SiteMarks> built_in_sites() {
   return sites;
 }
 
+/// The one that the person has remembered by `hpcml config`.
+std::optional<std::string> remembered_site(const Context& context) {
+  return spec::load_config(spec::config_path(context.env)).config.site;
+}
+
+/// Those whose profiles recognise the machine with these names.
+auto sites_here(const Context& context, const std::vector<std::string>& hosts) {
+  return spec::detect_sites(spec::site_directories(context.sites_dirs, context.env), built_in_sites(),
+                            context.env, hosts);
+}
+
 } // namespace
 
 std::optional<std::string> choose_site_id(const std::optional<std::string>& named, const Context& context,
                                           int& exit_code) {
   if (named) return named;
-  if (auto remembered = spec::load_config(spec::config_path(context.env)).config.site) {
+  if (auto remembered = remembered_site(context)) {
     std::fprintf(stderr, "hpcml: site %s, by hpcml config\n", remembered->c_str());
     return remembered;
   }
-  const auto folders = spec::site_directories(context.sites_dirs, context.env);
   const auto hosts = util::read_host_names();
-  const auto found = spec::detect_sites(folders, built_in_sites(), context.env, hosts);
+  const auto found = sites_here(context, hosts);
   if (found.size() == 1) {
     std::fprintf(stderr, "hpcml: site %s, by %s\n", found.front().id.c_str(), found.front().by.c_str());
     return found.front().id;
   }
   exit_code = k_usage;
   if (found.empty()) {
-    print_error("no site is named, and no profile recognises this machine" +
-                    (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
-                "add --site NAME, one of: " + util::join(spec::list_sites(folders), ", ") +
-                    "; on a login node of another cluster: hpcml sites discover",
-                context.colour);
+    print_error(
+        "no site is named, and no profile recognises this machine" +
+            (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
+        "add --site NAME, one of: " +
+            util::join(spec::list_sites(spec::site_directories(context.sites_dirs, context.env)), ", ") +
+            "; on a login node of another cluster: hpcml sites discover",
+        context.colour);
     return std::nullopt;
   }
   std::vector<std::string> candidates;
@@ -71,14 +83,15 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
 }
 
 std::optional<model::Site> find_own_site(const Context& context) {
-  const auto folders = spec::site_directories(context.sites_dirs, context.env);
-  auto id = spec::load_config(spec::config_path(context.env)).config.site;
+  auto id = remembered_site(context);
   if (!id) {
-    const auto found = spec::detect_sites(folders, built_in_sites(), context.env, util::read_host_names());
+    const auto found = sites_here(context, util::read_host_names());
     if (found.size() != 1) return std::nullopt;
     id = found.front().id;
   }
-  return spec::load_site(*id, folders, embedded::merged_sites()).site;
+  return spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env),
+                         embedded::merged_sites())
+      .site;
 }
 
 } // namespace hpcml::cli

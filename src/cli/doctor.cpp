@@ -29,8 +29,8 @@ int run_doctor(const std::string& format, const Context& context) {
 }
 
 const char* const k_doctor_footer =
-    R"(Run it where the program runs: in the job, in the container, with the environment active. It reads files and variables,
-calls no driver and starts no Python. Exit code 1: something is wrong.
+    R"(Run it where the program runs: in the job, in the container, with the environment active.
+It reads files and variables, calls no driver and starts no Python. Exit code 1: something is wrong.
 
 Examples:
   hpcml doctor

@@ -47,7 +47,7 @@ const char* const k_emulate_footer = R"(Examples:
   hpcml emulate --site narval --accounting -- python sweep.py      # submitit and others ask sacct
   hpcml emulate --site lumi --whole-site -- sbatch --test-only job.sh
   hpcml emulate --site narval -- bash        # look around: sinfo, sbatch, squeue, srun
-  hpcml emulate --site lumi --slurm-version 22.05 --slurm-source slurm-22.05.8.tar.bz2 -- sbatch -W job.sh   # built once
+  hpcml emulate --site lumi --slurm-version 22.05 --slurm-source slurm-22.05.8.tar.bz2 -- sbatch -W job.sh
   hpcml emulate --site nibi --node-type h100_1g.10gb -- sbatch -W job.sh   # only a node with parts of GPUs
   hpcml emulate --site generic --nodes 2 --gpus-per-node a100:4 --cpus-per-node 48 -- sbatch -W job.sh
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,

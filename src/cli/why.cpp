@@ -65,8 +65,9 @@ int run_why(const WhyOptions& options, const Context& context) {
 }
 
 const char* const k_why_footer =
-    R"(It reads what NCCL and RCCL write with NCCL_DEBUG=INFO (hpcml gen --nccl-debug), and known failures of torch, CUDA, NCCL, MPI
-and Slurm. Exit code 1: traffic between nodes goes over TCP on a site with a faster network, or something failed.
+    R"(It reads what NCCL and RCCL write with NCCL_DEBUG=INFO (hpcml gen --nccl-debug), and known failures of
+torch, CUDA, NCCL, MPI and Slurm. Exit code 1: traffic between nodes goes over TCP on a site with a faster
+network, or something failed.
 
 Examples:
   hpcml why slurm-1234.out

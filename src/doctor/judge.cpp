@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "doctor/judge.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "model/id_set.hpp"
+#include "model/cuda_driver.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::doctor {
@@ -203,24 +200,16 @@ private:
     ask_age();
   }
 
-  /// The oldest driver of a CUDA release: NVIDIA's page on CUDA compatibility (minor version compatibility).
   void ask_age() {
-    struct Oldest {
-      const char* cuda;
-      unsigned driver;
-      const char* text;
-    };
-    constexpr std::array c_oldest = {Oldest{"11.", 450, "450.80.02"}, Oldest{"12.", 525, "525.60.13"},
-                                     Oldest{"13.", 580, "580.65.06"}};
     const auto& driver = x_facts.gpus.kernel_driver;
-    const auto number = util::parse_unsigned(driver.substr(0, driver.find('.')));
-    for (const auto& row : c_oldest)
-      if (number && *number < row.driver && x_facts.torch.cuda.starts_with(row.cuda))
-        add("old-driver",
-            "torch is built for CUDA " + x_facts.torch.cuda + ", which needs driver " + row.text +
-                ", and the node has " + driver,
-            "install a torch for an older CUDA (hpcml gen --setup chooses one), or the package cuda-compat "
-            "in the image");
+    const auto branch = util::parse_unsigned(driver.substr(0, driver.find('.')));
+    const auto* oldest = model::oldest_driver(x_facts.torch.cuda);
+    if (oldest == nullptr || !branch || *branch >= oldest->branch) return;
+    add("old-driver",
+        "torch is built for CUDA " + x_facts.torch.cuda + ", which needs driver " +
+            std::string(oldest->first) + ", and the node has " + driver,
+        "install a torch for an older CUDA (hpcml gen --setup chooses one), or the package cuda-compat "
+        "in the image");
   }
 
   const Facts& x_facts;

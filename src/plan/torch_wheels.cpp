@@ -5,6 +5,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "model/cuda_driver.hpp"
 #include "model/torch_version.hpp"
 #include "util/text.hpp"
 
@@ -55,15 +56,6 @@ constexpr std::array k_rocm = {
     BuiltIndex{"rocm6.0", "6.0", "gfx908 gfx90a gfx942", "", "2.3", "3.12"},
     BuiltIndex{"rocm5.4.2", "5.4.2", "gfx908 gfx90a", "", "2.0", "3.11"},
 };
-
-/// The first driver branch for a major version of CUDA; within one, newer toolkits run on older drivers, with
-/// some features missing (docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html,
-/// 2026-11-21).
-struct CudaDriver {
-  unsigned major;
-  unsigned driver;
-};
-constexpr std::array k_drivers = {CudaDriver{13, 580}, CudaDriver{12, 525}, CudaDriver{11, 450}};
 
 constexpr std::array k_torch_packages = {"torch",     "torchvision", "torchaudio",         "torchtext",
                                          "torchdata", "triton",      "pytorch-triton-rocm"};
@@ -120,9 +112,8 @@ std::string names_of(const std::vector<BuiltIndex>& list) {
 }
 
 unsigned driver_of(const BuiltIndex& index) {
-  for (const auto& entry : k_drivers)
-    if (entry.major == major_of(index.toolkit)) return entry.driver;
-  return 0;
+  const auto* driver = model::oldest_driver(index.toolkit);
+  return driver != nullptr ? driver->branch : 0;
 }
 
 /// The index that was asked for.

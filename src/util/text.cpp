@@ -33,6 +33,12 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return text;
 }
 
+std::string join_some(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return join(names, ", ");
+  return join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most)}, ", ") + " and " +
+         std::to_string(names.size() - most) + " more";
+}
+
 std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)

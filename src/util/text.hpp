@@ -17,6 +17,8 @@ std::string_view trim(std::string_view text);
 std::vector<std::string> split(std::string_view text, char separator);
 /// The parts in order, the separator between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+/// "a, b and 6 more": at most `most` of them by name.
+std::string join_some(const std::vector<std::string>& names, std::size_t most);
 /// ASCII letters in lower case; other bytes as they are.
 std::string to_lower(std::string_view text);
 /// Every `from`, which must not be empty, replaced by `to`.

@@ -58,13 +58,12 @@ const std::vector<agent::KnownError>& slurm_ends() {
        "a node was lost: sacct -j JOB -o NodeList and the site know which; submit again"},
       {"oom_kill event", "",
        "a process used more memory than the job has: more --mem, or less in use (data loader workers and "
-       "caches of a "
-       "rank count, too)"},
+       "caches of a rank count, too)"},
       {"Out Of Memory", "srun: error",
        "a task used more memory than the job has: more --mem, or less in use"},
       {"DUE TO TIME LIMIT", "",
-       "the job's time was over: a longer --time, or --signal and a checkpoint from which the next job goes "
-       "on"},
+       "the job's time was over: a longer --time, or --signal and a checkpoint from which the next job "
+       "goes on"},
       {"DUE TO PREEMPTION", "",
        "a job that goes before this one took its nodes: --requeue and a checkpoint, or a QoS that is not "
        "preempted"},

@@ -12,10 +12,9 @@ namespace {
 /// What takes NCCL onto a fabric, by how the profile calls it.
 Carrier wanted_on(const std::string& fabric) {
   const auto name = util::to_lower(fabric);
-  const auto holds = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (holds("slingshot") || holds("omni-path") || holds("omnipath") || holds("efa"))
+  if (holds(name, "slingshot") || holds(name, "omni-path") || holds(name, "omnipath") || holds(name, "efa"))
     return Carrier::libfabric;
-  if (holds("infiniband") || holds("roce")) return Carrier::infiniband;
+  if (holds(name, "infiniband") || holds(name, "roce")) return Carrier::infiniband;
   return Carrier::unknown;
 }
 
@@ -79,8 +78,7 @@ std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
         "the site's module or image");
   if (steps.empty())
     steps.emplace_back("run with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,NET: the lines before \"Using "
-                       "network\" say what "
-                       "was tried");
+                       "network\" say what was tried");
   return steps;
 }
 

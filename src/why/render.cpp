@@ -21,14 +21,7 @@ std::string ranks_of(const std::set<unsigned>& ranks) {
 
 /// "nid000012, nid000013 and 6 more"
 std::string hosts_of(const std::set<std::string>& hosts) {
-  constexpr std::size_t c_most = 4;
-  std::string text;
-  std::size_t shown = 0;
-  for (const auto& host : hosts) {
-    if (shown == c_most) break;
-    text += (shown++ > 0 ? ", " : "") + host;
-  }
-  return hosts.size() > c_most ? text + " and " + std::to_string(hosts.size() - c_most) + " more" : text;
+  return util::join_some({hosts.begin(), hosts.end()}, 4);
 }
 
 std::string who(const NetworkGroup& group) {
@@ -45,8 +38,7 @@ std::string network_text(const LogReport& report) {
   const auto& network = report.network;
   if (network.processes == 0)
     return "network: no line of NCCL or RCCL tells it; run with NCCL_DEBUG=INFO and "
-           "NCCL_DEBUG_SUBSYS=INIT,NET "
-           "(hpcml gen --nccl-debug)\n";
+           "NCCL_DEBUG_SUBSYS=INIT,NET (hpcml gen --nccl-debug)\n";
   std::string text;
   for (const auto& group : network.groups) {
     text += "network: " + who(group) + ": " + group.how + "\n";
