@@ -10,6 +10,7 @@ import argparse
 import os
 import pathlib
 import signal
+import sys
 
 import torch
 import torch.distributed as dist
@@ -58,3 +59,6 @@ if rank == 0:
     total = sum(parameter.double().sum().item() for parameter in module.parameters())
     print(f"ends at step {options.steps}, parameters sum to {total:.12f}", flush=True)
 dist.destroy_process_group()
+# With torch 2.13 a thread of Gloo that lets go of the last sum while Python takes itself down aborts the program: nothing is left to take down.
+sys.stdout.flush()
+os._exit(0)
