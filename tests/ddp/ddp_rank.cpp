@@ -2,11 +2,12 @@
 // A rank that trains with hpcml::ddp, and by itself the same on the batches of all ranks: prints where the
 // two differ.
 //   ddp_rank equal [--model mlp|shared|unused] [--samples even|uneven|weighted] [--bucket-bytes N]
-//   [--accumulate N]
-//                  [--static] [--copies] [--compress fp16|bf16] [--steps N] [--keep-gradients] [--join]
-//                  [--clip X]
-//   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm] [--width N] [--bucket-bytes N] [--steps
-//   N] ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
+//                  [--accumulate N] [--static] [--copies] [--compress fp16|bf16] [--steps N]
+//                  [--keep-gradients] [--join] [--clip X]
+//   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm] [--width N]
+//                  [--bucket-bytes N] [--steps N]
+//   ddp_rank overlap [--wait] [--width N] [--batch N] [--steps N] [--trace FILE]
+//   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -221,6 +222,7 @@ int main(int argc, char** argv) {
     if (what == "train") return run_train(wish);
     if (what == "resume") return run_resume(wish);
     if (what == "sampler") return run_sampler(wish);
+    if (what == "overlap") return run_overlap(wish);
     if (what == "trouble") return run_trouble(wish);
   } catch (const ddp::Error& error) {
     std::string culprits;

@@ -28,5 +28,6 @@ void clear_gradients(torch::nn::Module& module, bool keep);
 int write_state(const torch::nn::Module& module, const std::string& path);
 int run_resume(const Wish& wish);
 int run_sampler(const Wish& wish);
+int run_overlap(const Wish& wish);
 
 } // namespace ddp_test
