@@ -4,8 +4,8 @@
 //   ddp_rank equal [--model mlp|shared|unused] [--samples even|uneven|weighted] [--bucket-bytes N]
 //                  [--accumulate N] [--static] [--copies] [--compress fp16|bf16] [--steps N]
 //                  [--keep-gradients] [--join] [--clip X]
-//   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm] [--width N]
-//                  [--bucket-bytes N] [--steps N]
+//   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm|mixed] [--width N]
+//                  [--bucket-bytes N] [--steps N] [--join]
 //   ddp_rank overlap [--wait] [--width N] [--batch N] [--steps N] [--trace FILE]
 //   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
@@ -171,12 +171,20 @@ int run_train(const Wish& wish) {
   auto module = std::make_shared<Model>(wish.get("--model", "mlp"), wish.number("--width", 13));
   ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
-  for (int64_t step = 0; step < wish.number("--steps", 6); ++step) {
-    clear_gradients(*module, false);
-    const auto [inputs, wanted] = batch_of(step * 50 + group->rank() * 4, 4, torch::kFloat);
-    loss_of(model.forward(inputs, takes_branch(group->rank(), step)), wanted).backward();
-    optimizer.step();
-  }
+  // With --join rank r ends r steps before rank 0.
+  const int64_t steps = wish.number("--steps", 6) - (wish.has("--join") ? group->rank() : 0);
+  const auto loop = [&] {
+    for (int64_t step = 0; step < steps; ++step) {
+      clear_gradients(*module, false);
+      const auto [inputs, wanted] = batch_of(step * 50 + group->rank() * 4, 4, torch::kFloat);
+      loss_of(model.forward(inputs, takes_branch(group->rank(), step)), wanted).backward();
+      optimizer.step();
+    }
+  };
+  if (wish.has("--join"))
+    model.join(loop);
+  else
+    loop();
   return write_state(*module, wish.get("--write", "") + "." + std::to_string(group->rank()));
 }
 

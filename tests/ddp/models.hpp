@@ -21,7 +21,8 @@ inline void fill(torch::Tensor tensor, int64_t k) {
   tensor.copy_(values.view(tensor.sizes()));
 }
 
-/// Three layers, of which some kinds use the second twice, or one more now and then.
+/// Three layers, of which some kinds use the second twice, or one more now and then, or have it in another
+/// precision.
 struct Model : torch::nn::Module {
   explicit Model(const std::string& model_kind, int64_t width) : kind(model_kind) {
     first = register_module("first", torch::nn::Linear(7, width));
@@ -32,13 +33,14 @@ struct Model : torch::nn::Module {
       never = register_module("never", torch::nn::Linear(3, 5));
     }
     last = register_module("last", torch::nn::Linear(width, 3));
+    if (kind == "mixed") second->to(torch::kDouble);
     int64_t k = 0;
     for (auto& parameter : parameters()) fill(parameter, k++);
   }
 
   torch::Tensor forward(torch::Tensor x, bool branch = false) {
     x = torch::tanh(first(x));
-    x = torch::tanh(second(x));
+    x = torch::tanh(second(x.to(second->weight.dtype()))).to(last->weight.dtype());
     if (kind == "batchnorm") x = norm(x);
     if (kind == "shared") x = torch::tanh(second(x));
     if (kind == "unused" && branch) x = x + torch::tanh(sometimes(x));
