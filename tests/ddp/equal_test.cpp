@@ -2,6 +2,7 @@
 // Training on several ranks gives what one process computes on the batches of all of them.
 #include <catch2/catch.hpp>
 
+#include "rank_program.hpp"
 #include "torch/ranks_helper.hpp"
 
 using namespace torch_test;
@@ -13,7 +14,7 @@ nlohmann::json check_equal(int ranks, const std::vector<std::string>& wishes, do
   std::vector<int> present;
   for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
   const auto run = run_ranks(ranks, present, [&](int) {
-    std::vector<std::string> words = {HPCML_DDP_RANK, "equal"};
+    std::vector<std::string> words = {ddp_rank(), "equal"};
     words.insert(words.end(), wishes.begin(), wishes.end());
     return words;
   });

@@ -2,6 +2,7 @@
 // Ranks that are lost, stuck or different: the others end, and name them.
 #include <catch2/catch.hpp>
 
+#include "rank_program.hpp"
 #include "torch/ranks_helper.hpp"
 
 using namespace torch_test;
@@ -13,8 +14,8 @@ namespace {
 void check_named(const std::string& how, int bad, const std::string& words,
                  const std::string& timeout = "10") {
   const auto run = run_ranks(3, {0, 1, 2}, [&](int) {
-    return std::vector<std::string>{HPCML_DDP_RANK, "trouble",           "--how",     how,
-                                    "--bad",        std::to_string(bad), "--timeout", timeout};
+    return std::vector<std::string>{ddp_rank(), "trouble",           "--how",     how,
+                                    "--bad",    std::to_string(bad), "--timeout", timeout};
   });
   INFO(how << ", rank " << bad << "\n" << run.transcript());
   for (int rank = 0; rank < 3; ++rank) {
