@@ -32,14 +32,23 @@ struct Command {
 
 // One line per command, in the order of --help.
 constexpr Command k_commands[] = {
-    {"gen", add_gen},           {"submit", add_submit},
-    {"check", add_check},       {"rules", add_rules},
-    {"init", add_init},         {"config", add_config},
-    {"emulate", add_emulate},   {"launch", add_launch},
-    {"sites", add_sites},       {"preflight", add_preflight},
-    {"affinity", add_affinity}, {"store", add_store},
-    {"doctor", add_doctor},     {"why", add_why},
-    {"torchrun", add_torchrun}, {"completion", add_completion},
+    {"gen", add_gen},
+    {"submit", add_submit},
+    {"check", add_check},
+    {"rules", add_rules},
+    {"init", add_init},
+    {"config", add_config},
+    {"emulate", add_emulate},
+    {"launch", add_launch},
+    {"sites", add_sites},
+    {"preflight", add_preflight},
+    {"affinity", add_affinity},
+    {"store", add_store},
+    {"doctor", add_doctor},
+    {"why", add_why},
+    {"torch", add_torch},
+    {"torchrun", add_torchrun},
+    {"completion", add_completion},
     {"man", add_man},
 };
 

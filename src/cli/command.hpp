@@ -50,6 +50,7 @@ void add_torchrun(CLI::App& app, Context& context, int& exit_code);
 void add_why(CLI::App& app, Context& context, int& exit_code);
 void add_doctor(CLI::App& app, Context& context, int& exit_code);
 void add_completion(CLI::App& app, Context& context, int& exit_code);
+void add_torch(CLI::App& app, Context& context, int& exit_code);
 void add_man(CLI::App& app, Context& context, int& exit_code);
 
 /// `hpcml torchrun WORDS…`: its flags are read as torch's torchrun reads them, by no parser of ours.

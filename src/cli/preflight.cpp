@@ -12,6 +12,7 @@
 #include "launch/starter.hpp"
 #include "launch/task_place.hpp"
 #include "spec/site_store.hpp"
+#include "torch_build/preflight_program.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -55,7 +56,7 @@ std::optional<launch::LaunchRequest> load_request(const PreflightOptions& option
 }
 
 std::vector<std::string> launch_words(const PreflightOptions& options, const launch::LaunchRequest& request,
-                                      const Context& context, const std::string& helper) {
+                                      const Context& context, const launch::PreflightProgram& program) {
   std::vector<std::string> words = {util::own_executable().string()};
   for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
   words.emplace_back("launch");
@@ -66,7 +67,9 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
   const unsigned processes = options.processes != 0 ? options.processes : in_task ? 0 : 2;
   if (processes != 0) words.insert(words.end(), {"--nproc-per-node", std::to_string(processes)});
   if (!options.site.empty()) words.insert(words.end(), {"--site", options.site});
-  words.insert(words.end(), {"--", helper, "preflight", "--backend", options.backend, "--timeout",
+  words.emplace_back("--");
+  words.insert(words.end(), program.words.begin(), program.words.end());
+  words.insert(words.end(), {"preflight", "--backend", options.backend, "--timeout",
                              std::to_string(options.timeout_seconds)});
   if (!options.interface_name.empty()) words.insert(words.end(), {"--interface", options.interface_name});
   if (options.bytes != 0) words.insert(words.end(), {"--bytes", std::to_string(options.bytes)});
@@ -90,22 +93,20 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   int exit_code = k_ok;
   const auto request = load_request(options, context, exit_code);
   if (!request) return exit_code;
-  const auto helper = launch::find_torch_helper(util::own_executable().string());
-  if (!helper) {
-    print_error("the preflight needs hpcml-torch, which is neither in ../libexec/hpcml nor beside " +
-                    util::own_executable().string(),
-                "build hpcml where LibTorch is (cmake --preset release && cmake --build build/release) and "
-                "copy libexec/hpcml/hpcml-torch along with it",
-                context.colour);
+  const auto program = torch_build::choose_preflight(util::own_executable().string(), {}, context.env);
+  if (!program) {
+    print_error(program.error(), context.colour);
     return k_world_failed;
   }
-  const auto output = util::run_process(launch_words(options, *request, context, *helper), context.env,
+  const auto output = util::run_process(launch_words(options, *request, context, *program), context.env,
                                         launch::preflight_limit(options.timeout_seconds));
   if (!output) {
     print_error(output.error(), context.colour);
     return k_world_failed;
   }
   const auto result = read_preflight(output->out);
+  // In a step every task runs this command; the one with rank 0 says it.
+  if (!program->note.empty() && (result.first || result.events.empty())) print_note(program->note);
   if (options.format == "json")
     for (const auto& event : result.events) std::printf("%s\n", event.c_str());
   else

@@ -63,6 +63,7 @@ PreflightResult read_preflight(const std::string& output) {
     if (!event.is_object() || !event.contains("event")) continue;
     result.events.push_back(line.substr(start));
     const auto name = event.value("event", "");
+    result.first = result.first || event.value("rank", -1) == 0;
     if (name == "summary") result.table = render_table(event);
     if (name == "culprit" || (name == "failed" && !result.culprit)) {
       result.culprit = render_culprit(event);

@@ -5,6 +5,7 @@
 
 #include "launch/agreement.hpp"
 #include "launch/starter.hpp"
+#include "torch_build/preflight_program.hpp"
 #include "util/file.hpp"
 #include "util/host_names.hpp"
 
@@ -19,6 +20,9 @@ launch::Surroundings surroundings_of(const Context& context) {
   here.program = util::own_executable().string();
   here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
+  here.choose_preflight = [program = here.program](const auto& command, const auto& env) {
+    return torch_build::choose_preflight(program, command, env);
+  };
   return here;
 }
 

@@ -16,11 +16,10 @@ using util::Error;
 
 namespace {
 
-std::vector<std::string> helper_words(const std::string& helper, const RankSetup& setup,
+std::vector<std::string> helper_words(std::vector<std::string> words, const RankSetup& setup,
                                       const LaunchRequest& request) {
-  std::vector<std::string> words = {helper,      "preflight",
-                                    "--backend", model::word_of(request.backend),
-                                    "--timeout", std::to_string(k_preflight_seconds)};
+  words.insert(words.end(), {"preflight", "--backend", model::word_of(request.backend), "--timeout",
+                             std::to_string(k_preflight_seconds)});
   // A port that is served already needs no proof that it can be.
   if (!setup.store_serves) words.insert(words.end(), {"--program-port", std::to_string(setup.world.port)});
   const auto& names = setup.node->interfaces;
@@ -30,6 +29,13 @@ std::vector<std::string> helper_words(const std::string& helper, const RankSetup
       words.end(),
       {"--interface", std::find(names.begin(), names.end(), nic) != names.end() ? nic : names.front()});
   return words;
+}
+
+util::Result<PreflightProgram> choose_program(const LaunchRequest& request, const RankSetup& setup,
+                                              const Surroundings& here) {
+  if (here.choose_preflight) return here.choose_preflight(request.command, setup.env);
+  if (auto helper = find_torch_helper(here.program)) return PreflightProgram{{*helper}, ""};
+  return Error{"hpcml-torch is not beside " + here.program, "build hpcml with LibTorch (HPCML_TORCH=ON)"};
 }
 
 } // namespace
@@ -78,14 +84,15 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   const auto failure = [&](int code, Error error) {
     return Failure{code, "preflight", std::move(error), setup.world.layout.rank, here.host};
   };
-  const auto helper = find_torch_helper(here.program);
-  if (!helper)
-    return failure(k_cannot_set_up, {"--preflight needs hpcml-torch, which is not beside " + here.program,
-                                     "build hpcml with LibTorch (HPCML_TORCH=ON), or leave --preflight out"});
+  const auto program = choose_program(request, setup, here);
+  if (!program)
+    return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
+                                     program.error().hint + ", or leave --preflight out"});
+  if (setup.world.layout.rank == 0 && !program->note.empty()) narrate("hpcml launch: " + program->note);
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
-  const auto words = helper_words(*helper, setup, request);
+  const auto words = helper_words(program->words, setup, request);
   const auto output = util::run_process(words, env, preflight_limit(k_preflight_seconds));
   if (!output) return failure(k_cannot_set_up, output.error());
   if (output->exit_code == 0) {
@@ -96,7 +103,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   Error verdict = preflight_verdict(output->out);
   if (verdict.what.empty()) {
     const auto lines = util::split(std::string(util::trim(output->err)), '\n');
-    verdict.what = "hpcml-torch ended with " + std::to_string(output->exit_code) +
+    verdict.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +
                    (lines.back().empty() ? "" : ": " + lines.back());
   }
   verdict.what = "the preflight failed: " + verdict.what;

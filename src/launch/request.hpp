@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "model/site.hpp"
 #include "plan/rank_plan.hpp"
 #include "util/env_snapshot.hpp"
+#include "util/result.hpp"
 
 namespace hpcml::launch {
 
@@ -56,6 +58,15 @@ struct LaunchRequest {
   std::vector<std::string> command;
 };
 
+/// What runs the preflight's checks.
+struct PreflightProgram {
+  std::vector<std::string> words; ///< to which "preflight" and its flags are added
+  std::string note;               ///< for people, where it is not the helper that came with hpcml; else empty
+};
+/// Finds it for the torch of a command, with a rank's environment.
+using ChoosePreflight = std::function<util::Result<PreflightProgram>(const std::vector<std::string>& command,
+                                                                     const util::EnvSnapshot& env)>;
+
 /// The world as launch found it when it started.
 struct Surroundings {
   util::EnvSnapshot env;
@@ -65,6 +76,7 @@ struct Surroundings {
   std::string program;                ///< path of the running hpcml
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
+  ChoosePreflight choose_preflight; ///< unset: the helper beside the program
 };
 
 } // namespace hpcml::launch

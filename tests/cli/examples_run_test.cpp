@@ -44,6 +44,8 @@ constexpr Place k_places[] = {
     {"ibrun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
     {"hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
     {"hpcml torchrun --nnodes 2", Place::elsewhere, "two machines: tests/agent"},
+    {"hpcml torch build", Place::elsewhere, "compiles for minutes: .ci/full torch-build"},
+    {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
     {"hpcml store", Place::elsewhere,
      "serves until it is told to end, at a port that may be taken: tests/store"},
     {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/launch"},

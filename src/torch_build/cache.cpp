@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "torch_build/cache.hpp"
+
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "launch/torch_version.hpp"
+#include "torch_build/recipe.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+long long time_of(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_mtim.tv_sec : -1;
+}
+
+/// A version may hold what a file's name should not.
+std::string as_name(std::string text) {
+  for (char& c : text)
+    if (!util::is_name_char(c) && c != '.' && c != '+' && c != '-') c = '_';
+  return text;
+}
+
+} // namespace
+
+std::string cache_folder(const util::EnvSnapshot& env) {
+  const auto home = env.get_or("HOME", "");
+  const auto caches = env.get_or("XDG_CACHE_HOME", home.empty() ? "" : home + "/.cache");
+  return caches.empty() ? "" : caches + "/hpcml/torch";
+}
+
+std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources) {
+  const auto library = package.lib + "/libtorch_cpu.so";
+  struct stat found {};
+  ::stat(library.c_str(), &found);
+  auto all = library + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
+  for (const auto& file : sources)
+    all += " " + util::hex16(util::fnv1a(file.name)) + util::hex16(util::fnv1a(file.text));
+  return "torch-" + as_name(package.version) + "-abi" + (package.abi.empty() ? "x" : package.abi) + "-" +
+         util::hex16(util::fnv1a(all));
+}
+
+std::string build_key(const std::string& package_key, const std::string& compiler_identity, bool nccl) {
+  return package_key + "-" + util::hex16(util::fnv1a(compiler_identity + (nccl ? " nccl" : "")));
+}
+
+std::optional<std::string> find_built(const std::string& cache, const std::string& package_key) {
+  std::optional<std::string> newest;
+  if (cache.empty()) return newest;
+  for (const auto& name : launch::live_files().names(cache)) {
+    const auto folder = cache + "/" + name;
+    if (!name.starts_with(package_key + "-") || ::access((folder + "/" + k_helper_name).c_str(), X_OK) != 0)
+      continue;
+    if (!newest || time_of(folder) > time_of(*newest)) newest = folder;
+  }
+  return newest;
+}
+
+util::Status write_embedded(std::span<const embedded::File> files, const std::string& folder) {
+  for (const auto& file : files) {
+    const auto path = fs::path(folder) / file.name;
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    if (error) return util::Error{"cannot make " + path.parent_path().string() + ": " + error.message()};
+    TRY_DONE(util::write_file(path, file.text));
+  }
+  return util::Done{};
+}
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Where what was built is kept, and under which name it is found again.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "torch_build/torch_package.hpp"
+#include "util/embedded.hpp"
+#include "util/env_snapshot.hpp"
+
+namespace hpcml::torch_build {
+
+/// $XDG_CACHE_HOME/hpcml/torch, or ~/.cache/hpcml/torch; empty without a home.
+std::string cache_folder(const util::EnvSnapshot& env);
+
+/// The name of all builds for this torch by this hpcml: version, ABI, and a number of the library (its place,
+/// size and time) and of the sources.
+std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources);
+
+/// The name of one of them: by this compiler.
+std::string build_key(const std::string& package_key, const std::string& compiler_identity, bool nccl);
+
+/// The newest folder in the cache that was built for the package; nothing where there is none. For nodes
+/// without a compiler, too.
+std::optional<std::string> find_built(const std::string& cache, const std::string& package_key);
+
+/// Writes the files below `folder`.
+util::Status write_embedded(std::span<const embedded::File> files, const std::string& folder);
+
+} // namespace hpcml::torch_build

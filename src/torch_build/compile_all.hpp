@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Several compilers at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torch_build/recipe.hpp"
+#include "util/env_snapshot.hpp"
+
+namespace hpcml::torch_build {
+
+/// A source that did not compile.
+struct CompileFailure {
+  CompileStep step;
+  std::string output; ///< all that the compiler said
+};
+
+/// One per core that this process may use, between 1 and 4.
+unsigned default_jobs();
+
+/// Runs the steps, `jobs` at a time, each without a shell; after the first that fails no other begins. Empty:
+/// all well.
+std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
+                                        const util::EnvSnapshot& env);
+
+/// The first errors of a compiler's output, in one line for people.
+std::string first_errors(const std::string& output);
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The C++ compiler that is here, and whether it can do what a torch asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "util/env_snapshot.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::torch_build {
+
+/// $CXX, else the first of c++, g++ and clang++ in PATH: an absolute path. No program is run.
+util::Result<std::string> find_compiler(const util::EnvSnapshot& env);
+
+/// Tells two compilers apart without running them: by path, size and time of the file.
+std::string compiler_identity(const std::string& compiler);
+
+/// "g++ (Debian 12.2.0-14) 12.2.0": the first line of what it says of itself; its path where it says nothing.
+std::string compiler_name(const std::string& compiler, const util::EnvSnapshot& env);
+
+/// Compiles a few lines of the standard; nothing where that goes well.
+std::optional<util::Error> try_compiler(const std::string& compiler, unsigned cxx_standard,
+                                        const util::EnvSnapshot& env);
+
+} // namespace hpcml::torch_build

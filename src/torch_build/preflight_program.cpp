@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "torch_build/preflight_program.hpp"
+
+#include <filesystem>
+#include <unistd.h>
+
+#include "launch/preflight_check.hpp"
+#include "launch/torch_version.hpp"
+#include "torch_build/cache.hpp"
+#include "torch_build/recipe.hpp"
+#include "torch_build/sources.hpp"
+#include "util/file.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Kind = launch::TorchFound::Kind;
+
+std::string working_folder() {
+  std::error_code ignored;
+  return fs::current_path(ignored).string();
+}
+
+/// The helper that was built for the torch of the command, else of this environment.
+std::optional<std::string> find_built_helper(const std::vector<std::string>& command,
+                                             const util::EnvSnapshot& env, const std::string& cwd) {
+  const auto cache = cache_folder(env);
+  if (cache.empty() || !launch::live_files().there(cache)) return std::nullopt;
+  std::optional<TorchPackage> package;
+  const auto own = launch::find_torch(command, env, cwd);
+  if (own.kind == Kind::found) package = find_torch_package(util::folder_name(own.place), env, cwd).package;
+  if (!package) package = find_torch_package("", env, cwd).package;
+  if (!package) return std::nullopt;
+  const auto folder = find_built(cache, package_key(*package, embedded::torch_sources()));
+  return folder ? std::optional(*folder + "/" + k_helper_name) : std::nullopt;
+}
+
+/// A Python that imports torch: the command's own, else the PATH's.
+struct ProbePython {
+  std::string program, version;
+};
+std::optional<ProbePython> find_python(const std::vector<std::string>& command, const util::EnvSnapshot& env,
+                                       const std::string& cwd) {
+  std::vector<std::string> programs;
+  if (!command.empty() && util::base_name(command[0]).starts_with("python")) programs.push_back(command[0]);
+  programs.insert(programs.end(), {"python3", "python"});
+  for (const auto& program : programs)
+    if (const auto found = launch::find_torch({program}, env, cwd); found.kind == Kind::found)
+      return ProbePython{program, found.text};
+  return std::nullopt;
+}
+
+} // namespace
+
+util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
+  const auto cache = cache_folder(env);
+  const std::string hint = "set XDG_CACHE_HOME to a folder that you may write to";
+  if (cache.empty())
+    return util::Error{"there is no home folder to keep the preflight's Python checks in", hint};
+  std::string all;
+  for (const auto& file : embedded::probe_files())
+    all += std::string(file.name) + "\n" + std::string(file.text);
+  const auto folder = cache + "/probe-" + util::hex16(util::fnv1a(all));
+  const auto is_there = [&] { return ::access((folder + "/__main__.py").c_str(), R_OK) == 0; };
+  if (is_there()) return folder;
+  // Ranks of a node come at once: each writes its own, and the first that is whole stays.
+  const auto own = cache + "/.probe-" + std::to_string(::getpid());
+  const auto written = write_embedded(embedded::probe_files(), own);
+  std::error_code error, ignored;
+  if (written) fs::rename(own, folder, error);
+  if (!written || error) fs::remove_all(own, ignored);
+  if (is_there()) return folder;
+  return util::Error{written ? "cannot make " + folder + ": " + error.message() : written.error().what, hint};
+}
+
+util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,
+                                                        const std::vector<std::string>& command,
+                                                        const util::EnvSnapshot& env) {
+  const auto cwd = working_folder();
+  if (auto helper = find_built_helper(command, env, cwd)) return launch::PreflightProgram{{*helper}, ""};
+  if (auto helper = launch::find_torch_helper(program)) return launch::PreflightProgram{{*helper}, ""};
+  const auto python = find_python(command, env, cwd);
+  if (!python)
+    return util::Error{
+        "the preflight needs a torch, and none is found: no helper is in the cache, none is beside " +
+            program + ", and neither python3 nor python imports torch here",
+        "activate the environment that has torch, or load its module"};
+  TRY(const auto folder, place_probe(env));
+  return launch::PreflightProgram{
+      {python->program, folder},
+      "the preflight's checks run in " + python->program + " with torch " + python->version +
+          ", as no compiled helper is here; `hpcml torch build` makes one, which starts sooner"};
+}
+
+} // namespace hpcml::torch_build

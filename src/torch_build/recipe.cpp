@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "torch_build/recipe.hpp"
+
+#include "launch/torch_version.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+/// Standard, ABI and torch's headers: what each source that includes them needs.
+Words torch_words(const TorchPackage& package) {
+  Words words = {"-std=c++" + std::to_string(package.cxx_standard)};
+  if (!package.abi.empty()) words.push_back("-D_GLIBCXX_USE_CXX11_ABI=" + package.abi);
+  // Named as a system folder, the compiler's own would be searched too early.
+  if (package.include != "/usr/include") append(words, {"-isystem", package.include});
+  append(words, {"-isystem", package.include + "/torch/csrc/api/include"});
+  return words;
+}
+
+Words library_words(const TorchPackage& package) {
+  Words words;
+  for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
+    words.push_back(package.lib + "/" + name);
+  // GPU kernels register themselves when their library is loaded, so the linker may not drop it as unused.
+  words.emplace_back("-Wl,--no-as-needed");
+  const auto first = words.size();
+  for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
+    if (launch::live_files().there(package.lib + "/" + name)) words.push_back(package.lib + "/" + name);
+  if (words.size() == first) words.pop_back();
+  // The driver's library comes with the compute nodes; the machine that builds may lack it.
+  if (words.size() > first)
+    append(words, {"-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-in-shared-libs"});
+  append(words, {"-Wl,-rpath," + package.lib, "-pthread"});
+  return words;
+}
+
+} // namespace
+
+Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& folder,
+                   const Words& sources, bool nccl) {
+  Words common = {compiler, "-O2", "-fPIC", "-pthread", "-DUSE_DISTRIBUTED", "-DUSE_C10D_GLOO"};
+  if (nccl)
+    for (const auto& define : package.gpu_defines) common.push_back("-D" + define);
+  append(common, {"-I" + folder + "/src", "-I" + folder + "/include"});
+  append(common, torch_words(package));
+  if (nccl)
+    for (const auto& include : package.gpu_includes) append(common, {"-isystem", include});
+  append(common, {"-idirafter", folder + "/src/torch_build/gloo_names", "-Wno-deprecated-declarations"});
+  Recipe recipe;
+  Words library_objects, helper_objects;
+  for (const auto& source : sources) {
+    if (!source.ends_with(".cpp")) continue;
+    CompileStep step{source, folder + "/objects/" + util::replace_all(source, "/", "-") + ".o", common};
+    append(step.words, {"-c", folder + "/" + source, "-o", step.object});
+    helper_objects.push_back(step.object);
+    if (source.starts_with("src/ddp/")) library_objects.push_back(step.object);
+    recipe.steps.push_back(std::move(step));
+  }
+  recipe.link_library = {compiler, "-shared", "-Wl,-soname,libhpcml_ddp.so", "-o",
+                         folder + "/" + k_library_name};
+  append(recipe.link_library, library_objects);
+  append(recipe.link_library, library_words(package));
+  recipe.link_helper = {compiler, "-o", folder + "/" + k_helper_name};
+  append(recipe.link_helper, helper_objects);
+  append(recipe.link_helper, library_words(package));
+  return recipe;
+}
+
+Words program_flags(const TorchPackage& package, const std::string& folder) {
+  Words words = torch_words(package);
+  append(words, {"-I" + folder + "/include", folder + "/" + k_library_name, "-Wl,-rpath," + folder + "/lib"});
+  append(words, library_words(package));
+  return words;
+}
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// What compilers are told, several at a time, and what `hpcml torch build` says where something is missing.
+#include <catch2/catch.hpp>
+
+#include "holds.hpp"
+#include "temp_folder.hpp"
+#include "torch_build/compile_all.hpp"
+#include "torch_build/compiler.hpp"
+#include "torch_build/in_image.hpp"
+#include "torch_build/recipe.hpp"
+#include "torch_build/sources.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace fs = std::filesystem;
+using namespace hpcml;
+using namespace torch_build;
+using test::holds;
+
+namespace {
+
+const util::EnvSnapshot& process_env() {
+  static const auto c_env = util::EnvSnapshot::of_process();
+  return c_env;
+}
+
+std::string put(const fs::path& path, const std::string& text, unsigned mode = 0644) {
+  REQUIRE(util::write_file(path, text, mode));
+  return path.string();
+}
+
+bool has_word(const std::vector<std::string>& words, const std::string& word) {
+  return util::contains(words, word);
+}
+
+} // namespace
+
+TEST_CASE("standard, ABI, headers, NCCL and the library's folder of the torch reach the compiler as words of "
+          "their own") {
+  TorchPackage package;
+  package.version = "2.5.0";
+  package.include = "/opt/my torch/include";
+  package.lib = "/opt/my torch/lib";
+  package.abi = "0";
+  package.gpu_includes = {"/cuda/include"};
+  package.gpu_defines = {"USE_C10D_NCCL"};
+  const std::vector<std::string> sources = {"src/ddp/network.hpp", "src/ddp/network.cpp",
+                                            "src/torch/main.cpp"};
+  const auto with = make_recipe("/usr/bin/c++", package, "/build", sources, true);
+  REQUIRE(with.steps.size() == 2);
+  const auto& words = with.steps[0].words;
+  CHECK(words[0] == "/usr/bin/c++");
+  for (const char* word : {"-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0", "/opt/my torch/include",
+                           "-DUSE_C10D_NCCL", "/cuda/include", "-I/build/src", "/build/src/ddp/network.cpp"})
+    CHECK(has_word(words, word));
+  CHECK(has_word(with.link_helper, "-Wl,-rpath,/opt/my torch/lib"));
+  CHECK(has_word(with.link_helper, with.steps[1].object));
+  CHECK_FALSE(
+      has_word(with.link_library, with.steps[1].object)); // the helper's own main is not in the library
+  const auto without = make_recipe("/usr/bin/c++", package, "/build", sources, false);
+  CHECK_FALSE(has_word(without.steps[0].words, "-DUSE_C10D_NCCL"));
+  package.include = "/usr/include"; // searched by itself, and last
+  package.abi = "";
+  const auto system = make_recipe("/usr/bin/c++", package, "/build", sources, false).steps[0].words;
+  CHECK_FALSE(has_word(system, "/usr/include"));
+  CHECK(has_word(system, "/usr/include/torch/csrc/api/include"));
+  CHECK_FALSE(holds(util::join(system, " "), "CXX11_ABI"));
+}
+
+TEST_CASE("every source of the helper is in the program, with all that it includes from hpcml") {
+  std::map<std::string, std::string> files;
+  for (const auto& file : embedded::torch_sources()) files.emplace(file.name, file.text);
+  CHECK(files.count("src/torch/main.cpp") == 1);
+  CHECK(files.count("include/hpcml/ddp/distributed_data_parallel.hpp") == 1);
+  for (const auto& [name, text] : files)
+    for (const auto& line : util::split(text, '\n')) {
+      if (!line.starts_with("#include \"")) continue;
+      const auto header = line.substr(10, line.find('"', 10) - 10);
+      INFO(name << " includes " << header);
+      CHECK(files.count("src/" + header) + files.count("include/" + header) +
+                files.count("src/torch_build/gloo_names/" + header) ==
+            1);
+    }
+}
+
+TEST_CASE("sources are compiled several at a time, and a failure brings the compiler's own words") {
+  const auto compiler = find_compiler(process_env());
+  REQUIRE(compiler);
+  const test::TempFolder folder;
+  const auto step = [&](const std::string& name, const std::string& text) {
+    const auto source = put(folder / (name + ".cpp"), text);
+    const auto object = (folder / (name + ".o")).string();
+    return CompileStep{source, object, {*compiler, "-c", source, "-o", object}};
+  };
+  std::vector<CompileStep> steps;
+  for (const char* name : {"a", "b", "c"})
+    steps.push_back(step(name, std::string("int ") + name + "() { return 1; }\n"));
+  CHECK(compile_all(steps, 2, process_env()).empty());
+  for (const auto& one : steps) CHECK(fs::exists(one.object));
+  const auto failures = compile_all(
+      {step("wrong", "int wrong() { return nothing; }\n"), step("late", "int late;\n")}, 1, process_env());
+  REQUIRE(failures.size() == 1);
+  CHECK(holds(first_errors(failures[0].output), "error:"));
+  CHECK(holds(first_errors(failures[0].output), "nothing"));
+  CHECK_FALSE(fs::exists(folder / "late.o")); // after a failure no other begins
+}
+
+TEST_CASE("a compiler that is too old for the torch is refused with its name and what to do") {
+  const auto compiler = find_compiler(process_env());
+  REQUIRE(compiler);
+  CHECK_FALSE(try_compiler(*compiler, 17, process_env()));
+  CHECK_FALSE(try_compiler(*compiler, 20, process_env()));
+  const test::TempFolder folder;
+  const auto old = put(folder / "old-c++", "#!/bin/sh\nexec " + *compiler + " \"$@\" -std=c++14\n", 0755);
+  for (const unsigned standard : {17U, 20U}) {
+    const auto refused = try_compiler(old, standard, process_env());
+    REQUIRE(refused);
+    CHECK(holds(refused->what, old + " ("));
+    CHECK(holds(refused->what, "does not compile C++" + std::to_string(standard)));
+    CHECK(holds(refused->what, "error"));
+    CHECK(holds(refused->hint, "CXX"));
+  }
+}
+
+TEST_CASE("all that is missing is said at once: the torch, the compiler, a place to keep the build") {
+  const test::TempFolder folder;
+  auto env = process_env();
+  env.set("CXX", "/nowhere/g++");
+  put(folder / "file", "");
+  const auto output =
+      util::run_process({HPCML_BINARY, "torch", "build", "--torch", (folder / "none").string(), "--cache",
+                         (folder / "file/cache").string()},
+                        env);
+  REQUIRE(output);
+  CHECK(output->exit_code == 5);
+  CHECK(output->out.empty());
+  for (const char* part : {"holds no torch", "CXX names /nowhere/g++", "cannot make "})
+    CHECK(holds(output->err, part));
+  std::size_t hints = 0;
+  for (const auto& line : util::split(output->err, '\n')) hints += line.starts_with("  hint: ") ? 1 : 0;
+  CHECK(hints == 3);
+}
+
+TEST_CASE("each engine runs a command in an image, with the cache at one place and odd names as they are") {
+  const std::vector<std::string> command = {"/mnt/hpcml", "torch", "build"};
+  const auto words = [&](const std::string& engine, const std::string& image) {
+    return util::join(image_words(engine, image, "/home/a b/DIR", command), "|");
+  };
+  CHECK(words("apptainer", "my IMAGE.sif") ==
+        "apptainer|exec|--bind|/home/a b/DIR:/mnt|my IMAGE.sif|/mnt/hpcml|torch|build");
+  CHECK(words("ch-run", "img") == "ch-run|--bind=/home/a b/DIR:/mnt|img|--|/mnt/hpcml|torch|build");
+  CHECK(words("podman", "pytorch/pytorch") ==
+        "podman|run|--rm|--volume=/home/a b/DIR:/mnt|--entrypoint=/mnt/hpcml|pytorch/pytorch|torch|build");
+  CHECK(words("no-engine", "img").empty());
+  for (const auto& engine : image_engines()) CHECK_FALSE(image_words(engine, "img", "/d", command).empty());
+}
+
+TEST_CASE("an image is run by an engine that can run such a one, and others are refused") {
+  const test::TempFolder folder;
+  auto env = process_env();
+  env.set("PATH", folder.path().string());
+  env.set("XDG_CACHE_HOME", (folder / "cache").string());
+  const auto build = [&](const std::string& image, const std::string& engine) {
+    std::vector<std::string> words = {HPCML_BINARY, "torch", "build", "--container", image};
+    if (!engine.empty()) words.insert(words.end(), {"--engine", engine});
+    const auto output = util::run_process(words, env);
+    REQUIRE(output);
+    CHECK(output->exit_code == 5);
+    return output->err;
+  };
+  CHECK(holds(build("docker.io/pytorch/pytorch", ""),
+              "no program is here that runs docker.io/pytorch/pytorch"));
+  fs::create_directories(folder / "image");
+  CHECK(holds(build((folder / "image").string(), "podman"), "podman does not run a file or folder"));
+}
