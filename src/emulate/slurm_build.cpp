@@ -10,6 +10,7 @@
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
+#include "util/user_path.hpp"
 
 namespace hpcml::emulate {
 
@@ -140,14 +141,7 @@ std::string find_meta_version(const std::string& meta) {
 }
 
 util::Result<std::string> slurm_cache(const util::EnvSnapshot& env) {
-  const auto home = env.get_or("HOME", "");
-  const auto caches = env.get_or("XDG_CACHE_HOME", home.empty() ? "" : home + "/.cache");
-  if (!fs::path(caches).is_absolute())
-    return util::Error{
-        "there is no place to keep a Slurm that is built: neither HOME nor XDG_CACHE_HOME is an "
-        "absolute path",
-        "set XDG_CACHE_HOME to a folder that you may write to"};
-  return caches + "/hpcml/slurm";
+  return util::cache_folder(env, "slurm");
 }
 
 std::vector<std::string> list_built_slurms(const std::string& cache) {

@@ -147,19 +147,6 @@ private:
   const Say& x_say;
 };
 
-/// The cache as an absolute folder that can be written to.
-util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
-                                     const std::string& cwd) {
-  auto folder = wanted.empty() ? cache_folder(env) : (fs::path(cwd) / wanted).lexically_normal().string();
-  const std::string hint = "name a folder that you may write to with --cache DIR or XDG_CACHE_HOME";
-  if (folder.empty()) return Error{"there is no home folder to keep the build in", hint};
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Error{"cannot make " + folder + ": " + error.message(), hint};
-  if (::access(folder.c_str(), W_OK) != 0) return Error{"cannot write to " + folder, hint};
-  return folder;
-}
-
 } // namespace
 
 Built read_built(const std::string& folder, bool was_there) {

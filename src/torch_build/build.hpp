@@ -16,7 +16,7 @@ namespace hpcml::torch_build {
 /// What is asked for.
 struct BuildRequest {
   std::string torch; ///< a folder; empty: the one that is found
-  std::string cache; ///< where it is kept; empty: cache_folder
+  std::string cache; ///< where it is kept; empty: torch_cache
   unsigned jobs = 0; ///< sources compiled at a time; 0: one per core, four at most (login nodes are shared)
   bool anew = false; ///< also where it is there already
 };

@@ -9,6 +9,7 @@
 #include "torch_build/recipe.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
+#include "util/user_path.hpp"
 
 namespace hpcml::torch_build {
 
@@ -30,10 +31,22 @@ std::string as_name(std::string text) {
 
 } // namespace
 
-std::string cache_folder(const util::EnvSnapshot& env) {
-  const auto home = env.get_or("HOME", "");
-  const auto caches = env.get_or("XDG_CACHE_HOME", home.empty() ? "" : home + "/.cache");
-  return caches.empty() ? "" : caches + "/hpcml/torch";
+util::Result<std::string> torch_cache(const util::EnvSnapshot& env) {
+  return util::cache_folder(env, "torch");
+}
+
+util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
+                                     const std::string& cwd) {
+  std::string folder = (fs::path(cwd) / wanted).lexically_normal().string();
+  if (wanted.empty()) {
+    TRY(folder, torch_cache(env));
+  }
+  const std::string hint = "name a folder that you may write to with --cache DIR or XDG_CACHE_HOME";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return util::Error{"cannot make " + folder + ": " + error.message(), hint};
+  if (::access(folder.c_str(), W_OK) != 0) return util::Error{"cannot write to " + folder, hint};
+  return folder;
 }
 
 std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources) {

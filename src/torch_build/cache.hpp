@@ -12,8 +12,13 @@
 
 namespace hpcml::torch_build {
 
-/// $XDG_CACHE_HOME/hpcml/torch, or ~/.cache/hpcml/torch; empty without a home.
-std::string cache_folder(const util::EnvSnapshot& env);
+/// Where it is kept, unless another folder is named. Fails where neither a home nor a cache is known.
+util::Result<std::string> torch_cache(const util::EnvSnapshot& env);
+
+/// The same or, where it is not empty, `wanted` (from `cwd` on), as an absolute folder that is there and can
+/// be written to.
+util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
+                                     const std::string& cwd);
 
 /// The name of all builds for this torch by this hpcml: version, ABI, and a number of the library (its place,
 /// size and time) and of the sources.

@@ -126,14 +126,9 @@ util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot&
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / wish.image, error);
   TRY(const auto engine, choose_engine(wish, is_path, env));
-  const auto cache = wish.request.cache.empty()
-                         ? cache_folder(env)
-                         : (fs::path(cwd) / wish.request.cache).lexically_normal().string();
-  if (cache.empty())
-    return Error{"there is no home folder to keep the build in", "name one with --cache DIR"};
-  fs::create_directories(cache, error);
+  TRY(const auto cache, make_cache(wish.request.cache, env, cwd));
   const ProgramCopy copy{cache + "/.hpcml-" + std::to_string(::getpid())};
-  if (!error) fs::copy_file(wish.program, copy.path, fs::copy_options::overwrite_existing, error);
+  fs::copy_file(wish.program, copy.path, fs::copy_options::overwrite_existing, error);
   if (error)
     return Error{"cannot put hpcml into " + cache + " for the image: " + error.message(),
                  "name another folder with --cache DIR"};

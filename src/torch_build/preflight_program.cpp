@@ -28,14 +28,14 @@ std::string working_folder() {
 /// The helper that was built for the torch of the command, else of this environment.
 std::optional<std::string> find_built_helper(const std::vector<std::string>& command,
                                              const util::EnvSnapshot& env, const std::string& cwd) {
-  const auto cache = cache_folder(env);
-  if (cache.empty() || !launch::live_files().there(cache)) return std::nullopt;
+  const auto cache = torch_cache(env);
+  if (!cache || !launch::live_files().there(*cache)) return std::nullopt;
   std::optional<TorchPackage> package;
   const auto own = launch::find_torch(command, env, cwd);
   if (own.kind == Kind::found) package = find_torch_package(util::folder_name(own.place), env, cwd).package;
   if (!package) package = find_torch_package("", env, cwd).package;
   if (!package) return std::nullopt;
-  const auto folder = find_built(cache, package_key(*package, embedded::torch_sources()));
+  const auto folder = find_built(*cache, package_key(*package, embedded::torch_sources()));
   return folder ? std::optional(*folder + "/" + k_helper_name) : std::nullopt;
 }
 
@@ -57,10 +57,7 @@ std::optional<ProbePython> find_python(const std::vector<std::string>& command, 
 } // namespace
 
 util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
-  const auto cache = cache_folder(env);
-  const std::string hint = "set XDG_CACHE_HOME to a folder that you may write to";
-  if (cache.empty())
-    return util::Error{"there is no home folder to keep the preflight's Python checks in", hint};
+  TRY(const auto cache, torch_cache(env));
   std::string all;
   for (const auto& file : embedded::probe_files())
     all += std::string(file.name) + "\n" + std::string(file.text);
@@ -74,7 +71,8 @@ util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
   if (written) fs::rename(own, folder, error);
   if (!written || error) fs::remove_all(own, ignored);
   if (is_there()) return folder;
-  return util::Error{written ? "cannot make " + folder + ": " + error.message() : written.error().what, hint};
+  return util::Error{written ? "cannot make " + folder + ": " + error.message() : written.error().what,
+                     "set XDG_CACHE_HOME to a folder that you may write to"};
 }
 
 util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,

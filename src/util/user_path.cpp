@@ -37,4 +37,12 @@ Result<std::string> absolute_path(std::string_view text, const UserPlaces& place
   return result;
 }
 
+Result<std::string> cache_folder(const EnvSnapshot& env, std::string_view kind) {
+  const std::filesystem::path named = env.get_or("XDG_CACHE_HOME", ""), home = env.get_or("HOME", "");
+  const auto caches = named.is_absolute() ? named : home.is_absolute() ? home / ".cache" : "";
+  if (!caches.empty()) return (caches / "hpcml" / kind).string();
+  return Error{"there is no place to keep what is built: neither HOME nor XDG_CACHE_HOME is an absolute path",
+               "set XDG_CACHE_HOME to a folder that you may write to"};
+}
+
 } // namespace hpcml::util

@@ -25,4 +25,9 @@ UserPlaces user_places(const EnvSnapshot& env);
 /// ("$SCRATCH/x").
 Result<std::string> absolute_path(std::string_view text, const UserPlaces& places);
 
+/// Where this person's hpcml keeps what it has made of one kind: $XDG_CACHE_HOME/hpcml/KIND, else
+/// ~/.cache/hpcml/KIND. Fails where neither variable is an absolute path; one that is relative counts as
+/// unset, as the XDG rules have it.
+Result<std::string> cache_folder(const EnvSnapshot& env, std::string_view kind);
+
 } // namespace hpcml::util

@@ -44,3 +44,24 @@ TEST_CASE("the working folder has the shell's name as long as that is the same f
   CHECK(util::user_places(snapshot(here.string() + "/.")).folder == here / ".");
   CHECK(util::user_places(snapshot("relative")).folder == here);
 }
+
+TEST_CASE("what is kept for later lies in the person's cache, by kind") {
+  struct Case {
+    const char *cache, *home, *folder;
+  };
+  const Case cases[] = {
+      {"/caches", "/home/me", "/caches/hpcml/torch"},
+      {"", "/home/me", "/home/me/.cache/hpcml/torch"},
+      {"relative", "/home/me", "/home/me/.cache/hpcml/torch"}, // the XDG rules: not set, then
+      {"", "", ""},
+      {"relative", "home", ""}};
+  for (const auto& one : cases) {
+    util::EnvSnapshot env;
+    env.set("XDG_CACHE_HOME", one.cache);
+    env.set("HOME", one.home);
+    const auto folder = util::cache_folder(env, "torch");
+    INFO(one.cache << " " << one.home);
+    CHECK(folder.value_or("") == one.folder);
+    if (!folder) CHECK_FALSE(folder.error().hint.empty());
+  }
+}
