@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The preflight in Python says what the helper says: same lines, same verdicts, and ranks of both meet.
+// [.probe]: those that wait for faults, in .ci/full torch-build.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -45,26 +46,27 @@ std::string shape_of(const std::string& output) {
 
 TEST_CASE("ranks in Python and of the helper meet in one world and say the same lines in the same order") {
   if (!has_python()) return;
-  const std::vector<std::string> flags = {"--timeout", "60", "--backend", "gloo", "--bytes", "65536"};
-  const auto run = run_ranks(4, {0, 1, 2, 3}, [&](int rank) -> std::vector<std::string> {
-    if (rank % 2 == 0) return probe_words(flags);
-    std::vector<std::string> words = {helper_path(), "preflight"};
-    words.insert(words.end(), flags.begin(), flags.end());
-    return words;
-  });
-  INFO(run.transcript());
-  for (int rank = 0; rank < 4; ++rank) CHECK(run.ranks.at(rank).exit_code == 0);
-  CHECK(shape_of(run.ranks.at(2).out) == shape_of(run.ranks.at(1).out));
-  REQUIRE(run.events(0, "summary").size() == 1);
-  CHECK(run.events(0, "summary")[0].at("ranks").size() == 4);
-  // The line that only rank 0 has, from a helper that is rank 0.
-  const auto helper = run_ranks(2, {0, 1}, [&](int) -> std::vector<std::string> {
-    return {helper_path(), "preflight", "--backend", "gloo", "--bytes", "65536"};
-  });
-  CHECK(shape_of(run.ranks.at(0).out) == shape_of(helper.ranks.at(0).out));
+  const auto run = [](int of_helper) {
+    return run_ranks(2, {0, 1}, [&](int rank) {
+      const std::vector<std::string> flags = {"--timeout", "60", "--backend", "gloo", "--bytes", "65536"};
+      if (rank != of_helper) return probe_words(flags);
+      std::vector<std::string> words = {helper_path(), "preflight"};
+      words.insert(words.end(), flags.begin(), flags.end());
+      return words;
+    });
+  };
+  const auto first = run(0), second = run(1);
+  for (const auto* one : {&first, &second}) {
+    INFO(one->transcript());
+    for (const int rank : {0, 1}) CHECK(one->ranks.at(rank).exit_code == 0);
+    REQUIRE(one->events(0, "summary").size() == 1);
+    CHECK(one->events(0, "summary")[0].at("ranks").size() == 2);
+  }
+  for (const int rank : {0, 1})
+    CHECK(shape_of(first.ranks.at(rank).out) == shape_of(second.ranks.at(rank).out));
 }
 
-TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum is wrong") {
+TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum is wrong", "[.probe]") {
   if (!has_python()) return;
   const bool absent = GENERATE(true, false);
   const std::string seconds = absent ? "8" : "60", bytes = "65536";
@@ -84,7 +86,7 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
   CHECK(run.events(2, "failed").size() == 1); // what rank 0 said; one voice for the job
 }
 
-TEST_CASE("a rank in Python that alters what it sends is named, and no other") {
+TEST_CASE("a rank in Python that alters what it sends is named, and no other", "[.probe]") {
   if (!has_python()) return;
   const test::TempFolder folder;
   const auto run =
