@@ -6,6 +6,26 @@ function(hpcml_compile_together TARGET)
   set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${HPCML_UNITY} UNITY_BUILD_BATCH_SIZE ${at_once})
 endfunction()
 
+# hpcml_tests_together(OUT SOURCES...): the sources of a folder of tests, twelve to a file, each in a namespace of its own, so
+# that two tests may use one name for two things. OUT is what to compile; a test's own words stay where errors point.
+function(hpcml_tests_together OUT)
+  set(sources ${ARGN})
+  if(HPCML_UNITY)
+    set(sources "")
+    set(script ${PROJECT_SOURCE_DIR}/cmake/tests_together.cmake)
+    while(ARGN)
+      list(SUBLIST ARGN 0 12 some)
+      list(REMOVE_ITEM ARGN ${some})
+      list(LENGTH sources number)
+      set(together ${CMAKE_CURRENT_BINARY_DIR}/together/${OUT}_${number}.cpp)
+      add_custom_command(OUTPUT ${together} COMMAND ${CMAKE_COMMAND} "-DSOURCES=${some}" -DTOGETHER=${together} -P ${script}
+        DEPENDS ${some} ${script} VERBATIM)
+      list(APPEND sources ${together})
+    endwhile()
+  endif()
+  set(${OUT} ${sources} PARENT_SCOPE)
+endfunction()
+
 # hpcml_layer(NAME [LINK libs...]): src/NAME/*.cpp as the static library hpcml_NAME. Adding a file needs no edit here.
 add_library(hpcml_settings INTERFACE)
 target_compile_options(hpcml_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)

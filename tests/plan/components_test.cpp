@@ -25,7 +25,7 @@ std::vector<model::JobSpec> two_components() {
 }
 
 std::string faults_of(const std::vector<model::JobSpec>& components, const std::string& id = "lumi") {
-  const auto result = plan::make_plan(components, site(id));
+  const auto result = plan::make_plan(components, site_named(id));
   CHECK(result.plan.has_value() == !diag::has_errors(result.diagnostics));
   std::string text;
   for (const auto& finding : result.diagnostics) text += diag::render_text(finding, {}, false);
@@ -58,7 +58,7 @@ TEST_CASE("an option that would be handed on to a component planned without it i
 }
 
 TEST_CASE("components are one plan with the others behind it, each with its own counts for srun") {
-  const auto result = plan::make_plan(two_components(), site("lumi"));
+  const auto result = plan::make_plan(two_components(), site_named("lumi"));
   REQUIRE(result.plan);
   REQUIRE(result.plan->components.size() == 1);
   CHECK(result.plan->tasks() == 3 * result.plan->layout.tasks_per_node);
@@ -67,7 +67,7 @@ TEST_CASE("components are one plan with the others behind it, each with its own 
     CHECK(std::find(args.begin(), args.end(), wanted) != args.end());
   auto one = two_components();
   one.pop_back();
-  const auto alone = plan::make_plan(one, site("lumi"));
+  const auto alone = plan::make_plan(one, site_named("lumi"));
   REQUIRE(alone.plan);
   CHECK(alone.plan->components.empty());
   CHECK(directive_lines(*alone.plan) == directive_lines(planned(one.front(), "lumi")));

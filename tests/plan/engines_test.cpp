@@ -169,7 +169,7 @@ TEST_CASE("what of a mixed partition's nodes a request takes is said where nobod
   auto job = job_of({"python", "train.py"});
   job.gpus_per_node = flag(2u);
   const auto warned = [&] {
-    for (const auto& finding : plan::make_plan(job, site("mila")).diagnostics)
+    for (const auto& finding : plan::make_plan(job, site_named("mila")).diagnostics)
       if (finding.severity == diag::Severity::warning && finding.code == "request/gpu-type")
         return finding.message + "|" + finding.hint;
     return std::string();

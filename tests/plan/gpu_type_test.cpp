@@ -38,16 +38,16 @@ std::vector<std::string> partitions_of(const model::Site& site) {
 
 TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows its GPUs") {
   for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
-    for (const auto& partition : partitions_of(test::site(id)))
+    for (const auto& partition : partitions_of(test::site_named(id)))
       for (const char* type : {"nonsense", "z9000", "my-own"}) {
         auto job = job_of({"python", "x.py"});
         job.gpu_type = text(type);
         job.gpus_per_node = flag(1u, "--gpus-per-node");
         if (!partition.empty()) job.partition = text(partition);
-        const auto result = plan::make_plan(job, test::site(id));
+        const auto result = plan::make_plan(job, test::site_named(id));
         CAPTURE(id, partition, type);
         if (!result.plan) continue;
-        const auto* node = test::site(id).find_node_type(result.plan->node_type);
+        const auto* node = test::site_named(id).find_node_type(result.plan->node_type);
         CHECK((!node || !node->gpu || node->gpu->model.empty()));
         CHECK((id == "generic" || says(result.diagnostics, "is taken as it is")));
       }
@@ -56,14 +56,14 @@ TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows 
 TEST_CASE("a kind of GPU is taken as it is only where a line of the script has it") {
   unsigned written = 0, told = 0;
   for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
-    for (const auto& partition : partitions_of(test::site(id)))
+    for (const auto& partition : partitions_of(test::site_named(id)))
       for (const std::string type : {"nonsense", "a100", "h100", "gh200", "mi250x", "max", "pvc", "hopper"}) {
         auto job = job_of({"python", "x.py"});
         job.gpu_type = text(type);
         job.account = text("project_462000001");
         job.gpus_per_node = flag(1u, "--gpus-per-node");
         if (!partition.empty()) job.partition = text(partition);
-        const auto result = plan::make_plan(job, test::site(id));
+        const auto result = plan::make_plan(job, test::site_named(id));
         if (!result.plan) continue;
         CAPTURE(id, partition, type);
         const bool is_written = is_in_script(*result.plan, type);

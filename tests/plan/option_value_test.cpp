@@ -12,7 +12,7 @@ using namespace hpcml::test;
 namespace {
 
 model::Site site_with(std::optional<std::string> version) {
-  model::Site changed = site("lumi");
+  model::Site changed = site_named("lumi");
   changed.slurm_version.reset();
   if (version) changed.slurm_version = model::Sourced<std::string>{*version, {}};
   return changed;

@@ -142,7 +142,7 @@ TEST_CASE(
   CHECK(planned(mpi, "lumi").launcher.spawns);
 
   const auto agent = with(lumi_job(), "agent", "true");
-  const auto together = plan::make_plan({agent, agent}, site("lumi"));
+  const auto together = plan::make_plan({agent, agent}, site_named("lumi"));
   CHECK_FALSE(together.plan);
   REQUIRE_FALSE(together.diagnostics.empty());
   CHECK_THAT(together.diagnostics.front().message, Contains("an agent per node"));

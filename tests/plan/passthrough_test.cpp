@@ -179,7 +179,7 @@ TEST_CASE("A raw option that Slurm does not have is refused, but where a plugin 
     auto job = lumi_job();
     job.sbatch = {text(word)};
     std::string said;
-    for (const auto& finding : plan::make_plan(job, site("lumi")).diagnostics)
+    for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
       if (finding.code == "usage/sbatch")
         said += std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
     return said;

@@ -21,7 +21,7 @@ std::vector<std::string> cpu_lists(const model::Plan& plan) {
 }
 
 bool warns(const model::JobSpec& job, const std::string& site_id, const std::string& code) {
-  const auto result = plan::make_plan(job, test::site(site_id));
+  const auto result = plan::make_plan(job, test::site_named(site_id));
   return std::any_of(result.diagnostics.begin(), result.diagnostics.end(), [&](const auto& finding) {
     return finding.code == code && finding.severity == diag::Severity::warning;
   });

@@ -21,7 +21,7 @@ model::MemSize mem_of(const std::string& text) {
   return *parsed;
 }
 
-const model::Site& site(const std::string& id) {
+const model::Site& site_named(const std::string& id) {
   static std::map<std::string, model::Site> s_loaded;
   if (const auto found = s_loaded.find(id); found != s_loaded.end()) return found->second;
   auto load = spec::load_site(id, {std::string(HPCML_SOURCE_DIR) + "/sites"});
@@ -66,14 +66,14 @@ model::JobSpec lumi_job() {
 }
 
 model::Plan planned(const model::JobSpec& job, const std::string& site_id) {
-  auto result = plan::make_plan(job, site(site_id));
+  auto result = plan::make_plan(job, site_named(site_id));
   for (const auto& finding : result.diagnostics) UNSCOPED_INFO(diag::render_text(finding, "", false));
   REQUIRE(result.plan);
   return std::move(*result.plan);
 }
 
 diag::Diagnostics errors_of(const model::JobSpec& job, const std::string& site_id) {
-  auto result = plan::make_plan(job, site(site_id));
+  auto result = plan::make_plan(job, site_named(site_id));
   diag::Diagnostics errors;
   for (auto& finding : result.diagnostics)
     if (finding.severity == diag::Severity::error) errors.push_back(finding);

@@ -24,7 +24,7 @@ model::Walltime time_of(const std::string& text);
 model::MemSize mem_of(const std::string& text);
 
 /// A profile of the product, by id.
-const model::Site& site(const std::string& id);
+const model::Site& site_named(const std::string& id);
 
 /// A site that no profile has, for steps that are tested alone: one partition of nodes with four GPUs of
 /// NVIDIA.

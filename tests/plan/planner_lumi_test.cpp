@@ -134,7 +134,7 @@ TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks tha
   CHECK(plan.layout.cpus_per_rank == 3);
   REQUIRE(plan.binding.ranks.size() == 16);
   CHECK(plan.binding.ranks[1].cpus.to_list() == "53-55");
-  const auto said = plan::make_plan(job, site("lumi")).diagnostics; // a note in --explain nobody reads
+  const auto said = plan::make_plan(job, site_named("lumi")).diagnostics; // a note in --explain nobody reads
   REQUIRE(said.size() == 1);
   CHECK(said[0].message.starts_with("16 ranks share 8 GPUs"));
   job.gpus_per_task = flag(1u);
@@ -197,7 +197,7 @@ TEST_CASE("NCCL is asked what it does only where there is one") {
   CHECK(variable(planned(job, "lumi"), "NCCL_DEBUG"));
   job.gpus_per_node = model::Sourced<unsigned>{0, {}};
   job.partition = model::Sourced<std::string>{"standard", {}};
-  const auto without = plan::make_plan(job, site("lumi"));
+  const auto without = plan::make_plan(job, site_named("lumi"));
   REQUIRE(without.plan);
   CHECK_FALSE(variable(*without.plan, "NCCL_DEBUG"));
   CHECK(std::any_of(without.diagnostics.begin(), without.diagnostics.end(),

@@ -243,7 +243,7 @@ TEST_CASE("More GPUs of a type than any node has are refused with the most that 
 TEST_CASE("A GPU type that the site requires and nobody named is said") {
   auto job = gpu_job(1, "");
   job.account = text("me");
-  const auto result = plan::make_plan(job, site("kebnekaise"));
+  const auto result = plan::make_plan(job, site_named("kebnekaise"));
   REQUIRE(result.plan);
   CHECK(directive(*result.plan, "--gpus") == "v100:1");
   REQUIRE(result.diagnostics.size() == 1);
@@ -251,14 +251,14 @@ TEST_CASE("A GPU type that the site requires and nobody named is said") {
   CHECK(result.diagnostics[0].message.find("v100") != std::string::npos);
   CHECK(result.diagnostics[0].hint.find("a100, mi100, a6000, l40s, h100, a40") != std::string::npos);
   job.gpu_type = text("a40");
-  CHECK(plan::make_plan(job, site("kebnekaise")).diagnostics.empty());
+  CHECK(plan::make_plan(job, site_named("kebnekaise")).diagnostics.empty());
   CHECK(has_note(planned(gpu_job(1, ""), "raven"), "asks for a100, the only one here"));
 }
 
 TEST_CASE("A GPU type is taken where the profile does not know Slurm's name for the GPUs") {
   auto job = gpu_job(2, "h100");
   job.partition = text("gpu-h100-80g");
-  const auto result = plan::make_plan(job, site("triton_aalto"));
+  const auto result = plan::make_plan(job, site_named("triton_aalto"));
   REQUIRE(result.plan);
   CHECK(directive(*result.plan, "--gpus") == "h100:2");
   REQUIRE_FALSE(result.diagnostics.empty());

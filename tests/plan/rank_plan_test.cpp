@@ -43,7 +43,7 @@ const model::PlannedEnv* variable(const plan::RankPlan& plan, const std::string&
 TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") {
   const auto script = planned(lumi_job(), "lumi");
   for (unsigned rank = 0; rank < 8; ++rank) {
-    const auto plan = seen_rank(test::site("lumi"), lumi_facts(rank), {1, 7, {}});
+    const auto plan = seen_rank(test::site_named("lumi"), lumi_facts(rank), {1, 7, {}});
     CHECK(plan.binding.cpus == script.binding.ranks[rank].cpus);
     CHECK(plan.binding.gpus == script.binding.ranks[rank].gpus);
     CHECK(plan.warnings.empty());
@@ -65,7 +65,7 @@ TEST_CASE("On a LUMI node each rank plans the mask that the script has for it") 
 TEST_CASE("A step with GPUs 2 to 5 of a LUMI node binds near those") {
   auto facts = lumi_facts(2, 4, 8);
   facts.live_gpus = {facts.live_gpus.begin() + 2, facts.live_gpus.begin() + 6};
-  const auto plan = seen_rank(test::site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 7, {}});
   CHECK(plan.binding.gpus == std::vector<unsigned>{4});
   CHECK(plan.binding.cpus.to_list() == "1-7");
 }
@@ -74,7 +74,7 @@ TEST_CASE("Where the job has few cores of a shared node, only those are used, an
   auto facts = lumi_facts(0, 1, 1);
   facts.partition = "small-g";
   facts.allowed = model::IdSet::range(48, 51); // core 48 is reserved
-  const auto plan = seen_rank(test::site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 7, {}});
   CHECK(plan.binding.cpus.to_list() == "49-51");
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "3");
   REQUIRE(plan.warnings.size() == 1);
@@ -85,7 +85,7 @@ TEST_CASE("What the node shows of a GPU beats the profile, with a warning") {
   auto facts = lumi_facts(0);
   facts.live_gpus[0].numa = 1;
   facts.node_gpus = facts.live_gpus;
-  const auto plan = seen_rank(test::site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 7, {}});
   REQUIRE(plan.node_warnings.size() == 1);
   CHECK(plan.node_warnings[0] == "this node is not what the profile of lumi says of lumi-g: GPU 0 is under "
                                  "NUMA 1 here, the profile says 3: the live value is used");
@@ -98,7 +98,7 @@ TEST_CASE("A node that is not what the profile describes is planned from what it
   auto facts = lumi_facts(1, 2, 2);
   facts.live_cpus = model::make_regular_cpus(1, 8, 1, 1, 0);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = seen_rank(test::site("lumi"), facts, {1, 0, model::GpusSeen::all});
+  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 0, model::GpusSeen::all});
   CHECK(plan.binding.cpus.to_list() == "4-7"); // core 0 is not reserved here
   REQUIRE(plan.node_warnings.size() == 1);
   CHECK_THAT(plan.node_warnings[0], Catch::Contains("it has 8 cores here, the profile says 64") &&
@@ -113,7 +113,7 @@ TEST_CASE("Ranks of a CPU job share the cores evenly and get no GPU variables") 
   facts.local_world_size = 2;
   facts.live_cpus = model::make_regular_cpus(1, 4, 1, 1, 1);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = seen_rank(test::site("zurada"), facts, {0, 0, {}});
+  const auto plan = seen_rank(test::site_named("zurada"), facts, {0, 0, {}});
   CHECK(plan.binding.cpus.to_list() == "2-3");
   CHECK(plan.binding.gpus.empty());
   CHECK(variable(plan, "OMP_NUM_THREADS")->value == "2");
@@ -125,7 +125,7 @@ TEST_CASE("NVIDIA ranks count GPUs by PCI address") {
   facts.partition = "gpu2h100";
   facts.live_cpus = model::make_regular_cpus(2, 32, 1, 2, 0);
   facts.allowed = facts.live_cpus.all();
-  const auto plan = seen_rank(test::site("zurada"), facts, {1, 0, model::GpusSeen::own});
+  const auto plan = seen_rank(test::site_named("zurada"), facts, {1, 0, model::GpusSeen::own});
   REQUIRE(variable(plan, "CUDA_DEVICE_ORDER"));
   CHECK(plan.visible_variable == "CUDA_VISIBLE_DEVICES");
   CHECK(plan.binding.cpus.to_list() == "0-15");
@@ -143,7 +143,7 @@ TEST_CASE("What a rank's cores do is planned with a reason, and the site's own v
         // both hardware threads of seven cores: loaders get the second ones first
         Row{{7, true, {}, 14}, "7 1 13"}, Row{{7, true, 7U, 14}, "7 1 -"}, Row{{7, true, 9U, 14}, "5 1 -"}}) {
     plan::RankPlan plan;
-    plan.env = plan::thread_environment(test::site("zurada"), row.facts);
+    plan.env = plan::thread_environment(test::site_named("zurada"), row.facts);
     std::string seen;
     for (const auto* name : {"OMP_NUM_THREADS", "HPCML_INTEROP_THREADS", "HPCML_DATALOADER_WORKERS"})
       seen += (seen.empty() ? "" : " ") + (variable(plan, name) ? variable(plan, name)->value : "-");
@@ -155,7 +155,7 @@ TEST_CASE("What a rank's cores do is planned with a reason, and the site's own v
     CHECK(variable(plan, "OMP_PROC_BIND") == nullptr);
     for (const auto& planned : plan.env) CHECK_FALSE(planned.origin.by.empty());
   }
-  CHECK(plan::thread_environment(test::site("zurada"), {0, true, {}}).empty());
+  CHECK(plan::thread_environment(test::site_named("zurada"), {0, true, {}}).empty());
 }
 
 TEST_CASE("Where the node shows its NICs, they beat the profile; a second fabric is kept out for NCCL") {
@@ -164,7 +164,7 @@ TEST_CASE("Where the node shows its NICs, they beat the profile; a second fabric
   facts.nics.interfaces = {{"hsn3", "same PCIe switch"}, {"hsn2", "same PCIe switch"}};
   facts.nics.devices = {{"mlx5_0", "same NUMA node"}, {"mlx5_1", "same NUMA node"}};
   facts.nics.fabric = "=mlx5_0,mlx5_1";
-  const auto plan = seen_rank(test::site("lumi"), facts, {1, 7, {}});
+  const auto plan = seen_rank(test::site_named("lumi"), facts, {1, 7, {}});
   CHECK(plan.binding.nic == "hsn2");
   CHECK_THAT(plan.binding.why, Catch::EndsWith("NIC hsn2: same PCIe switch"));
   CHECK(variable(plan, "UCX_NET_DEVICES")->value == "mlx5_1:1");
@@ -172,7 +172,7 @@ TEST_CASE("Where the node shows its NICs, they beat the profile; a second fabric
 }
 
 TEST_CASE("A profile is held against the node that is there; what either leaves open is no difference") {
-  const auto& lumi = *test::site("lumi").find_node_type("lumi-g");
+  const auto& lumi = *test::site_named("lumi").find_node_type("lumi-g");
   struct Row {
     const char* change;
     const char* said; // empty: nothing

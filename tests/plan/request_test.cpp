@@ -44,7 +44,7 @@ TEST_CASE("What is wrong with a request is said all at once, and nothing of its 
   job.gpu_type = text("");
   job.sbatch = {text("--nodes=2-4"), text("--nonsense"), text("--wrap=x")};
   job.partition = text("there_is_none");
-  const auto [request, said] = plan::read_request(job, test::site("lumi"));
+  const auto [request, said] = plan::read_request(job, test::site_named("lumi"));
   CHECK(codes_of(said) == std::vector<std::string>{"usage/command", "usage/gpu-type", "usage/sbatch",
                                                    "usage/sbatch", "usage/sbatch"});
   // A plugin of the site may have the one that Slurm does not know: only a warning, as check's.
@@ -55,12 +55,12 @@ TEST_CASE("Who counts cores and memory and no GPUs asks for none, where the site
   auto job = job_of({"./serial"});
   job.cpus_per_task = flag(4U);
   job.mem = flag(mem_of("8G"));
-  const auto [request, said] = plan::read_request(job, test::site("narval"));
+  const auto [request, said] = plan::read_request(job, test::site_named("narval"));
   REQUIRE(request.job.gpus_per_node);
   CHECK(request.job.gpus_per_node->value == 0);
   CHECK(codes_of(said) == std::vector<std::string>{"request/gpus-per-node"});
   job.partition = text("gpubase_bynode_b1");
-  CHECK(!plan::read_request(job, test::site("narval")).value.job.gpus_per_node);
+  CHECK(!plan::read_request(job, test::site_named("narval")).value.job.gpus_per_node);
 }
 
 TEST_CASE("An option that a site refuses in the named partition is refused before it becomes a request") {

@@ -12,14 +12,14 @@ namespace {
 
 plan::SetupPlan setup(const std::string& site_id, const plan::SetupSpec& spec,
                       const model::JobSpec& job = {}) {
-  const auto result = plan::plan_setup(spec, job, site(site_id));
+  const auto result = plan::plan_setup(spec, job, site_named(site_id));
   for (const auto& finding : result.diagnostics) INFO(finding.code << ": " << finding.message);
   REQUIRE(result.plan.has_value());
   return *result.plan;
 }
 
 std::string refusal(const std::string& site_id, const plan::SetupSpec& spec, const model::JobSpec& job = {}) {
-  const auto result = plan::plan_setup(spec, job, site(site_id));
+  const auto result = plan::plan_setup(spec, job, site_named(site_id));
   REQUIRE_FALSE(result.plan.has_value());
   REQUIRE(result.diagnostics.size() == 1);
   return result.diagnostics.front().code + ": " + result.diagnostics.front().message;
@@ -136,7 +136,7 @@ TEST_CASE("where the profile knows no GPUs, the request says which") {
 }
 
 TEST_CASE("of several drivers the oldest decides, whatever its number looks like") {
-  auto amd = site("generic");
+  auto amd = site_named("generic");
   for (const char* rocm : {"6.3", "6.2.4"}) {
     model::NodeType node;
     node.id = rocm;
@@ -153,7 +153,7 @@ TEST_CASE("of several drivers the oldest decides, whatever its number looks like
 }
 
 TEST_CASE("GPUs of an unknown maker do not get wheels for CPUs") {
-  auto somewhere = site("generic");
+  auto somewhere = site_named("generic");
   model::NodeType node;
   node.id = "gpu";
   node.gpu.emplace();
@@ -192,7 +192,7 @@ TEST_CASE("a request that cannot be met says why") {
 TEST_CASE("where the recommended image cannot be built, the environment is one that can, and that is said") {
   for (const auto* id : {"perlmutter", "alps_clariden"}) {
     CAPTURE(id);
-    const auto result = plan::plan_setup({}, {}, site(id));
+    const auto result = plan::plan_setup({}, {}, site_named(id));
     REQUIRE(result.plan);
     CHECK(result.plan->kind == plan::SetupKind::venv);
     CHECK(result.plan->place == "$SCRATCH/torch");
@@ -201,7 +201,7 @@ TEST_CASE("where the recommended image cannot be built, the environment is one t
     CHECK_THAT(result.diagnostics[0].message,
                Catch::Contains("recommends images") && Catch::Contains("this makes a virtual environment"));
   }
-  CHECK(plan::plan_setup({}, with_venv(), site("alps_daint")).plan->place == "/project/me/env");
+  CHECK(plan::plan_setup({}, with_venv(), site_named("alps_daint")).plan->place == "/project/me/env");
   CHECK_THAT(refusal("perlmutter", {plan::SetupKind::container, "", "", "", ""},
                      [] {
                        model::JobSpec job;
@@ -245,7 +245,7 @@ TEST_CASE("an environment on top of an image is one file, where the site mounts 
   job.container = text("ngc.toml"); // its image is entered on a node
   CHECK(setup("alps_daint", spec, job).squashed->step ==
         std::vector<std::string>{"--nodes=1", "--ntasks=1", "--time=00:30:00"});
-  auto charged = site("alps_daint");
+  auto charged = site_named("alps_daint");
   charged.flags["account"].policy = model::Policy::required;
   const auto refused = plan::plan_setup(spec, job, charged);
   REQUIRE(refused.diagnostics.size() == 1);

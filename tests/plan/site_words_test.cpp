@@ -48,7 +48,7 @@ TEST_CASE("An option that the site ignores is left out with a warning") {
   job.time = flag(time_of("1h"));
   job.gpus_per_node = flag(4U);
   job.mem = flag(mem_of("100G"));
-  const auto result = plan::make_plan(job, site("trillium"));
+  const auto result = plan::make_plan(job, site_named("trillium"));
   REQUIRE(result.plan);
   CHECK(!directive(*result.plan, "--mem"));
   const auto* warning = finding_of(result.diagnostics, "request/mem");

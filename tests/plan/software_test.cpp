@@ -59,7 +59,7 @@ TEST_CASE("an environment per node lies in Slurm's folder of the job, or in one 
   CHECK(test::planned(job, "narval").python.where == "$SLURM_TMPDIR/env");
   CHECK_FALSE(test::planned(job, "narval").python.remove);
 
-  model::Site bare = test::site("narval");
+  model::Site bare = test::site_named("narval");
   bare.python.front().where.clear();
   bare.node_types.front().local_disk = "/tmp";
   const auto result = plan::make_plan(job, bare);
@@ -117,7 +117,7 @@ TEST_CASE("a wheelhouse and an image exclude each other") {
   job.wheelhouse = text("torch");
   job.container = text("/images/torch.sif");
   job.gpus_per_node = test::flag(1u); // uncounted, they would have a word of their own
-  model::Site with_engine = test::site("narval");
+  model::Site with_engine = test::site_named("narval");
   with_engine.containers.emplace_back();
   with_engine.containers.back().engine = model::ContainerEngine::apptainer;
   const auto result = plan::make_plan(job, with_engine);

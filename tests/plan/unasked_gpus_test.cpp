@@ -10,7 +10,7 @@ using namespace hpcml::test;
 namespace {
 
 diag::Diagnostics findings_of(const model::JobSpec& job, const std::string& site_id) {
-  return plan::make_plan(job, site(site_id)).diagnostics;
+  return plan::make_plan(job, site_named(site_id)).diagnostics;
 }
 
 const diag::Diagnostic* find(const diag::Diagnostics& findings, const std::string& code,
@@ -42,7 +42,7 @@ TEST_CASE("who counts cores and memory hears of the GPUs that come with whole no
     auto job = job_of({"python", "prep.py"});
     job.cpus_per_task = flag(2u, "--cpus-per-task");
     job.mem = flag(mem_of("4G"), "--mem");
-    const auto result = plan::make_plan(job, site(id));
+    const auto result = plan::make_plan(job, site_named(id));
     if (result.plan && result.plan->layout.gpus_per_node == 0) continue;
     CHECK(find(result.diagnostics, "request/gpus-per-node", "the request"));
     job.gpus_per_node = flag(1u, "--gpus-per-node");

@@ -1,0 +1,20 @@
+# cmake -DSOURCES="a_test.cpp;b_test.cpp" -DTOGETHER=FILE -P tests_together.cmake: a source that compiles them all. What they
+# include comes first and once; then each is in a namespace that bears its name.
+set(includes "")
+set(tests "")
+foreach(source IN LISTS SOURCES)
+  file(STRINGS ${source} lines REGEX "^#include ")
+  foreach(line IN LISTS lines)
+    # A header beside the test is named from there.
+    string(REGEX REPLACE "^#include \"([^/\"]+)\"" "\\1" beside "${line}")
+    get_filename_component(folder ${source} DIRECTORY)
+    if(NOT beside STREQUAL line AND EXISTS ${folder}/${beside})
+      set(line "#include \"${folder}/${beside}\"")
+    endif()
+    string(REGEX REPLACE "^#include (.*)" "#if __has_include(\\1)\n#include \\1\n#endif\n" line "${line}")
+    string(APPEND includes "${line}")
+  endforeach()
+  get_filename_component(name ${source} NAME_WE)
+  string(APPEND tests "namespace ${name} {\n#include \"${source}\"\n}\n")
+endforeach()
+file(WRITE ${TOGETHER} "${includes}${tests}")
