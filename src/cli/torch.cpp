@@ -22,6 +22,7 @@ struct TorchBuildOptions {
   std::string container;
   std::string engine;
   bool flags = false;
+  bool prefix = false;
   std::string format = "text";
 };
 
@@ -30,6 +31,7 @@ const char* const k_torch_footer = R"(Examples:
   hpcml torch build --torch ~/libtorch --jobs 8      for this one
   hpcml torch build --container image.sif            with the compiler and the torch of an image
   c++ train.cpp $(hpcml torch build --flags) -o train     a program that uses hpcml::ddp
+  cmake -B build -DCMAKE_PREFIX_PATH=$(hpcml torch build --prefix)     such a program that CMake builds
 
 `hpcml preflight` and `hpcml launch --preflight` take the helper that was built for their torch. docs/torch-build.md
 says where torch is looked for and what is kept.
@@ -48,6 +50,10 @@ void print_built(const std::string& summary, bool was_there, const TorchBuildOpt
     return;
   }
   const auto text = [&](const char* key) { return built.value(key, ""); };
+  if (options.prefix) {
+    std::printf("%s\n", text("prefix").c_str());
+    return;
+  }
   std::printf("torch     %s in %s (%s)\n", text("torch").c_str(), text("torch_lib").c_str(),
               text("found_by").c_str());
   std::printf("compiler  %s\n", text("compiler").c_str());
@@ -105,12 +111,16 @@ void add_torch(CLI::App& app, Context& context, int& exit_code) {
                    "where it is kept (XDG_CACHE_HOME/hpcml/torch, else below ~/.cache)")
       ->type_name("DIR");
   build
-      ->add_option("--jobs,-j", options->request.jobs, "sources compiled at a time (one per core, at most 4)")
+      ->add_option("--jobs,-j", options->request.jobs, "compilers at a time (one per core, at most 4)")
       ->type_name("N")
       ->check(CLI::Range(1U, 1024U));
   build->add_flag("--force", options->request.anew, "compile also what is there already");
-  build->add_flag("--flags", options->flags,
-                  "print the flags of a program that uses hpcml::ddp, and nothing else");
+  auto* flags = build->add_flag("--flags", options->flags,
+                                "print the flags of a program that uses hpcml::ddp, and nothing else");
+  build
+      ->add_flag("--prefix", options->prefix,
+                 "print the folder, for CMake's find_package(hpcml COMPONENTS ddp), and nothing else")
+      ->excludes(flags);
   build->add_option("--format", options->format, "text, or json: all of it as one object")
       ->check(CLI::IsMember({"text", "json"}));
   build->callback([options, &context, &exit_code] { exit_code = run_torch_build(*options, context); });

@@ -7,6 +7,7 @@
 
 #include "hpcml/json_line.hpp"
 #include "torch_build/cache.hpp"
+#include "torch_build/cmake_package.hpp"
 #include "torch_build/compile_all.hpp"
 #include "torch_build/compiler.hpp"
 #include "torch_build/recipe.hpp"
@@ -54,19 +55,21 @@ public:
     const auto files = embedded::torch_sources();
     const Stage stage(x_cache + "/.building-" + x_key + "-" + util::read_host_name());
     TRY_DONE(write_embedded(files, stage.folder));
-    for (const char* below : {"/objects", "/lib"}) fs::create_directories(stage.folder + below);
+    TRY_DONE(write_cmake_package(x_package, stage.folder));
     std::vector<std::string> names;
     for (const auto& file : files) names.emplace_back(file.name);
     const bool wishes_nccl = !x_package.gpu_defines.empty();
     const auto recipe = make_recipe(x_compiler, x_package, stage.folder, names, wishes_nccl);
     const auto name = compiler_name(x_compiler, x_env);
-    x_say("compiles " + util::counted(recipe.steps.size(), "source") + " for torch " + x_package.version +
-          " (" + x_package.lib + ") with " + name + ", " + std::to_string(jobs) + " at a time");
+    x_say("compiles its helper and hpcml::ddp for torch " + x_package.version + " (" + x_package.lib +
+          ") with " + name + ", in " + util::counted(recipe.steps.size(), "part") + ", " +
+          std::to_string(jobs) + " at a time");
     bool nccl = wishes_nccl;
     TRY_DONE(compile(recipe, make_recipe(x_compiler, x_package, stage.folder, names, false), jobs, nccl));
     for (const auto* words : {&recipe.link_library, &recipe.link_helper}) TRY_DONE(link(*words));
     try_helper(stage.folder);
-    for (const char* below : {"/objects", "/src"}) fs::remove_all(stage.folder + below);
+    std::error_code ignored;
+    fs::remove_all(stage.folder + "/src", ignored);
     const std::chrono::duration<double> taken = Clock::now() - start;
     TRY_DONE(
         util::write_file(stage.folder + "/" + k_summary_name, summary(name, nccl, taken.count()) + "\n"));
@@ -77,7 +80,12 @@ private:
   std::string folder() const { return x_cache + "/" + x_key; }
 
   util::Status compile(const Recipe& recipe, const Recipe& without_nccl, unsigned jobs, bool& nccl) {
-    auto failures = compile_all(recipe.steps, jobs, x_env);
+    const auto tell = [&, start = Clock::now()](std::size_t done) {
+      const auto taken = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
+      x_say(std::to_string(done) + " of " + std::to_string(recipe.steps.size()) +
+            " parts are compiled, after " + std::to_string(taken) + " s");
+    };
+    auto failures = compile_all(recipe.steps, jobs, x_env, tell);
     if (failures.empty()) return util::Done{};
     // What NCCL's header needs differs from release to release of torch, so the compiler is asked and not a
     // table.
@@ -85,11 +93,11 @@ private:
       x_package.no_nccl =
           "without NCCL, whose header does not compile here: " + first_errors(failures.front().output);
       nccl = false;
-      failures = compile_all(without_nccl.steps, jobs, x_env);
+      failures = compile_all(without_nccl.steps, jobs, x_env, tell);
       if (failures.empty()) return util::Done{};
     }
     const auto& first = failures.front();
-    return failed(first.step.source + " does not compile", first.output);
+    return failed(first.step.what + ": they do not compile", first.output);
   }
 
   util::Status link(const std::vector<std::string>& words) {
@@ -126,7 +134,9 @@ private:
     line.add("torch", x_package.version).add("torch_lib", x_package.lib).add("found_by", x_package.from);
     line.add("compiler", compiler).add("nccl", nccl);
     if (!nccl) line.add("no_nccl", x_package.no_nccl);
-    line.add("helper", folder + "/" + k_helper_name).add("library", folder + "/" + k_library_name);
+    line.add("prefix", folder)
+        .add("helper", folder + "/" + k_helper_name)
+        .add("library", folder + "/" + k_library_name);
     line.add("include", folder + "/include").add("flags", program_flags(x_package, folder));
     return line.add("seconds", seconds).text();
   }

@@ -17,15 +17,15 @@ namespace hpcml::torch_build {
 struct BuildRequest {
   std::string torch; ///< a folder; empty: the one that is found
   std::string cache; ///< where it is kept; empty: torch_cache
-  unsigned jobs = 0; ///< sources compiled at a time; 0: one per core, four at most (login nodes are shared)
+  unsigned jobs = 0; ///< compilers at a time; 0: one per core, four at most (login nodes are shared)
   bool anew = false; ///< also where it is there already
 };
 
 /// What is there now.
 struct Built {
   std::string folder;  ///< absolute: k_helper_name, k_library_name and include/ below it
-  std::string summary; ///< one JSON object: was_there, torch, compiler, nccl, helper, library, include,
-                       ///< flags, seconds
+  std::string summary; ///< one JSON object: was_there, torch, torch_lib, found_by, compiler, nccl,
+                       ///< no_nccl, prefix, helper, library, include, flags, seconds
   bool was_there = false;
 };
 

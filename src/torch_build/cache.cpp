@@ -22,6 +22,10 @@ long long time_of(const std::string& path) {
   return ::stat(path.c_str(), &found) == 0 ? found.st_mtim.tv_sec : -1;
 }
 
+/// Goes up when the same sources are compiled otherwise, or more is made of them: what lies there from before
+/// is not taken then.
+constexpr const char* k_manner = "2 ";
+
 /// A version may hold what a file's name should not.
 std::string as_name(std::string text) {
   for (char& c : text)
@@ -53,7 +57,8 @@ std::string package_key(const TorchPackage& package, std::span<const embedded::F
   const auto library = package.lib + "/libtorch_cpu.so";
   struct stat found {};
   ::stat(library.c_str(), &found);
-  auto all = library + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
+  auto all =
+      k_manner + library + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
   for (const auto& file : sources)
     all += " " + util::hex16(util::fnv1a(file.name)) + util::hex16(util::fnv1a(file.text));
   return "torch-" + as_name(package.version) + "-abi" + (package.abi.empty() ? "x" : package.abi) + "-" +

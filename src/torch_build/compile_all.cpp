@@ -19,18 +19,22 @@ unsigned default_jobs() {
 }
 
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
-                                        const util::EnvSnapshot& env) {
+                                        const util::EnvSnapshot& env, const HearDone& hear) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex;
+  std::size_t done = 0;
   std::vector<CompileFailure> failures;
   const auto work = [&] {
     while (!failed) {
       const auto at = next++;
       if (at >= steps.size()) return;
       const auto output = util::run_process(steps[at].words, env);
-      if (output && output->exit_code == 0) continue;
       const std::lock_guard<std::mutex> lock(mutex);
+      if (output && output->exit_code == 0) {
+        if (++done; hear) hear(done);
+        continue;
+      }
       failed = true;
       std::string text = output ? output->err : output.error().what;
       // A compiler that the kernel killed says nothing: as a rule for want of memory.

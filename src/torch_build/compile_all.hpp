@@ -2,6 +2,7 @@
 // Several compilers at a time.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace hpcml::torch_build {
 
-/// A source that did not compile.
+/// What did not compile.
 struct CompileFailure {
   CompileStep step;
   std::string output; ///< all that the compiler said
@@ -19,10 +20,13 @@ struct CompileFailure {
 /// One per core that this process may use, between 1 and 4.
 unsigned default_jobs();
 
+/// Hears how many steps are done, one call at a time.
+using HearDone = std::function<void(std::size_t)>;
+
 /// Runs the steps, `jobs` at a time, each without a shell; after the first that fails no other begins. Empty:
 /// all well.
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
-                                        const util::EnvSnapshot& env);
+                                        const util::EnvSnapshot& env, const HearDone& hear = {});
 
 /// The first errors of a compiler's output, in one line for people.
 std::string first_errors(const std::string& output);

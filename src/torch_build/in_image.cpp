@@ -135,7 +135,7 @@ util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot&
   auto outer = env;
   for (const char* name : k_of_this_machine) outer.unset(name);
   const auto image = is_path ? (fs::path(cwd) / wish.image).lexically_normal().string() : wish.image;
-  say("builds in " + image + " with " + engine);
+  say("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
   const auto program = std::string(k_inside) + "/" + util::base_name(copy.path);
   TRY(const auto output,
       util::run_process(image_words(engine, image, cache, inner_command(wish, program)), outer));

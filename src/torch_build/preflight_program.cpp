@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "torch_build/preflight_program.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "torch_build/recipe.hpp"
 #include "torch_build/sources.hpp"
 #include "util/file.hpp"
+#include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::torch_build {
@@ -39,6 +41,19 @@ std::optional<std::string> find_built_helper(const std::vector<std::string>& com
   return folder ? std::optional(*folder + "/" + k_helper_name) : std::nullopt;
 }
 
+constexpr std::chrono::seconds k_python_limit{60}; ///< of a wrapper that enters a container
+
+/// The version of the torch that a Python would import, asked of itself where its files do not tell: wrappers
+/// into containers, pyenv's. Empty where it has none. Nothing is imported for that.
+std::string ask_python(const std::string& program, const util::EnvSnapshot& env) {
+  constexpr const char* k_question =
+      "import importlib.util as u, os, runpy; place = os.path.dirname(u.find_spec('torch').origin); "
+      "print(runpy.run_path(os.path.join(place, 'version.py'))['__version__'])";
+  const auto said = util::run_process({program, "-c", k_question}, env, k_python_limit);
+  if (!said || said->exit_code != 0) return {};
+  return std::string(util::trim(util::split(util::trim(said->out), '\n').back()));
+}
+
 /// A Python that imports torch: the command's own, else the PATH's.
 struct ProbePython {
   std::string program, version;
@@ -48,9 +63,11 @@ std::optional<ProbePython> find_python(const std::vector<std::string>& command, 
   std::vector<std::string> programs;
   if (!command.empty() && util::base_name(command[0]).starts_with("python")) programs.push_back(command[0]);
   programs.insert(programs.end(), {"python3", "python"});
-  for (const auto& program : programs)
-    if (const auto found = launch::find_torch({program}, env, cwd); found.kind == Kind::found)
-      return ProbePython{program, found.text};
+  for (const auto& program : programs) {
+    auto found = launch::find_torch({program}, env, cwd);
+    if (found.kind == Kind::unknown) found.text = ask_python(program, env);
+    if (found.kind != Kind::none && !found.text.empty()) return ProbePython{program, found.text};
+  }
   return std::nullopt;
 }
 
@@ -82,11 +99,15 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
   if (auto helper = find_built_helper(command, env, cwd)) return launch::PreflightProgram{{*helper}, ""};
   if (auto helper = launch::find_torch_helper(program)) return launch::PreflightProgram{{*helper}, ""};
   const auto python = find_python(command, env, cwd);
-  if (!python)
+  if (!python) {
+    const auto package = find_torch_package("", env, cwd).package;
     return util::Error{
-        "the preflight needs a torch, and none is found: no helper is in the cache, none is beside " +
-            program + ", and neither python3 nor python imports torch here",
-        "activate the environment that has torch, or load its module"};
+        "nothing is here that runs the preflight's checks: no helper is in the cache, none is beside " +
+            program + ", and neither python3 nor python imports torch",
+        package
+            ? "`hpcml torch build` compiles the helper for torch " + package->version + " in " + package->lib
+            : "activate the environment that has torch, or load its module"};
+  }
   TRY(const auto folder, place_probe(env));
   return launch::PreflightProgram{
       {python->program, folder},

@@ -16,13 +16,47 @@ void append(Words& words, const Words& more) { words.insert(words.end(), more.be
 Words torch_words(const TorchPackage& package) {
   Words words = {"-std=c++" + std::to_string(package.cxx_standard)};
   if (!package.abi.empty()) words.push_back("-D_GLIBCXX_USE_CXX11_ABI=" + package.abi);
-  // Named as a system folder, the compiler's own would be searched too early.
-  if (package.include != "/usr/include") append(words, {"-isystem", package.include});
-  append(words, {"-isystem", package.include + "/torch/csrc/api/include"});
+  for (const auto& folder : torch_includes(package)) append(words, {"-isystem", folder});
   return words;
 }
 
 Words library_words(const TorchPackage& package) {
+  auto words = torch_libraries(package);
+  append(words, {"-Wl,-rpath," + package.lib});
+  return words;
+}
+
+/// Sources that are compiled as one.
+struct Part {
+  bool is_library = false;
+  Words sources;
+};
+
+/// Two parts of the library and two of the helper: torch's headers are read four times, and not as often as
+/// there are sources, while the compilers still have company.
+std::vector<Part> parts_of(const Words& sources) {
+  std::vector<Part> parts = {{true, {}}, {true, {}}, {false, {}}, {false, {}}};
+  std::size_t library = 0, helper = 0;
+  for (const auto& source : sources) {
+    if (!source.ends_with(".cpp")) continue;
+    const bool is_library = source.starts_with("src/ddp/");
+    parts[is_library ? library++ % 2 : 2 + helper++ % 2].sources.push_back(source);
+  }
+  std::erase_if(parts, [](const Part& part) { return part.sources.empty(); });
+  return parts;
+}
+
+} // namespace
+
+Words torch_includes(const TorchPackage& package) {
+  Words folders;
+  // Named as a system folder, the compiler's own would be searched too early.
+  if (package.include != "/usr/include") folders.push_back(package.include);
+  folders.push_back(package.include + "/torch/csrc/api/include");
+  return folders;
+}
+
+Words torch_libraries(const TorchPackage& package) {
   Words words;
   for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
     words.push_back(package.lib + "/" + name);
@@ -35,11 +69,9 @@ Words library_words(const TorchPackage& package) {
   // The driver's library comes with the compute nodes; the machine that builds may lack it.
   if (words.size() > first)
     append(words, {"-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-in-shared-libs"});
-  append(words, {"-Wl,-rpath," + package.lib, "-pthread"});
+  words.emplace_back("-pthread");
   return words;
 }
-
-} // namespace
 
 Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& folder,
                    const Words& sources, bool nccl) {
@@ -53,12 +85,17 @@ Recipe make_recipe(const std::string& compiler, const TorchPackage& package, con
   append(common, {"-idirafter", folder + "/src/torch_build/gloo_names", "-Wno-deprecated-declarations"});
   Recipe recipe;
   Words library_objects, helper_objects;
-  for (const auto& source : sources) {
-    if (!source.ends_with(".cpp")) continue;
-    CompileStep step{source, folder + "/objects/" + util::replace_all(source, "/", "-") + ".o", common};
-    append(step.words, {"-c", folder + "/" + source, "-o", step.object});
-    helper_objects.push_back(step.object);
-    if (source.starts_with("src/ddp/")) library_objects.push_back(step.object);
+  for (auto& part : parts_of(sources)) {
+    const auto object = folder + "/src/part" + std::to_string(recipe.steps.size()) + ".o";
+    helper_objects.push_back(object);
+    if (part.is_library) library_objects.push_back(object);
+    CompileStep step{util::counted(part.sources.size(), "source") + " of " +
+                         util::folder_name(part.sources.front()),
+                     object, common};
+    const auto last = part.sources.back();
+    part.sources.pop_back();
+    for (const auto& source : part.sources) append(step.words, {"-include", folder + "/" + source});
+    append(step.words, {"-c", folder + "/" + last, "-o", object});
     recipe.steps.push_back(std::move(step));
   }
   recipe.link_library = {compiler, "-shared", "-Wl,-soname,libhpcml_ddp.so", "-o",

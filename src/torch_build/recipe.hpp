@@ -9,9 +9,9 @@
 
 namespace hpcml::torch_build {
 
-/// A source that is compiled into an object.
+/// Sources that are compiled into one object.
 struct CompileStep {
-  std::string source; ///< as it is embedded: "src/ddp/reducer.cpp"
+  std::string what;   ///< for people: "7 sources of src/ddp"
   std::string object; ///< below the folder of the build
   std::vector<std::string> words;
 };
@@ -25,6 +25,12 @@ struct Recipe {
 
 inline constexpr const char* k_helper_name = "hpcml-torch";
 inline constexpr const char* k_library_name = "lib/libhpcml_ddp.so";
+
+/// The folders of torch's headers, for programs that use them as for the library itself.
+std::vector<std::string> torch_includes(const TorchPackage& package);
+
+/// What is linked: torch's libraries and the flags among them, without where they are looked for at run time.
+std::vector<std::string> torch_libraries(const TorchPackage& package);
 
 /// `sources`: all that are embedded. The library is made of src/ddp, the helper of that and src/torch.
 Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& folder,

@@ -45,6 +45,7 @@ constexpr Place k_places[] = {
     {"hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
     {"hpcml torchrun --nnodes 2", Place::elsewhere, "two machines: tests/agent"},
     {"hpcml torch build", Place::elsewhere, "compiles for minutes: .ci/full torch-build"},
+    {"cmake -B build -DCMAKE_PREFIX_PATH", Place::elsewhere, "as the next: .ci/full torch-build"},
     {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
     {"hpcml store", Place::elsewhere,
      "serves until it is told to end, at a port that may be taken: tests/store"},

@@ -4,6 +4,7 @@
 
 #include "holds.hpp"
 #include "temp_folder.hpp"
+#include "torch_build/cmake_package.hpp"
 #include "torch_build/compile_all.hpp"
 #include "torch_build/compiler.hpp"
 #include "torch_build/in_image.hpp"
@@ -68,6 +69,39 @@ TEST_CASE("standard, ABI, headers, NCCL and the library's folder of the torch re
   CHECK_FALSE(holds(util::join(system, " "), "CXX11_ABI"));
 }
 
+TEST_CASE(
+    "sources are compiled together, so that torch's headers are read a few times and not for each of them") {
+  std::vector<std::string> names;
+  for (const auto& file : embedded::torch_sources()) names.emplace_back(file.name);
+  const auto recipe = make_recipe("/usr/bin/c++", {}, "/build", names, false);
+  CHECK(recipe.steps.size() == 4);
+  std::map<std::string, int> times;
+  for (const auto& step : recipe.steps)
+    for (const auto& word : step.words) ++times[word];
+  for (const auto& name : names) {
+    INFO(name);
+    CHECK(times["/build/" + name] == (name.ends_with(".cpp") ? 1 : 0));
+  }
+}
+
+TEST_CASE("CMake's package of a build names headers, standard, ABI and libraries of its torch, odd names as "
+          "they are") {
+  TorchPackage package;
+  package.version = "2.5.0+cpu";
+  package.include = "/opt/my $torch/include";
+  package.lib = "/opt/my $torch/lib";
+  package.abi = "0";
+  package.cxx_standard = 20;
+  const auto text = render_cmake_config(package);
+  for (const char* part :
+       {"set(hpcml_TORCH_VERSION \"2.5.0+cpu\")", "/lib/libhpcml_ddp.so\"", "cxx_std_20\n",
+        "\"/opt/my \\$torch/include;/opt/my \\$torch/include/torch/csrc/api/include\"",
+        "\"_GLIBCXX_USE_CXX11_ABI=0\"", "\"hpcml::headers;/opt/my \\$torch/lib/libtorch.so;"})
+    CHECK(holds(text, part));
+  CHECK_FALSE(holds(text, "@"));
+  CHECK(holds(render_cmake_version("0.1.7"), "GREATER_EQUAL 0.1)"));
+}
+
 TEST_CASE("every source of the helper is in the program, with all that it includes from hpcml") {
   std::map<std::string, std::string> files;
   for (const auto& file : embedded::torch_sources()) files.emplace(file.name, file.text);
@@ -91,12 +125,14 @@ TEST_CASE("sources are compiled several at a time, and a failure brings the comp
   const auto step = [&](const std::string& name, const std::string& text) {
     const auto source = put(folder / (name + ".cpp"), text);
     const auto object = (folder / (name + ".o")).string();
-    return CompileStep{source, object, {*compiler, "-c", source, "-o", object}};
+    return CompileStep{name, object, {*compiler, "-c", source, "-o", object}};
   };
   std::vector<CompileStep> steps;
   for (const char* name : {"a", "b", "c"})
     steps.push_back(step(name, std::string("int ") + name + "() { return 1; }\n"));
-  CHECK(compile_all(steps, 2, process_env()).empty());
+  std::vector<std::size_t> heard;
+  CHECK(compile_all(steps, 2, process_env(), [&](std::size_t done) { heard.push_back(done); }).empty());
+  CHECK(heard == std::vector<std::size_t>{1, 2, 3});
   for (const auto& one : steps) CHECK(fs::exists(one.object));
   const auto failures = compile_all(
       {step("wrong", "int wrong() { return nothing; }\n"), step("late", "int late;\n")}, 1, process_env());

@@ -36,6 +36,15 @@ int main() {
 }
 END
 
+mkdir "$work/project"
+cat >"$work/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(sum LANGUAGES CXX)
+find_package(hpcml 0.1 REQUIRED COMPONENTS ddp)
+add_executable(sum ../sum.cpp)
+target_link_libraries(sum PRIVATE hpcml::ddp)
+END
+
 seconds_of() {
   local start=$EPOCHREALTIME
   "$@" >/dev/null
@@ -61,6 +70,12 @@ try_torch() {
   c++ "$work/sum.cpp" "${flags[@]}" -o "$work/sum"
   "$work/bin/hpcml" launch --nproc-per-node 2 -- "$work/sum" >"$work/out"
   grep -q 'sum 3, gradient 8' "$work/out" || fail "the program's ranks did not sum right: $(cat "$work/out")"
+  if command -v cmake >/dev/null; then
+    cmake -S "$work/project" -B "$work/build-$1" -DCMAKE_PREFIX_PATH="$("${build[@]}" --prefix)" >"$work/out" || fail "$(cat "$work/out")"
+    cmake --build "$work/build-$1" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
+    "$work/bin/hpcml" launch --nproc-per-node 2 -- "$work/build-$1/sum" >"$work/out"
+    grep -q 'sum 3, gradient 8' "$work/out" || fail "the ranks of CMake's program did not sum right: $(cat "$work/out")"
+  fi
   results+=("torch $name built in $(sed -n 's/.*"seconds":\([0-9.]*\).*/\1/p' "$XDG_CACHE_HOME"/hpcml/torch/torch-*/build.json) s, again $best s")
 }
 

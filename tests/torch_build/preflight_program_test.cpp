@@ -51,7 +51,8 @@ TEST_CASE(
   Place place;
   const auto nothing = place.choose();
   REQUIRE_FALSE(nothing);
-  CHECK(holds(nothing.error().what, "the preflight needs a torch"));
+  CHECK(holds(nothing.error().what, "nothing is here that runs the preflight's checks"));
+  CHECK(holds(nothing.error().hint, "`hpcml torch build` compiles the helper for torch 2.4.1+cpu in "));
 
   // A Python that imports the environment's torch: the files decide, nothing is started.
   fs::create_directories(place.folder / "venv/bin");
@@ -80,6 +81,21 @@ TEST_CASE(
   REQUIRE(built);
   CHECK(built->words == std::vector<std::string>{
                             (place.folder / "cache/hpcml/torch" / (key + "-1") / "hpcml-torch").string()});
+}
+
+TEST_CASE("a Python that is a wrapper is asked for its torch, which it does not import for that") {
+  Place place;
+  const auto packages = (place.folder / "venv/lib/python3.11/site-packages").string();
+  put(place.folder / "venv/lib/python3.11/site-packages/torch/__init__.py", "raise SystemExit('imported')\n");
+  put(place.folder / "tools/python3",
+      "#!/bin/sh\nPYTHONPATH='" + packages + "' exec /usr/bin/python3 \"$@\"\n", 0755);
+  place.env.set("PATH", (place.folder / "tools").string());
+  const auto probe = place.choose();
+  REQUIRE(probe);
+  CHECK(probe->words[0] == "python3");
+  CHECK(holds(probe->note, "python3 with torch 2.4.1+cpu"));
+  put(place.folder / "tools/python3", "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n", 0755);
+  CHECK_FALSE(place.choose());
 }
 
 TEST_CASE("the checks in Python are written once into the cache, whole") {
