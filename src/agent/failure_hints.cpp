@@ -166,6 +166,11 @@ const std::vector<KnownError>& known_errors() {
       {"No module named", "",
        "the Python that runs has no such package: is it the one of your environment (which python), and is "
        "that activated in the job, not only where you submitted?"},
+      // std::terminate's own words in libstdc++ (vterminate.cc); seen with torch 2.13 and Gloo, whose thread
+      // lets go of the last collective while Python finalizes.
+      {"terminate called without an active exception", "",
+       "a thread was still at work as the program ended, which aborts it after its work is done; in Python "
+       "with Gloo: sys.stdout.flush() and os._exit(0) as the last lines, behind destroy_process_group()"},
       {"Exec format error", "", "the program was built for another kind of processor than this node has"},
 
       // --- limits and files. errno(3), ulimit of bash.
