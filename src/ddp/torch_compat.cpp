@@ -16,6 +16,7 @@
 #include <torch/version.h>
 
 #include "ddp/network.hpp"
+#include "ddp/timed_wait.hpp"
 
 namespace hpcml::ddp {
 
@@ -186,13 +187,7 @@ bool Transfer::wait_for(std::chrono::milliseconds limit) const {
   return translate(x_state->what, [&] {
     // NCCL's wait() orders the streams and returns; given a time, it aborts the group when that is over.
     if (!x_state->blocks) return x_state->work->wait();
-    try {
-      return x_state->work->wait(std::max(limit, std::chrono::milliseconds(1)));
-    } catch (const std::exception&) {
-      if (!x_state->work->isCompleted()) return false;
-    }
-    // It failed, or it ended just after the time was over: the operation itself knows.
-    return x_state->work->wait();
+    return wait_at_most(*x_state->work, limit);
   });
 }
 

@@ -7,6 +7,7 @@
 //   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm|mixed] [--width N]
 //                  [--bucket-bytes N] [--steps N] [--join]
 //   ddp_rank overlap [--wait] [--width N] [--batch N] [--steps N] [--trace FILE]
+//   ddp_rank late
 //   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
 #include <chrono>
@@ -231,6 +232,7 @@ int main(int argc, char** argv) {
     if (what == "resume") return run_resume(wish);
     if (what == "sampler") return run_sampler(wish);
     if (what == "overlap") return run_overlap(wish);
+    if (what == "late") return run_late();
     if (what == "trouble") return run_trouble(wish);
   } catch (const ddp::Error& error) {
     std::string culprits;

@@ -29,5 +29,6 @@ int write_state(const torch::nn::Module& module, const std::string& path);
 int run_resume(const Wish& wish);
 int run_sampler(const Wish& wish);
 int run_overlap(const Wish& wish);
+int run_late();
 
 } // namespace ddp_test

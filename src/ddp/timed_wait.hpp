@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// A wait for an operation of c10d that has an end.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+namespace hpcml::ddp {
+
+/// Waits no longer than `limit` (at least 1 ms; none would be for ever); whether the operation has ended.
+/// Throws what it failed with. `Operation` is a c10d::Work whose wait with a time leaves it as it was.
+template <class Operation> bool wait_at_most(Operation& operation, std::chrono::milliseconds limit) {
+  try {
+    return operation.wait(std::max(limit, std::chrono::milliseconds(1)));
+  } catch (const std::exception&) {
+    if (!operation.isCompleted()) return false;
+  }
+  // It failed, or it ended just after the time was over: the operation itself knows.
+  return operation.wait();
+}
+
+} // namespace hpcml::ddp

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What a wait says of an operation that ends as the wait's time does.
+#include <catch2/catch.hpp>
+
+#include "rank_program.hpp"
+#include "torch/ranks_helper.hpp"
+
+using namespace torch_test;
+
+TEST_CASE(
+    "an operation that ends just after a wait's time was over is done, one that fails then has failed") {
+  const auto run = run_ranks(1, {0}, [](int) { return std::vector<std::string>{ddp_rank(), "late"}; });
+  INFO(run.transcript());
+  REQUIRE(run.ranks.at(0).exit_code == 0);
+  const auto said = nlohmann::json::parse(run.ranks.at(0).out);
+  CHECK(said.at("ends") == "done");
+  CHECK(said.at("fails") == "lost");
+  CHECK(said.at("goes_on") == "not yet");
+}
