@@ -36,7 +36,7 @@ struct Options {
   double learning_rate = 0.01;
   double threshold = 0.93;
   bool communicate = true;
-  ddp::InitOptions group;
+  ddp::GroupOptions group;
   // Ranks of one job may start a while apart on busy nodes.
   Options() { group.timeout = std::chrono::seconds(120); }
 };

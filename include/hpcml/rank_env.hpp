@@ -33,6 +33,8 @@ struct RankEnv {
       -1;                     ///< HPCML_DATALOADER_WORKERS: processes or threads that load data; -1: not said
   std::string interface_hint; ///< GLOO_SOCKET_IFNAME, else NCCL_SOCKET_IFNAME, as set; empty: none
   bool interface_is_prefix = false; ///< the hint came from NCCL, whose names also match as prefixes
+  /// TORCHELASTIC_USE_AGENT_STORE: what started the ranks serves the store at MASTER_PORT; else rank 0 does
+  bool launcher_serves_store = false;
 
   /// Reads one variable; nothing if it is not set.
   using Lookup = std::function<std::optional<std::string>(const char*)>;
@@ -104,6 +106,9 @@ private:
       interface_hint = lookup("NCCL_SOCKET_IFNAME").value_or("");
       interface_is_prefix = !interface_hint.empty();
     }
+    // torchrun says "True", `hpcml launch` "1"; Python programs that set it themselves, str(False).
+    const std::string serves = lookup("TORCHELASTIC_USE_AGENT_STORE").value_or("");
+    launcher_serves_store = !serves.empty() && serves != "0" && serves != "False" && serves != "false";
   }
 };
 

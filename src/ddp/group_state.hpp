@@ -12,13 +12,13 @@
 namespace hpcml::ddp {
 
 struct ProcessGroup::State {
-  State(RankEnv rank_env, InitOptions init_options, const std::shared_ptr<Store>& store,
+  State(RankEnv rank_env, GroupOptions group_options, const std::shared_ptr<Store>& store,
         const std::shared_ptr<Store>& second, std::string key_prefix, bool serves)
-      : env(std::move(rank_env)), options(std::move(init_options)), prefix(std::move(key_prefix)),
+      : env(std::move(rank_env)), options(std::move(group_options)), prefix(std::move(key_prefix)),
         watch(store, second, prefix, env, serves) {}
 
   RankEnv env;
-  InitOptions options;
+  GroupOptions options;
   std::string prefix; ///< of its keys in the store
   std::unique_ptr<Communicator> communicator;
   TroubleWatch watch; ///< ends first: that this rank leaves is said before the others lose its connections

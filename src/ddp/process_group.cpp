@@ -2,7 +2,6 @@
 #include "hpcml/ddp/process_group.hpp"
 
 #include <atomic>
-#include <cstdlib>
 #include <stdexcept>
 
 #include <ATen/ATen.h>
@@ -19,26 +18,11 @@ using std::chrono::steady_clock;
 /// How long an operation may take before it is looked whether another rank is in trouble.
 constexpr milliseconds k_slice{250};
 
-Reduction reduction_of(ReduceOp op) {
-  switch (op) {
-  case ReduceOp::product: return Reduction::product;
-  case ReduceOp::min: return Reduction::min;
-  case ReduceOp::max: return Reduction::max;
-  case ReduceOp::sum: break;
-  }
-  return Reduction::sum;
-}
-
-/// torchrun and `hpcml launch` serve a store and say so; else rank 0 does.
-StoreServer store_server() {
-  const char* said = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
-  const std::string value = said == nullptr ? "" : said;
-  return value.empty() || value == "0" || value == "False" || value == "false" ? StoreServer::rank_0
-                                                                               : StoreServer::launcher;
-}
+/// The shortest time of a group: what is asked every k_slice has to come around.
+constexpr milliseconds k_least_timeout{1000};
 
 Error meeting_error(const RankEnv& env, const std::string& what) {
-  return Error(what, env.rank, "rendezvous", env.rank == 0 ? std::vector<int>{} : std::vector<int>{0});
+  return Error(what, env.rank, k_rendezvous, env.rank == 0 ? std::vector<int>{} : std::vector<int>{0});
 }
 
 /// The same on every rank: groups are made by all, in the same order. A launcher's restart has a fresh store.
@@ -106,8 +90,8 @@ template <class Begin> Transfer ProcessGroup::State::begin(const char* name, con
 }
 
 Work ProcessGroup::all_reduce(const at::Tensor& tensor, ReduceOp op) {
-  auto transfer = x_state->begin(
-      "all_reduce", [&] { return x_state->communicator->begin_all_reduce(tensor, reduction_of(op)); });
+  auto transfer =
+      x_state->begin("all_reduce", [&] { return x_state->communicator->begin_all_reduce(tensor, op); });
   return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "all_reduce"}));
 }
 
@@ -130,18 +114,14 @@ Work ProcessGroup::barrier() {
   return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "barrier"}));
 }
 
-std::shared_ptr<ProcessGroup> init_process_group(const InitOptions& options) {
+std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   const RankEnv env = RankEnv::from_environment();
-  if (options.timeout < milliseconds(1000))
+  if (options.timeout < k_least_timeout)
     throw std::invalid_argument("the timeout of a process group is at least 1 s");
-  GroupOptions wanted;
-  wanted.backend = options.backend == "auto" ? env.backend : options.backend;
-  wanted.interface_name = options.interface_name;
-  wanted.timeout = options.timeout;
-  wanted.nccl_blocks = false;
-  wanted.backend =
-      resolve_backend(wanted.backend); // what cannot be had is said before the others wait for this rank
-  const auto server = store_server();
+  GroupOptions wanted = options;
+  // What cannot be had is said before the others wait for this rank.
+  wanted.backend = resolve_backend(options.backend == "auto" ? env.backend : options.backend);
+  const auto server = env.launcher_serves_store ? StoreServer::launcher : StoreServer::rank_0;
   std::shared_ptr<Store> store, second;
   try {
     store = std::make_shared<Store>(env, options.timeout, server);
@@ -152,13 +132,13 @@ std::shared_ptr<ProcessGroup> init_process_group(const InitOptions& options) {
   }
   auto state = std::make_unique<ProcessGroup::State>(env, options, store, second, next_prefix(),
                                                      server == StoreServer::rank_0 && env.rank == 0);
-  state->watch.begin("rendezvous");
+  state->watch.begin(k_rendezvous);
   state->watch.wait(true);
   try {
     state->communicator = std::make_unique<Communicator>(
-        *store, env, wanted, Subgroup{state->prefix + "group", env.rank, env.world_size});
+        *store, env, wanted, Subgroup{state->prefix + "group", env.rank, env.world_size}, NcclWait::stream);
   } catch (const std::exception& error) {
-    state->watch.fail("rendezvous", error.what(), false);
+    state->watch.fail(k_rendezvous, error.what(), false);
   }
   state->watch.wait(false);
   state->device = state->communicator->device();

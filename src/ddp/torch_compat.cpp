@@ -71,10 +71,10 @@ c10::intrusive_ptr<Group> make_gloo(const c10::intrusive_ptr<c10d::Store>& store
 
 #ifdef USE_C10D_NCCL
 c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupOptions& options,
-                                    const Subgroup& members) {
+                                    const Subgroup& members, NcclWait wait) {
   // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
   // named. The variable was renamed in 2.2.
-  if (options.nccl_blocks) {
+  if (wait == NcclWait::process) {
     ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
     ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
   }
@@ -225,7 +225,7 @@ Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions&
     : Communicator(store, env, options, {"", env.rank, env.world_size}) {}
 
 Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions& options,
-                           const Subgroup& members)
+                           const Subgroup& members, [[maybe_unused]] NcclWait nccl_wait)
     : x_state(std::make_unique<State>()) {
   x_state->backend = resolve_backend(options.backend);
   c10::intrusive_ptr<c10d::Store> base = store.x_state->store;
@@ -235,7 +235,8 @@ Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions&
   if (x_state->backend == "nccl") {
     const auto count = static_cast<int>(torch::cuda::device_count());
     x_state->device = at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(env.local_rank % count));
-    x_state->group = translate("making the NCCL group", [&] { return make_nccl(base, options, members); });
+    x_state->group =
+        translate("making the NCCL group", [&] { return make_nccl(base, options, members, nccl_wait); });
     return;
   }
 #endif
@@ -252,13 +253,13 @@ const std::string& Communicator::backend() const { return x_state->backend; }
 const std::string& Communicator::interface_name() const { return x_state->interface_name; }
 at::Device Communicator::device() const { return x_state->device; }
 
-Transfer Communicator::begin_all_reduce(const at::Tensor& tensor, Reduction reduction) {
+Transfer Communicator::begin_all_reduce(const at::Tensor& tensor, ReduceOp op) {
   c10d::AllreduceOptions options;
-  switch (reduction) {
-  case Reduction::sum: options.reduceOp = c10d::ReduceOp::SUM; break;
-  case Reduction::product: options.reduceOp = c10d::ReduceOp::PRODUCT; break;
-  case Reduction::min: options.reduceOp = c10d::ReduceOp::MIN; break;
-  case Reduction::max: options.reduceOp = c10d::ReduceOp::MAX; break;
+  switch (op) {
+  case ReduceOp::sum: options.reduceOp = c10d::ReduceOp::SUM; break;
+  case ReduceOp::product: options.reduceOp = c10d::ReduceOp::PRODUCT; break;
+  case ReduceOp::min: options.reduceOp = c10d::ReduceOp::MIN; break;
+  case ReduceOp::max: options.reduceOp = c10d::ReduceOp::MAX; break;
   }
   return x_state->begin("all_reduce", {tensor},
                         [&](auto& list) { return x_state->group->allreduce(list, options); });

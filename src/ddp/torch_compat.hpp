@@ -10,6 +10,7 @@
 
 #include <c10/core/Device.h>
 
+#include "hpcml/ddp/group_options.hpp"
 #include "hpcml/rank_env.hpp"
 
 namespace at {
@@ -57,12 +58,10 @@ private:
   std::unique_ptr<State> x_state;
 };
 
-/// How the ranks are connected.
-struct GroupOptions {
-  std::string backend = "auto";             ///< "nccl", "gloo" or "auto": NCCL if there are GPUs, else Gloo
-  std::string interface_name;               ///< for Gloo, exact; empty: see choose_interface
-  std::chrono::milliseconds timeout{30000}; ///< of the connection and of each operation
-  bool nccl_blocks = true; ///< waiting for an operation of NCCL holds the process until the GPU has done it
+/// What a wait for an operation of NCCL holds until the GPU has done it.
+enum class NcclWait {
+  process, ///< the process: a wait has a time limit
+  stream,  ///< the current stream alone
 };
 
 /// A part of the ranks as a group of its own.
@@ -90,9 +89,6 @@ private:
   std::shared_ptr<State> x_state;
 };
 
-/// What all_reduce makes of the ranks' values.
-enum class Reduction { sum, product, min, max };
-
 /// A connected set of ranks. All ranks call the same operations in the same order. The first kind begins an
 /// operation, and the tensors must live until it is done; the second waits for its end (on a GPU until its
 /// stream has done it) and throws std::runtime_error after the timeout.
@@ -100,7 +96,8 @@ class Communicator {
 public:
   Communicator(Store& store, const RankEnv& env, const GroupOptions& options);
   /// Only the members: `env` says where this rank runs.
-  Communicator(Store& store, const RankEnv& env, const GroupOptions& options, const Subgroup& members);
+  Communicator(Store& store, const RankEnv& env, const GroupOptions& options, const Subgroup& members,
+               NcclWait nccl_wait = NcclWait::process);
   ~Communicator();
   Communicator(Communicator&&) noexcept;
 
@@ -110,7 +107,7 @@ public:
   const std::string& interface_name() const; ///< Gloo's; empty with NCCL, which chooses by itself
   at::Device device() const;                 ///< where tensors must be: this rank's GPU, or the CPU
 
-  Transfer begin_all_reduce(const at::Tensor& tensor, Reduction reduction);
+  Transfer begin_all_reduce(const at::Tensor& tensor, ReduceOp op);
   Transfer begin_broadcast(const at::Tensor& tensor, int root);
   /// `outputs`: one tensor per rank, in the order of ranks, all of the shape of `tensor`.
   Transfer begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor);

@@ -16,9 +16,23 @@ using std::chrono::steady_clock;
 constexpr milliseconds k_answer{5000};
 /// After which the others judge by themselves: the one that asked first may be lost, too.
 constexpr milliseconds k_verdict{8000};
+/// How long the rank that serves the store stays for those that end after it: they would only print that it
+/// is gone, so it is not worth more.
 constexpr milliseconds k_farewell{2000};
+/// Between two questions to the store: too short for a person, and long beside a question's own time, so that
+/// many ranks that ask leave it room for the answers.
 constexpr milliseconds k_pause{10};
+/// Of the wait to be called: longer than a job may run. LibTorch's store knows no wait without an end.
 constexpr milliseconds k_for_ever{std::chrono::hours(24 * 365)};
+
+// Keys of the group in the store; those of a rank end in "/RANK".
+constexpr const char* k_host_key = "host";
+constexpr const char* k_call_key = "call"; ///< set: the rank is to answer, or its thread to end
+constexpr const char* k_report_key = "report";
+constexpr const char* k_verdict_key = "verdict";
+constexpr const char* k_callers_key = "called"; ///< how many have called: the first one judges
+constexpr const char* k_heard_key = "heard";    ///< how many have read the verdict
+constexpr const char* k_ended_key = "ended";    ///< how many have ended well
 
 /// "3 5\nclause": the ranks to blame, and the clause.
 std::string pack_blame(const Blame& blame) {
@@ -46,10 +60,10 @@ TroubleWatch::TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> 
     : x_store(std::move(store)), x_second(std::move(second)), x_prefix(std::move(prefix)), x_rank(env.rank),
       x_size(env.world_size), x_serves(serves),
       x_master(env.master_addr + ":" + std::to_string(env.master_port)), x_since(steady_clock::now()) {
-  x_store->set(key("host", x_rank), host_name());
+  x_store->set(key(k_host_key, x_rank), host_name());
   x_thread = std::thread([this] {
     try {
-      x_second->get(key("call", x_rank), k_for_ever);
+      x_second->get(key(k_call_key, x_rank), k_for_ever);
       if (!x_ends) answer();
     } catch (const std::exception&) {
       // Without the store nobody can be asked; whoever fails then says that it is gone.
@@ -65,9 +79,9 @@ TroubleWatch::~TroubleWatch() {
       auto last = report();
       last.state = well ? RankReport::State::left : RankReport::State::failed;
       if (!well) last.why = "an exception of its program ended its group";
-      x_store->set(key("report", x_rank), pack(last));
+      x_store->set(key(k_report_key, x_rank), pack(last));
     }
-    if (!x_answered) x_store->set(key("call", x_rank), "end");
+    if (!x_answered) x_store->set(key(k_call_key, x_rank), "end");
   } catch (const std::exception&) {
     // The store may have ended with rank 0: then the thread's wait has ended, too.
   }
@@ -105,26 +119,26 @@ RankReport TroubleWatch::report() const {
 void TroubleWatch::end_with_the_others() {
   // Clients complain loudly when the server goes first; most end at the same time, and nobody waits long for
   // the rest.
-  x_store->add(x_prefix + "ended", 1);
+  x_store->add(x_prefix + k_ended_key, 1);
   const auto end = steady_clock::now() + k_farewell;
-  while (x_serves && x_store->add(x_prefix + "ended", 0) < x_size && steady_clock::now() < end)
+  while (x_serves && x_store->add(x_prefix + k_ended_key, 0) < x_size && steady_clock::now() < end)
     std::this_thread::sleep_for(k_pause);
 }
 
 void TroubleWatch::answer() {
   x_answered = true;
-  x_second->set(key("report", x_rank), pack(report()));
+  x_second->set(key(k_report_key, x_rank), pack(report()));
   x_called = true;
 }
 
 void TroubleWatch::call_all() {
   for (int rank = 0; rank < x_size; ++rank)
-    if (rank != x_rank) x_store->set(key("call", rank), "answer");
+    if (rank != x_rank) x_store->set(key(k_call_key, rank), "answer");
 }
 
 std::string TroubleWatch::find_verdict(const std::string& phase, bool first) {
   const auto start = steady_clock::now();
-  const std::string verdict = x_prefix + "verdict";
+  const std::string verdict = x_prefix + k_verdict_key;
   if (!first) {
     while (steady_clock::now() - start < k_verdict) {
       if (x_store->has(verdict)) return x_store->get(verdict, k_answer);
@@ -135,14 +149,14 @@ std::string TroubleWatch::find_verdict(const std::string& phase, bool first) {
   std::vector<std::string> hosts(reports.size());
   for (int rank = 0; rank < x_size; ++rank) {
     auto& report = reports[static_cast<std::size_t>(rank)];
-    while (!x_store->has(key("report", rank)) && steady_clock::now() - start < k_answer)
+    while (!x_store->has(key(k_report_key, rank)) && steady_clock::now() - start < k_answer)
       std::this_thread::sleep_for(k_pause);
-    if (x_store->has(key("report", rank)))
-      report = unpack_report(x_store->get(key("report", rank), k_answer));
-    if (x_store->has(key("host", rank)))
-      hosts[static_cast<std::size_t>(rank)] = x_store->get(key("host", rank), k_answer);
+    if (x_store->has(key(k_report_key, rank)))
+      report = unpack_report(x_store->get(key(k_report_key, rank), k_answer));
+    if (x_store->has(key(k_host_key, rank)))
+      hosts[static_cast<std::size_t>(rank)] = x_store->get(key(k_host_key, rank), k_answer);
   }
-  const auto blame = phase == "rendezvous" ? find_missing(reports, hosts) : find_blame(reports, hosts);
+  const auto blame = phase == k_rendezvous ? find_missing(reports, hosts) : find_blame(reports, hosts);
   const auto text = pack_blame(blame);
   x_store->set(verdict, text);
   return text;
@@ -152,13 +166,13 @@ void TroubleWatch::stay_for_the_others() {
   // The store goes with this process: the others are to read the verdict first.
   int others = 0;
   for (int rank = 0; rank < x_size; ++rank) {
-    if (rank == x_rank || !x_store->has(key("report", rank))) continue;
-    const auto report = unpack_report(x_store->get(key("report", rank), k_answer));
+    if (rank == x_rank || !x_store->has(key(k_report_key, rank))) continue;
+    const auto report = unpack_report(x_store->get(key(k_report_key, rank), k_answer));
     if (report && report->state != RankReport::State::left && report->state != RankReport::State::failed)
       ++others;
   }
   const auto end = steady_clock::now() + k_answer;
-  while (x_store->add(x_prefix + "heard", 0) < others && steady_clock::now() < end)
+  while (x_store->add(x_prefix + k_heard_key, 0) < others && steady_clock::now() < end)
     std::this_thread::sleep_for(k_pause);
 }
 
@@ -167,20 +181,20 @@ Blame TroubleWatch::ask_for_blame(const std::string& phase, const std::string& w
   mine.state = own ? RankReport::State::failed : RankReport::State::waiting;
   if (own) mine.why = why;
   x_called = true;
-  x_store->set(key("report", x_rank), pack(mine));
-  const bool first = x_store->add(x_prefix + "called", 1) == 1;
+  x_store->set(key(k_report_key, x_rank), pack(mine));
+  const bool first = x_store->add(x_prefix + k_callers_key, 1) == 1;
   if (first) call_all();
   Blame blame;
   if (own) {
     blame = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
-    if (first) x_store->set(x_prefix + "verdict", pack_blame(blame));
+    if (first) x_store->set(x_prefix + k_verdict_key, pack_blame(blame));
   } else {
     blame = unpack_blame(find_verdict(phase, first));
   }
   if (x_serves)
     stay_for_the_others();
   else
-    x_store->add(x_prefix + "heard", 1);
+    x_store->add(x_prefix + k_heard_key, 1);
   return blame;
 }
 

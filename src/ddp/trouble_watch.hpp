@@ -16,6 +16,9 @@
 
 namespace hpcml::ddp {
 
+/// The phase in which the ranks meet.
+constexpr const char* k_rendezvous = "rendezvous";
+
 /// One thread per group waits at the store, over a connection of its own, until it is called. So a rank that
 /// computes answers, too, and only those that do not live are silent; nothing is asked while all goes well.
 class TroubleWatch {

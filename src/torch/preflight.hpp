@@ -16,7 +16,7 @@ using ddp::GroupOptions;
 
 /// The flags of `hpcml-torch preflight`.
 struct PreflightOptions {
-  GroupOptions group;
+  GroupOptions group{"auto", "", std::chrono::seconds(30)}; ///< a check is not to wait as a training may
   long long bytes = 0;                   ///< of the tensors; 0: 4 MiB on CPUs, 64 MiB on GPUs
   bool store_only = false;               ///< stop after the rendezvous
   int program_port = 0;                  ///< where the program's ranks will meet; 0: where these do

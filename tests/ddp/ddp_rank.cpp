@@ -192,7 +192,7 @@ int run_train(const Wish& wish) {
 /// Rank 1 misbehaves in step 3, before its share of the gradients; the others say what they hear of it.
 int run_trouble(const Wish& wish) {
   torch::set_num_threads(1);
-  ddp::InitOptions init;
+  ddp::GroupOptions init;
   init.timeout = std::chrono::seconds(wish.number("--timeout", 10));
   const auto how = wish.get("--how", "die");
   if (how == "absent" && std::getenv("RANK") == std::string("1")) return 0;

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const std::string how = argv[1];
   const int64_t bytes = std::stoll(argv[2]);
-  hpcml::helper::GroupOptions options;
+  hpcml::ddp::GroupOptions options;
   options.timeout = std::chrono::seconds(std::stoi(argv[3]));
   const auto env = hpcml::RankEnv::from_environment();
   try {

@@ -69,6 +69,14 @@ TEST_CASE("Gloo's interface goes before NCCL's, whose names are prefixes") {
   CHECK_FALSE(read(variables).interface_is_prefix);
 }
 
+TEST_CASE("who started the ranks serves the store where that says so, and rank 0 else") {
+  CHECK_FALSE(read(k_complete).launcher_serves_store);
+  for (const char* yes : {"1", "True", "true"})
+    CHECK(read(with("TORCHELASTIC_USE_AGENT_STORE", yes)).launcher_serves_store);
+  for (const char* no : {"", "0", "False", "false"})
+    CHECK_FALSE(read(with("TORCHELASTIC_USE_AGENT_STORE", no)).launcher_serves_store);
+}
+
 TEST_CASE("an empty rank environment names every missing variable and who sets them") {
   const auto message = message_of({});
   for (const char* part : {"RANK is not set", "WORLD_SIZE is not set", "MASTER_ADDR is not set",

@@ -2,7 +2,6 @@
 // The ranks of a job as one group, from the variables that `hpcml launch` and torchrun set.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,19 +9,10 @@
 #include <ATen/core/Tensor.h>
 
 #include "hpcml/ddp/error.hpp"
+#include "hpcml/ddp/group_options.hpp"
 #include "hpcml/rank_env.hpp"
 
 namespace hpcml::ddp {
-
-/// What all_reduce makes of the ranks' values, element by element.
-enum class ReduceOp { sum, product, min, max };
-
-/// How init_process_group() connects the ranks.
-struct InitOptions {
-  std::string backend = "auto"; ///< "nccl", "gloo", or "auto": NCCL where this rank has a GPU
-  std::string interface_name;   ///< for Gloo, exact; empty: the variables', else the way to rank 0
-  std::chrono::milliseconds timeout{600000}; ///< for the meeting, and for each operation: at least 1 s
-};
 
 class ProcessGroup;
 
@@ -80,6 +70,6 @@ private:
 /// Meets all ranks of the job, as a client of the store that `hpcml launch` or torchrun serves, else at rank
 /// 0. Throws Error that names the ranks that did not come in time, std::runtime_error where the environment
 /// or the options are wrong. All ranks call it equally often.
-std::shared_ptr<ProcessGroup> init_process_group(const InitOptions& options = {});
+std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options = {});
 
 } // namespace hpcml::ddp
