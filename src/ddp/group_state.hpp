@@ -23,9 +23,6 @@ struct ProcessGroup::State {
   std::unique_ptr<Communicator> communicator;
   TroubleWatch watch; ///< ends first: that this rank leaves is said before the others lose its connections
   at::Device device = at::kCPU;
-
-  /// Begins an operation unless a rank is in trouble; throws Error.
-  template <class Begin> Transfer begin(const char* name, const Begin& start);
 };
 
 } // namespace hpcml::ddp

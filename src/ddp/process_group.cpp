@@ -36,7 +36,7 @@ std::string next_prefix() {
 struct Work::State {
   Transfer transfer;
   std::shared_ptr<ProcessGroup::State> group;
-  const char* name = "";
+  Operation operation;
 };
 
 bool Work::is_done() const { return x_state == nullptr || x_state->transfer.is_done(); }
@@ -45,22 +45,23 @@ void Work::wait() {
   if (x_state == nullptr) return;
   const auto state = std::move(x_state);
   auto& group = *state->group;
-  const std::string phase = state->name;
+  const auto& operation = state->operation;
   const auto start = steady_clock::now();
-  group.watch.wait(true);
+  group.watch.wait_for(operation);
   try {
     while (!state->transfer.wait_for(k_slice)) {
-      if (group.watch.is_called()) group.watch.fail(phase, "", false);
+      if (group.watch.is_called()) group.watch.fail(operation, "", false);
       if (steady_clock::now() - start > group.options.timeout)
-        group.watch.fail(
-            phase, "not done within " + std::to_string(group.options.timeout.count() / 1000) + " s", false);
+        group.watch.fail(operation,
+                         "not done within " + std::to_string(group.options.timeout.count() / 1000) + " s",
+                         false);
     }
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    group.watch.fail(phase, error.what(), false);
+    group.watch.fail(operation, error.what(), false);
   }
-  group.watch.wait(false);
+  group.watch.go_on();
 }
 
 ProcessGroup::ProcessGroup(std::unique_ptr<State> state) : x_state(std::move(state)) {}
@@ -76,42 +77,62 @@ const std::string& ProcessGroup::interface_name() const noexcept {
 at::Device ProcessGroup::device() const noexcept { return x_state->device; }
 
 void ProcessGroup::fail(const std::string& phase, const std::string& why) {
-  x_state->watch.fail(phase, why, true);
+  x_state->watch.fail({phase}, why, true);
 }
 
-template <class Begin> Transfer ProcessGroup::State::begin(const char* name, const Begin& start) {
-  if (watch.is_called()) watch.fail(name, "", false);
-  watch.begin(name);
+template <class Begin> Work ProcessGroup::begin(const Operation& operation, const Begin& start) {
+  auto& watch = x_state->watch;
+  if (watch.is_called()) watch.fail(operation, "", false);
+  watch.begin(operation);
+  Transfer transfer;
   try {
-    return start();
+    transfer = start(*x_state->communicator);
   } catch (const std::exception& error) {
-    watch.fail(name, error.what(), false);
+    watch.fail(operation, error.what(), false);
   }
+  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, operation}));
 }
 
 Work ProcessGroup::all_reduce(const at::Tensor& tensor, ReduceOp op) {
-  auto transfer =
-      x_state->begin("all_reduce", [&] { return x_state->communicator->begin_all_reduce(tensor, op); });
-  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "all_reduce"}));
+  return begin({"all_reduce"}, [&](auto& ranks) { return ranks.begin_all_reduce(tensor, op); });
 }
 
 Work ProcessGroup::broadcast(const at::Tensor& tensor, int root) {
-  auto transfer =
-      x_state->begin("broadcast", [&] { return x_state->communicator->begin_broadcast(tensor, root); });
-  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "broadcast"}));
+  return begin({"broadcast"}, [&](auto& ranks) { return ranks.begin_broadcast(tensor, root); });
 }
 
 Work ProcessGroup::all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& input) {
   outputs.clear();
   for (int rank = 0; rank < size(); ++rank) outputs.push_back(at::empty_like(input));
-  auto transfer =
-      x_state->begin("all_gather", [&] { return x_state->communicator->begin_all_gather(outputs, input); });
-  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "all_gather"}));
+  return begin({"all_gather"}, [&](auto& ranks) { return ranks.begin_all_gather(outputs, input); });
 }
 
 Work ProcessGroup::barrier() {
-  auto transfer = x_state->begin("barrier", [&] { return x_state->communicator->begin_barrier(); });
-  return Work(std::make_shared<Work::State>(Work::State{std::move(transfer), x_state, "barrier"}));
+  return begin({"barrier"}, [&](auto& ranks) { return ranks.begin_barrier(); });
+}
+
+void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& tensor) {
+  const auto refuse = [&](const std::string& why) { x_state->watch.fail(exchange, why, true); };
+  const std::string other = "rank " + std::to_string(exchange.peer);
+  if (exchange.peer < 0 || exchange.peer >= size())
+    refuse("there is no " + other + ": the ranks are 0 to " + std::to_string(size() - 1));
+  if (exchange.peer == rank()) refuse(other + " is this rank itself");
+  if (exchange.tag < 0) refuse("a tag is 0 or more");
+  if (!tensor.is_contiguous()) refuse("the tensor is not contiguous");
+  if (tensor.device() != device())
+    refuse("the tensor is on " + tensor.device().str() + ", and the group on " + device().str());
+}
+
+Work ProcessGroup::send(const at::Tensor& tensor, int to_rank, int tag) {
+  const Operation exchange{k_send, to_rank, tag};
+  check_exchange(exchange, tensor);
+  return begin(exchange, [&](auto& ranks) { return ranks.begin_send(tensor, to_rank, tag); });
+}
+
+Work ProcessGroup::recv(const at::Tensor& tensor, int from_rank, int tag) {
+  const Operation exchange{k_recv, from_rank, tag};
+  check_exchange(exchange, tensor);
+  return begin(exchange, [&](auto& ranks) { return ranks.begin_receive(tensor, from_rank, tag); });
 }
 
 std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
@@ -132,15 +153,16 @@ std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   }
   auto state = std::make_unique<ProcessGroup::State>(env, options, store, second, next_prefix(),
                                                      server == StoreServer::rank_0 && env.rank == 0);
-  state->watch.begin(k_rendezvous);
-  state->watch.wait(true);
+  const Operation meeting{k_rendezvous};
+  state->watch.begin(meeting);
+  state->watch.wait_for(meeting);
   try {
     state->communicator = std::make_unique<Communicator>(
         *store, env, wanted, Subgroup{state->prefix + "group", env.rank, env.world_size}, NcclWait::stream);
   } catch (const std::exception& error) {
-    state->watch.fail(k_rendezvous, error.what(), false);
+    state->watch.fail(meeting, error.what(), false);
   }
-  state->watch.wait(false);
+  state->watch.go_on();
   state->device = state->communicator->device();
   return std::make_shared<ProcessGroup>(std::move(state));
 }

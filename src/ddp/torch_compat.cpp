@@ -17,6 +17,7 @@
 
 #include "ddp/network.hpp"
 #include "ddp/timed_wait.hpp"
+#include "ddp/waiters.hpp"
 
 namespace hpcml::ddp {
 
@@ -178,21 +179,21 @@ struct Transfer::State {
   c10::intrusive_ptr<c10d::Work> work;
   std::vector<at::Tensor> tensors; // c10d keeps no hold of some of them
   std::string what;
-  bool blocks = true; // wait() may be given a time
+  bool blocks = true;                  // wait() may be given a time
+  std::shared_ptr<Waiters::Wait> wait; // by a thread, where Gloo cannot be asked
 };
 
-bool Transfer::is_done() const { return x_state->work->isCompleted(); }
+bool Transfer::is_done() const {
+  return x_state->wait ? x_state->wait->is_over() : x_state->work->isCompleted();
+}
 
 bool Transfer::wait_for(std::chrono::milliseconds limit) const {
   return translate(x_state->what, [&] {
+    if (x_state->wait) return x_state->wait->is_over_within(limit);
     // NCCL's wait() orders the streams and returns; given a time, it aborts the group when that is over.
     if (!x_state->blocks) return x_state->work->wait();
     return wait_at_most(*x_state->work, limit);
   });
-}
-
-void Transfer::wait() const {
-  translate(x_state->what, [&] { x_state->work->wait(); });
 }
 
 struct Communicator::State {
@@ -200,22 +201,43 @@ struct Communicator::State {
   std::string backend;
   std::string interface_name;
   at::Device device = at::kCPU;
+  Waiters waiters; // end before the group
 
   template <class Start>
-  Transfer begin(const std::string& what, std::vector<at::Tensor> tensors, const Start& start) {
+  std::shared_ptr<Transfer::State> start(const std::string& what, std::vector<at::Tensor> tensors,
+                                         const Start& start) {
     auto state = std::make_shared<Transfer::State>();
     state->what = what;
     state->blocks = backend != "nccl";
     state->tensors = std::move(tensors);
     state->work = translate(what, [&] { return start(state->tensors); });
+    return state;
+  }
+
+  template <class Start>
+  Transfer begin(const std::string& what, std::vector<at::Tensor> tensors, const Start& begin) {
+    return Transfer(start(what, std::move(tensors), begin));
+  }
+
+  /// With one other rank. Gloo's operation never says that it has ended, and a wait for it whose time is over
+  /// cuts all connections of the group: a thread waits without one.
+  template <class Start>
+  Transfer begin_exchange(const std::string& what, const at::Tensor& tensor, const Start& begin) {
+    auto state = start(what, {tensor}, begin);
+    if (backend == "gloo")
+      state->wait = waiters.begin(
+          [work = state->work] {
+            if (!work->wait()) throw std::runtime_error("its group has ended");
+          },
+          [work = state->work] { work->abort(); });
     return Transfer(std::move(state));
   }
 
   /// Waits for the operation; on a GPU also until its stream has done it, so that callers can measure time.
   template <class Start> void run(const std::string& what, std::vector<at::Tensor> tensors, Start start) {
-    const auto transfer = begin(what, std::move(tensors), start);
+    const auto state = this->start(what, std::move(tensors), start);
     translate(what, [&] {
-      transfer.wait();
+      state->work->wait();
       if (device.is_cuda()) torch::cuda::synchronize(device.index());
     });
   }
@@ -280,6 +302,16 @@ Transfer Communicator::begin_all_gather(std::vector<at::Tensor>& outputs, const 
 
 Transfer Communicator::begin_barrier() {
   return x_state->begin("barrier", {}, [&](auto&) { return x_state->group->barrier(); });
+}
+
+Transfer Communicator::begin_send(const at::Tensor& tensor, int to, int tag) {
+  return x_state->begin_exchange("send", tensor,
+                                 [&](auto& list) { return x_state->group->send(list, to, tag); });
+}
+
+Transfer Communicator::begin_receive(const at::Tensor& tensor, int from, int tag) {
+  return x_state->begin_exchange("recv", tensor,
+                                 [&](auto& list) { return x_state->group->recv(list, from, tag); });
 }
 
 void Communicator::all_reduce_sum(at::Tensor& tensor) {

@@ -82,8 +82,6 @@ public:
   /// Waits no longer than `limit`; whether it is done. Throws std::runtime_error if it failed. On a GPU the
   /// results are there for what the current stream does next.
   bool wait_for(std::chrono::milliseconds limit) const;
-  /// The same for as long as the group's own time limit.
-  void wait() const;
 
 private:
   std::shared_ptr<State> x_state;
@@ -112,6 +110,8 @@ public:
   /// `outputs`: one tensor per rank, in the order of ranks, all of the shape of `tensor`.
   Transfer begin_all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& tensor);
   Transfer begin_barrier();
+  Transfer begin_send(const at::Tensor& tensor, int to, int tag);
+  Transfer begin_receive(const at::Tensor& tensor, int from, int tag);
 
   void all_reduce_sum(at::Tensor& tensor);
   void broadcast(at::Tensor& tensor, int root);

@@ -31,6 +31,9 @@ std::string name_ranks(const std::vector<int>& ranks, const std::vector<std::str
   return text;
 }
 
+/// A report's words hold no spaces, and are never empty.
+std::string word(const std::string& text) { return text.empty() ? "-" : text; }
+
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
@@ -70,12 +73,83 @@ Blame blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
   return {behind, clause};
 }
 
+/// Whom this rank waits for: the other one of its exchange, or those that have not begun its operation.
+std::vector<int> waits_for(const std::vector<std::optional<RankReport>>& reports, std::size_t rank) {
+  const auto& own = *reports[rank];
+  if (own.state != State::waiting) return {};
+  if (own.exchange.is_exchange())
+    return static_cast<std::size_t>(own.exchange.peer) < reports.size() ? std::vector<int>{own.exchange.peer}
+                                                                        : std::vector<int>{};
+  return ranks_where(reports, [&](const auto& report) { return report->operations < own.operations; });
+}
+
+std::string text_of_wait(const RankReport& report) {
+  if (report.exchange.is_exchange()) return text_of(report.exchange);
+  return report.operation + ", operation " + std::to_string(report.operations);
+}
+
+/// Ranks that wait for each other all around, or nothing.
+std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& reports, std::size_t start) {
+  std::vector<int> path;
+  for (int rank = static_cast<int>(start);;) {
+    const auto seen = std::find(path.begin(), path.end(), rank);
+    if (seen != path.end()) return {seen, path.end()};
+    path.push_back(rank);
+    const auto next = waits_for(reports, static_cast<std::size_t>(rank));
+    if (next.empty()) return {};
+    rank = next.front();
+  }
+}
+
+/// Where ranks wait for single others, counting does not tell who is behind: whoever is waited for and does
+/// not wait itself is to blame, or else all of a ring.
+Blame blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
+                              const std::vector<std::string>& hosts) {
+  for (const auto state : {State::left, State::computing}) {
+    std::vector<int> culprits;
+    std::string first;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank)
+      for (const int other : waits_for(reports, rank)) {
+        if (reports[static_cast<std::size_t>(other)]->state != state) continue;
+        if (first.empty())
+          first = "rank " + std::to_string(rank) + " waits in " + text_of_wait(*reports[rank]);
+        if (std::find(culprits.begin(), culprits.end(), other) == culprits.end()) culprits.push_back(other);
+      }
+    if (culprits.empty()) continue;
+    std::sort(culprits.begin(), culprits.end());
+    const auto& report = *reports[static_cast<std::size_t>(culprits.front())];
+    const std::string what =
+        state == State::left
+            ? (culprits.size() == 1 ? " has left" : " have left")
+            : is_or_are(culprits) + std::string(" busy elsewhere for ") + seconds_text(report.seconds);
+    return {culprits, name_ranks(culprits, hosts) + what + ", while " + first};
+  }
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    auto ring = ring_of_waits(reports, rank);
+    if (ring.empty()) continue;
+    std::sort(ring.begin(), ring.end());
+    std::string clause = name_ranks(ring, hosts) + " wait for each other: ";
+    for (std::size_t i = 0; i < ring.size() && i < k_named_ranks; ++i)
+      clause += (i == 0 ? "rank " : ", rank ") + std::to_string(ring[i]) + " in " +
+                text_of_wait(*reports[static_cast<std::size_t>(ring[i])]);
+    return {ring, clause};
+  }
+  return {{}, "all ranks live and take part: the exchange itself does not end"};
+}
+
 } // namespace
+
+std::string text_of(const Operation& operation) {
+  if (!operation.is_exchange()) return operation.name;
+  return operation.name + (operation.name == k_send ? " to" : " from") + " rank " +
+         std::to_string(operation.peer) + " (tag " + std::to_string(operation.tag) + ")";
+}
 
 std::string pack(const RankReport& report) {
   std::ostringstream line;
   line << static_cast<int>(report.state) << ' ' << report.operations << ' ' << report.seconds << ' '
-       << (report.operation.empty() ? "-" : report.operation) << ' ' << report.why;
+       << word(report.operation) << ' ' << word(report.exchange.name) << ' ' << report.exchange.peer << ' '
+       << report.exchange.tag << ' ' << report.why;
   std::string text = line.str();
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -86,8 +160,10 @@ std::optional<RankReport> unpack_report(const std::string& line) {
   std::istringstream words(line);
   RankReport report;
   int state = -1;
-  if (!(words >> state >> report.operations >> report.seconds >> report.operation) || state < 0 ||
-      state > static_cast<int>(State::left))
+  auto& exchange = report.exchange;
+  if (!(words >> state >> report.operations >> report.seconds >> report.operation >> exchange.name >>
+        exchange.peer >> exchange.tag) ||
+      state < 0 || state > static_cast<int>(State::left))
     return std::nullopt;
   report.state = static_cast<State>(state);
   words.get();
@@ -115,6 +191,10 @@ Blame find_blame(const std::vector<std::optional<RankReport>>& reports,
   const auto silent = ranks_where(reports, [](const auto& report) { return !report; });
   if (!silent.empty())
     return {silent, name_ranks(silent, hosts) + is_or_are(silent) + " gone: no answer any more"};
+  const bool exchanges = std::any_of(reports.begin(), reports.end(), [](const auto& report) {
+    return report->state == State::waiting && report->exchange.is_exchange();
+  });
+  if (exchanges) return blame_who_is_waited_for(reports, hosts);
   const auto left = ranks_where(reports, [](const auto& report) { return report->state == State::left; });
   if (!left.empty())
     return {left, name_ranks(left, hosts) + (left.size() == 1 ? " has" : " have") + " left after operation " +

@@ -9,6 +9,22 @@
 
 namespace hpcml::ddp {
 
+constexpr int k_all_ranks = -1;
+constexpr const char* k_send = "send";
+constexpr const char* k_recv = "recv";
+
+/// What a rank begins and waits for: an operation of all ranks, or an exchange with one of them.
+struct Operation {
+  std::string name;       ///< "all_reduce", "send", "recv"
+  int peer = k_all_ranks; ///< of an exchange: the other rank
+  int tag = 0;            ///< of an exchange
+
+  bool is_exchange() const { return peer != k_all_ranks; }
+};
+
+/// "all_reduce", "send to rank 1 (tag 0)".
+std::string text_of(const Operation& operation);
+
 /// What a rank says of itself.
 struct RankReport {
   enum class State {
@@ -18,10 +34,11 @@ struct RankReport {
     left,      ///< ended its group
   };
   State state = State::computing;
-  std::int64_t operations = 0; ///< begun so far
+  std::int64_t operations = 0; ///< of all ranks, begun so far
   double seconds = 0;          ///< since it is in this state
-  std::string operation;       ///< the last one begun
+  std::string operation;       ///< the last one of them
   std::string why;
+  Operation exchange; ///< what it waits for where that is one
 };
 
 /// One line, without a line break.

@@ -97,15 +97,25 @@ std::string TroubleWatch::key(const std::string& what, int rank) const {
   return x_prefix + what + "/" + std::to_string(rank);
 }
 
-void TroubleWatch::begin(const char* name) {
+void TroubleWatch::begin(const Operation& operation) {
   const std::lock_guard<std::mutex> lock(x_mutex);
+  x_report.exchange = operation.is_exchange() ? operation : Operation{};
+  // Exchanges differ from rank to rank: only what all begin can be counted against the others.
+  if (operation.is_exchange()) return;
   ++x_report.operations;
-  x_report.operation = name;
+  x_report.operation = operation.name;
 }
 
-void TroubleWatch::wait(bool waiting) {
+void TroubleWatch::wait_for(const Operation& operation) {
   const std::lock_guard<std::mutex> lock(x_mutex);
-  x_report.state = waiting ? RankReport::State::waiting : RankReport::State::computing;
+  x_report.exchange = operation.is_exchange() ? operation : Operation{};
+  x_report.state = RankReport::State::waiting;
+  x_since = steady_clock::now();
+}
+
+void TroubleWatch::go_on() {
+  const std::lock_guard<std::mutex> lock(x_mutex);
+  x_report.state = RankReport::State::computing;
   x_since = steady_clock::now();
 }
 
@@ -198,18 +208,18 @@ Blame TroubleWatch::ask_for_blame(const std::string& phase, const std::string& w
   return blame;
 }
 
-void TroubleWatch::fail(const std::string& phase, const std::string& why, bool own) {
+void TroubleWatch::fail(const Operation& operation, const std::string& why, bool own) {
   Blame blame;
   try {
-    blame = ask_for_blame(phase, why, own);
+    blame = ask_for_blame(operation.name, why, own);
   } catch (const std::exception& error) {
     blame = {{0},
              "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};
   }
   const std::string subject =
-      "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + phase + " failed: ";
+      "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + text_of(operation) + " failed: ";
   throw Error(subject + (own ? why : blame.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
-              x_rank, phase, own ? std::vector<int>{x_rank} : blame.ranks);
+              x_rank, operation.name, own ? std::vector<int>{x_rank} : blame.ranks);
 }
 
 } // namespace hpcml::ddp

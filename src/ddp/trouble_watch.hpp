@@ -31,15 +31,17 @@ public:
   TroubleWatch(const TroubleWatch&) = delete;
   TroubleWatch& operator=(const TroubleWatch&) = delete;
 
-  /// This rank begins an operation; `name` is a literal.
-  void begin(const char* name);
-  /// It waits for an operation, or is done with it.
-  void wait(bool waiting);
+  /// This rank begins an operation.
+  void begin(const Operation& operation);
+  /// It waits for an operation that it has begun.
+  void wait_for(const Operation& operation);
+  /// It goes on, and waits no longer.
+  void go_on();
   /// Some rank has called all to account.
   bool is_called() const { return x_called.load(std::memory_order_relaxed); }
 
   /// Calls all ranks to account and throws Error. `why`: what this rank saw; `own`: the failure is its own.
-  [[noreturn]] void fail(const std::string& phase, const std::string& why, bool own);
+  [[noreturn]] void fail(const Operation& operation, const std::string& why, bool own);
 
 private:
   RankReport report() const;

@@ -8,6 +8,8 @@
 //                  [--bucket-bytes N] [--steps N] [--join]
 //   ddp_rank overlap [--wait] [--width N] [--batch N] [--steps N] [--trace FILE]
 //   ddp_rank late
+//   ddp_rank exchange [--ring] [--pipeline] [--how die|hang|leave|itself|short|tags] [--bad RANK]
+//                     [--timeout SECONDS]
 //   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
 #include <chrono>
@@ -233,6 +235,7 @@ int main(int argc, char** argv) {
     if (what == "sampler") return run_sampler(wish);
     if (what == "overlap") return run_overlap(wish);
     if (what == "late") return run_late();
+    if (what == "exchange") return run_exchange(wish);
     if (what == "trouble") return run_trouble(wish);
   } catch (const ddp::Error& error) {
     std::string culprits;

@@ -30,5 +30,6 @@ int run_resume(const Wish& wish);
 int run_sampler(const Wish& wish);
 int run_overlap(const Wish& wish);
 int run_late();
+int run_exchange(const Wish& wish);
 
 } // namespace ddp_test

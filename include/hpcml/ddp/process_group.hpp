@@ -16,7 +16,10 @@ namespace hpcml::ddp {
 
 class ProcessGroup;
 
-/// An operation that all ranks have begun. Its tensors may be used once wait() has returned.
+struct Operation;
+
+/// An operation that all ranks have begun, or an exchange between two. Its tensors may be used once wait()
+/// has returned.
 class Work {
 public:
   Work() = default; ///< nothing has begun: done
@@ -33,7 +36,8 @@ private:
 };
 
 /// All ranks of the job. Every rank begins the same operations, in the same order, with tensors of the same
-/// shape and dtype; a group is used by one thread at a time. Tensors are contiguous and on device().
+/// shape and dtype, but for exchanges between two; a group is used by one thread at a time. Tensors are
+/// contiguous and on device().
 class ProcessGroup {
 public:
   ~ProcessGroup();
@@ -56,6 +60,14 @@ public:
   /// Done when every rank has begun it.
   Work barrier();
 
+  /// The tensor goes to `to_rank` alone, which calls recv() for this rank with the same tag (0 or more),
+  /// shape and dtype; among those of one tag the first recv() gets the first tensor. NCCL knows no tags. Done
+  /// when the tensor may be changed, which can be as late as its recv(): where two ranks send to each other,
+  /// both begin before they wait.
+  Work send(const at::Tensor& tensor, int to_rank, int tag = 0);
+  /// The tensor becomes what `from_rank` sends to this rank with the same tag.
+  Work recv(const at::Tensor& tensor, int from_rank, int tag = 0);
+
   /// Ends the program's part on all ranks: throws Error here, and soon on all others that wait for this one.
   [[noreturn]] void fail(const std::string& phase, const std::string& why);
 
@@ -64,6 +76,10 @@ public:
 
 private:
   friend class Work;
+  /// Begins an operation unless a rank is in trouble; throws Error.
+  template <class Begin> Work begin(const Operation& operation, const Begin& start);
+  /// Throws Error on what can be no exchange.
+  void check_exchange(const Operation& exchange, const at::Tensor& tensor);
   std::shared_ptr<State> x_state;
 };
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Ranks that send to single others: around a ring, as the two stages of a pipeline, and into trouble.
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <torch/nn.h>
+
+#include "hpcml/ddp/process_group.hpp"
+#include "hpcml/json_line.hpp"
+#include "rank_modes.hpp"
+
+using namespace hpcml;
+
+namespace ddp_test {
+
+namespace {
+
+constexpr int k_forward = 1, k_backward = 2; // tags
+
+torch::Tensor mark_of(int rank, torch::Dtype dtype, int64_t count) {
+  return (torch::arange(count, torch::kDouble) + 1000 * rank).to(dtype);
+}
+
+/// Each rank hands on what it got from the one before it; after `size` rounds its own has come back.
+bool goes_around(ddp::ProcessGroup& group, torch::Dtype dtype, int64_t count) {
+  const int size = group.size(), before = (group.rank() + size - 1) % size, after = (group.rank() + 1) % size;
+  auto own = mark_of(group.rank(), dtype, count);
+  bool right = true;
+  for (int round = 1; round <= size; ++round) {
+    auto got = torch::zeros_like(own);
+    auto arrival = group.recv(got, before), departure = group.send(own, after);
+    arrival.wait();
+    departure.wait();
+    right = right && torch::equal(got, mark_of((group.rank() + size - round) % size, dtype, count));
+    own = got;
+  }
+  return right;
+}
+
+/// Two tensors whose receiver waits for the later tag first, and asks whether they are there.
+bool comes_by_tag(ddp::ProcessGroup& group) {
+  const auto first = mark_of(7, torch::kFloat, 5), second = mark_of(8, torch::kFloat, 3);
+  if (group.rank() == 0) {
+    auto one = group.send(first, 1, 5), other = group.send(second, 1, 6);
+    one.wait();
+    other.wait();
+  }
+  if (group.rank() != 1) return true;
+  auto got_first = torch::zeros({5}), got_second = torch::zeros({3});
+  auto other = group.recv(got_second, 0, 6), one = group.recv(got_first, 0, 5);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!other.is_done() || !one.is_done()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  other.wait();
+  one.wait();
+  return torch::equal(got_first, first) && torch::equal(got_second, second);
+}
+
+/// A tensor that comes after several of the library's looks at the others.
+bool comes_late(ddp::ProcessGroup& group) {
+  auto tensor = torch::full({3}, group.rank());
+  if (group.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(700));
+  if (group.rank() < 2) (group.rank() == 0 ? group.send(tensor, 1) : group.recv(tensor, 0)).wait();
+  return group.rank() != 1 || torch::equal(tensor, torch::full({3}, 0));
+}
+
+int run_ring(ddp::ProcessGroup& group) {
+  bool right = comes_by_tag(group);
+  right = comes_late(group) && right;
+  for (const auto dtype : {torch::kFloat, torch::kLong, torch::kHalf})
+    for (const int64_t count : {1, 1000}) right = goes_around(group, dtype, count) && right;
+  right = goes_around(group, torch::kDouble, 1 << 20) && right; // more than a socket holds
+  group.barrier().wait();
+  std::printf("%s\n", JsonLine().add("rank", group.rank()).add("right", right).text().c_str());
+  return 0;
+}
+
+/// The front half on rank 0, the back half on rank 1; batches come in parts, of which one is computed while
+/// the next is on its way. Compared with both halves in one process.
+int run_pipeline(ddp::ProcessGroup& group) {
+  constexpr int64_t parts = 4, samples = 3, width = 11;
+  Model all("mlp", width), alone("mlp", width);
+  all.to(torch::kDouble);
+  alone.to(torch::kDouble);
+  const auto front = [](Model& model, const torch::Tensor& x) { return torch::tanh(model.first(x)); };
+  const auto back = [](Model& model, const torch::Tensor& x) {
+    return model.last(torch::tanh(model.second(x)));
+  };
+  std::vector<torch::Tensor> between(parts), gradients(parts);
+  std::vector<ddp::Work> sent, received;
+  const bool is_front = group.rank() == 0;
+  for (int64_t part = 0; part < parts; ++part) {
+    auto& incoming = is_front ? gradients[part] : between[part];
+    incoming = torch::zeros({samples, width}, torch::kDouble);
+    received.push_back(group.recv(incoming, 1 - group.rank(), is_front ? k_backward : k_forward));
+  }
+  for (int64_t part = 0; part < parts && is_front; ++part) {
+    between[part] = front(all, batch_of(part * samples, samples, torch::kDouble).first);
+    sent.push_back(group.send(between[part].detach().contiguous(), 1, k_forward));
+  }
+  for (int64_t part = 0; part < parts; ++part) {
+    received[static_cast<std::size_t>(part)].wait();
+    if (is_front) {
+      between[part].backward(gradients[part]);
+      continue;
+    }
+    between[part].requires_grad_();
+    loss_of(back(all, between[part]), batch_of(part * samples, samples, torch::kDouble).second).backward();
+    sent.push_back(group.send(between[part].grad().contiguous(), 0, k_backward));
+  }
+  for (auto& work : sent) work.wait();
+  for (int64_t part = 0; part < parts; ++part) {
+    const auto [inputs, wanted] = batch_of(part * samples, samples, torch::kDouble);
+    loss_of(back(alone, front(alone, inputs)), wanted).backward();
+  }
+  bool right = true;
+  int compared = 0;
+  const auto own = all.parameters(), theirs = alone.parameters();
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (own[i].grad().defined()) {
+      right = right && torch::equal(own[i].grad(), theirs[i].grad());
+      ++compared;
+    }
+  std::printf(
+      "%s\n",
+      JsonLine().add("rank", group.rank()).add("right", right).add("compared", compared).text().c_str());
+  return 0;
+}
+
+/// Round after round around the ring, until rank `bad` does something else in the third.
+int run_into_trouble(ddp::ProcessGroup& group, const Wish& wish) {
+  const auto how = wish.get("--how", "die");
+  const bool bad = group.rank() == wish.number("--bad", 2);
+  const int size = group.size(), before = (group.rank() + size - 1) % size, after = (group.rank() + 1) % size;
+  for (int round = 1; round <= 6; ++round) {
+    if (bad && round == 3) {
+      if (how == "die") ::kill(::getpid(), SIGKILL);
+      if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(12));
+      if (how == "leave") { // with something in flight that nobody answers
+        auto got = torch::zeros({4});
+        const auto never = group.recv(got, before, 77);
+        return 0;
+      }
+      if (how == "itself") group.send(torch::ones({4}), group.rank());
+      if (how == "short") group.recv(torch::ones({4, 4}).t().slice(0, 0, 2), before);
+    }
+    // All wait for the one before, who sends with another tag than the one that is waited for.
+    const int tag = how == "tags" && round == 3 ? group.rank() : 0;
+    auto got = torch::zeros({1000}), own = torch::ones({1000});
+    auto arrival = group.recv(got, before, tag);
+    auto departure = group.send(own, after, tag);
+    arrival.wait();
+    departure.wait();
+  }
+  std::printf("%s\n", JsonLine().add("rank", group.rank()).add("end", "well").text().c_str());
+  return 0;
+}
+
+} // namespace
+
+int run_exchange(const Wish& wish) {
+  torch::set_num_threads(1);
+  ddp::GroupOptions options;
+  options.timeout = std::chrono::seconds(wish.number("--timeout", 60));
+  const auto group = ddp::init_process_group(options);
+  if (wish.has("--ring")) return run_ring(*group);
+  if (wish.has("--pipeline")) return run_pipeline(*group);
+  return run_into_trouble(*group, wish);
+}
+
+} // namespace ddp_test

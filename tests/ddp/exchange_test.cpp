@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// What ranks send to single others arrives, and who is lost or stuck meanwhile is named.
+#include <catch2/catch.hpp>
+
+#include "rank_program.hpp"
+#include "torch/ranks_helper.hpp"
+
+using namespace torch_test;
+using Catch::Contains;
+
+namespace {
+
+Run exchange(int ranks, const std::vector<std::string>& wishes) {
+  std::vector<int> present;
+  for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
+  return run_ranks(ranks, present, [&](int) {
+    std::vector<std::string> words = {ddp_rank(), "exchange"};
+    words.insert(words.end(), wishes.begin(), wishes.end());
+    return words;
+  });
+}
+
+nlohmann::json said_by(const Run& run, int rank) { return nlohmann::json::parse(run.ranks.at(rank).out); }
+
+/// Four ranks in a ring, of which rank 2 misbehaves: all others name it, and with `also`, itself.
+void check_named(const std::string& how, const std::string& words, bool also,
+                 const std::string& timeout = "20") {
+  const auto run = exchange(4, {"--how", how, "--bad", "2", "--timeout", timeout});
+  INFO(how << "\n" << run.transcript());
+  for (int rank = 0; rank < 4; ++rank) {
+    if (rank == 2 && !also) continue;
+    INFO("rank " << rank);
+    REQUIRE(run.ranks.at(rank).exit_code == 6);
+    const auto said = said_by(run, rank);
+    CHECK(said.at("culprits") == "2");
+    CHECK_THAT(said.at("phase").get<std::string>(), Catch::Equals("send") || Catch::Equals("recv"));
+    CHECK_THAT(said.at("error").get<std::string>(), Contains(words));
+  }
+}
+
+} // namespace
+
+TEST_CASE(
+    "what each of four ranks hands on around a ring comes back to it, also late, and each tag gets its own") {
+  const auto run = exchange(4, {"--ring"});
+  INFO(run.transcript());
+  for (int rank = 0; rank < 4; ++rank) {
+    REQUIRE(run.ranks.at(rank).exit_code == 0);
+    CHECK(said_by(run, rank).at("right") == true);
+  }
+}
+
+TEST_CASE("two stages of a pipeline that send activations and gradients compute what one process does") {
+  const auto run = exchange(2, {"--pipeline"});
+  INFO(run.transcript());
+  for (int rank = 0; rank < 2; ++rank) {
+    REQUIRE(run.ranks.at(rank).exit_code == 0);
+    CHECK(said_by(run, rank).at("right") == true);
+    CHECK(said_by(run, rank).at("compared") == (rank == 0 ? 2 : 4)); // weights and biases of its layers
+  }
+}
+
+TEST_CASE("a rank that is killed amid exchanges is named by all, also by those that do not talk to it") {
+  check_named("die", "is gone", false);
+}
+
+TEST_CASE("a rank that hangs amid exchanges is named as busy, with what another waits for") {
+  check_named("hang", "busy elsewhere", false, "3");
+}
+
+TEST_CASE("a rank that ends amid exchanges has left, and one that sends to itself says so on all ranks") {
+  check_named("leave", "has left", false);
+  check_named("itself", "rank 2 is this rank itself", true);
+  check_named("short", "the tensor is not contiguous", true);
+}
+
+TEST_CASE("ranks that wait for each other all around are named with what each waits for") {
+  const auto run = exchange(2, {"--how", "tags", "--timeout", "2"});
+  INFO(run.transcript());
+  for (int rank = 0; rank < 2; ++rank) {
+    REQUIRE(run.ranks.at(rank).exit_code == 6);
+    const auto said = said_by(run, rank);
+    CHECK(said.at("culprits") == "0 1");
+    CHECK_THAT(said.at("error").get<std::string>(),
+               Contains("wait for each other: rank 0 in recv from rank 1 (tag 0), "
+                        "rank 1 in recv from rank 0 (tag 1)"));
+  }
+}
