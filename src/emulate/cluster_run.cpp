@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_start.hpp"
+#include "emulate/fault_driver.hpp"
 #include "emulate/login_files.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "model/gpu_vendor.hpp"
@@ -145,8 +146,14 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   return text + ", ready in " + seconds;
 }
 
-/// The cluster up to its nodes being ready; the user's name on it.
-util::Result<std::string> bring_up(Sandbox& sandbox, ClusterRun& run) {
+/// A cluster whose nodes are ready.
+struct ReadyCluster {
+  std::string user; ///< the name on it
+  SlurmDaemons daemons;
+};
+
+/// The cluster up to its nodes being ready.
+util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   const std::string& state_dir = sandbox.state_dir();
   run.layout.login_name = util::read_host_name(); // slurmctld compares it with the kernel's
   if (!sandbox.has_networks() && run.keeps_accounts())
@@ -157,11 +164,13 @@ util::Result<std::string> bring_up(Sandbox& sandbox, ClusterRun& run) {
         find_free_ports(static_cast<unsigned>(run.layout.nodes.size()) + 1, util::fnv1a(state_dir)));
     run.layout = on_loopback(std::move(run.layout), port);
   }
-  TRY(auto user, name_user(sandbox, run.env));
+  TRY_DONE(check_faults(sandbox, run));
+  ReadyCluster ready;
+  TRY(ready.user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));
-  TRY_DONE(cover_login_files(sandbox, run, user));
-  TRY_DONE(start_slurm(sandbox, run, user));
-  return user;
+  TRY_DONE(cover_login_files(sandbox, run, ready.user));
+  TRY(ready.daemons, start_slurm(sandbox, run, ready.user));
+  return ready;
 }
 
 int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_point start,
@@ -171,10 +180,10 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   run.temporary = find_temporary_places(run.env, fs::current_path(ignored).string());
   for (const auto& note : run.temporary.notes) run.narrator.note(note);
   for (const auto& limit : sandbox.limits()) run.narrator.note(limit);
-  const auto user = bring_up(sandbox, run);
-  if (!user) {
+  const auto ready = bring_up(sandbox, run);
+  if (!ready) {
     // What this machine did not allow may be why; quiet runs have not said it.
-    auto error = user.error();
+    auto error = ready.error();
     if (error.hint.empty()) error.hint = util::join(sandbox.limits(), " ");
     run.narrator.failure(error);
     save_results(run, state_dir);
@@ -184,8 +193,10 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
   run.narrator.progress("");
   run.narrator.note(ready_sentence(run, time));
+  FaultDriver faults(sandbox, run, ready->daemons);
   const int code =
-      sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, *user));
+      sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, ready->user));
+  for (const auto& sentence : faults.finish()) run.narrator.event(sentence);
   const bool kept = save_results(run, state_dir);
   return code == 0 && !kept ? failure_code : code;
 }

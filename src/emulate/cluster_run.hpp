@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulate/cluster_layout.hpp"
+#include "emulate/fault_spec.hpp"
 #include "emulate/own_folders.hpp"
 #include "emulate/slurm_install.hpp"
 #include "model/site.hpp"
@@ -20,6 +21,7 @@ namespace hpcml::emulate {
 struct Narrator {
   std::function<void(const std::string&)> progress; ///< what is being done; the next one replaces it
   std::function<void(const std::string&)> note;     ///< a sentence that stays
+  std::function<void(const std::string&)> event;    ///< what happens to the cluster: said also to the quiet
   std::function<void(const util::Error&)> failure;
 };
 
@@ -38,6 +40,7 @@ struct ClusterRun {
   bool isolate_network = true; ///< false: the nodes share this machine's loopback interface
   std::string logs_dir;        ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
+  std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
   TemporaryPlaces temporary; ///< found when the run begins
 };
 

@@ -99,7 +99,8 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
   SlurmFileOptions options{
-      state_dir, user_id, run.slurm.has_lua, run.keeps_accounts(), !run.accounts.empty(), run.judge_command};
+      state_dir,         user_id,   run.slurm.has_lua, run.keeps_accounts(), !run.accounts.empty(),
+      run.judge_command, run.faults};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
@@ -250,22 +251,33 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
 
 } // namespace
 
-util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool anew) {
+  const std::string& state_dir = sandbox.state_dir();
+  const std::string out = state_dir + "/log/slurmctld.out";
+  std::vector<std::string> words = {run.slurm.slurmctld, "-D"};
+  if (anew) words.emplace_back("-c");
+  const auto started = sandbox.start_service(words, daemon_environment(state_dir), out);
+  if (!started) return util::with_context(started.error(), "cannot start slurmctld");
+  // A slurmd that finds no controller waits seconds before it asks again.
+  TRY_DONE(wait_until(sandbox, {{*started, "slurmctld", {out, state_dir + "/log/slurmctld.log"}}},
+                      "slurmctld answering on its port", std::chrono::seconds(30), milliseconds(5),
+                      [&] { return port_answers("127.0.0.1", run.layout.controller_port); }));
+  return *started;
+}
+
+std::string job_mark(const std::string& state_dir) { return state_dir + "/job_began"; }
+
+util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
   TRY_DONE(make_state(state_dir, run, user, sandbox.user_id()));
   TRY_DONE(sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}));
   std::vector<Daemon> daemons;
   if (run.keeps_accounts()) TRY_DONE(start_accounting(sandbox, run, daemons));
   run.narrator.progress("starting slurmctld");
-  const std::string out = state_dir + "/log/slurmctld.out";
-  const auto controller =
-      sandbox.start_service({run.slurm.slurmctld, "-D", "-c"}, daemon_environment(state_dir), out);
-  if (!controller) return util::with_context(controller.error(), "cannot start slurmctld");
-  daemons.push_back({*controller, "slurmctld", {out, state_dir + "/log/slurmctld.log"}});
-  // A slurmd that finds no controller waits seconds before it asks again.
-  TRY_DONE(wait_until(sandbox, daemons, "slurmctld answering on its port", std::chrono::seconds(30),
-                      milliseconds(5),
-                      [&] { return port_answers("127.0.0.1", run.layout.controller_port); }));
+  SlurmDaemons slurm;
+  TRY(slurm.controller, start_controller(sandbox, run, true));
+  daemons.push_back(
+      {slurm.controller, "slurmctld", {state_dir + "/log/slurmctld.out", state_dir + "/log/slurmctld.log"}});
   if (run.keeps_accounts()) TRY_DONE(enter_accounts(sandbox, run, user, daemons));
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
@@ -275,14 +287,16 @@ util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::str
     if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
     daemons.push_back(
         {*started, "slurmd on " + node.name, {made.log_file, slurmd_log(state_dir, node.name)}});
+    slurm.nodes.push_back(*started);
   }
   const auto limit = std::chrono::seconds(30 + 2 * run.layout.nodes.size());
-  return wait_until(sandbox, daemons, "all nodes ready", limit, milliseconds(30), [&] {
+  TRY_DONE(wait_until(sandbox, daemons, "all nodes ready", limit, milliseconds(30), [&] {
     const auto ready = count_ready(run, state_dir);
     run.narrator.progress(std::to_string(ready) + " of " + std::to_string(run.layout.nodes.size()) +
                           " nodes ready");
     return ready >= run.layout.nodes.size();
-  });
+  }));
+  return slurm;
 }
 
 util::Result<unsigned> find_free_ports(unsigned count, unsigned long long seed) {

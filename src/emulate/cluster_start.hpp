@@ -3,6 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include <sys/types.h>
 
 #include "emulate/cluster_run.hpp"
 #include "emulate/sandbox.hpp"
@@ -10,9 +13,21 @@
 
 namespace hpcml::emulate {
 
+/// The daemons that faults are about.
+struct SlurmDaemons {
+  pid_t controller = -1;
+  std::vector<pid_t> nodes; ///< as in the layout
+};
+
 /// Writes the configuration, starts slurmctld and one slurmd per node and returns when all nodes take jobs.
 /// An error carries the last lines of the log of the daemon that failed.
-util::Status start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user);
+util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user);
+
+/// Starts slurmctld and returns when it answers; `anew`: it forgets what another has left behind.
+util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool anew);
+
+/// The file that is there once a job's first task is about to begin on a node.
+std::string job_mark(const std::string& state_dir);
 
 /// The first of `count` consecutive TCP ports that nobody uses, for a cluster on loopback. `seed` decides
 /// where the search begins, so that two clusters rarely meet.

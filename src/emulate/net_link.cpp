@@ -138,13 +138,14 @@ util::Status add_address(const std::string& interface, const std::string& ipv4, 
   return send_message(message, "cannot give " + interface + " the address " + ipv4);
 }
 
-util::Status set_interface_up(const std::string& interface) {
+util::Status set_interface_up(const std::string& interface, bool on) {
   TRY(const auto index, find_interface(interface));
   ifinfomsg link{};
   link.ifi_index = index;
-  link.ifi_flags = link.ifi_change = IFF_UP;
+  link.ifi_change = IFF_UP;
+  link.ifi_flags = on ? IFF_UP : 0;
   Message message(RTM_NEWLINK, 0, link);
-  return send_message(message, "cannot switch on " + interface);
+  return send_message(message, std::string("cannot switch ") + (on ? "on " : "off ") + interface);
 }
 
 } // namespace hpcml::emulate

@@ -17,7 +17,7 @@ util::Status create_cable(const std::string& here, const std::string& bridge, co
                           pid_t peer);
 /// Adds an IPv4 address with a prefix length and broadcast address.
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix);
-/// Switches an interface on.
-util::Status set_interface_up(const std::string& interface);
+/// Switches an interface on, or off.
+util::Status set_interface_up(const std::string& interface, bool on = true);
 
 } // namespace hpcml::emulate

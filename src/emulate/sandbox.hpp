@@ -75,6 +75,10 @@ public:
   virtual const std::vector<std::string>& limits() const = 0;
   /// Starts a node's daemon in the node's namespaces, under the CPU emulation.
   virtual util::Result<pid_t> start_node(const SandboxNode& node) = 0;
+  /// Cuts all links of a node, or plugs them in again; `daemon` is what start_node gave.
+  virtual util::Status switch_links(pid_t daemon, bool on) = 0;
+  /// Ends a node as a loss of power does: nobody hears from it again, and all its processes are gone.
+  virtual util::Status end_node(pid_t daemon) = 0;
   /// Starts a daemon on the "login node" (the sandbox's own namespaces, no CPU emulation).
   virtual util::Result<pid_t> start_service(const std::vector<std::string>& argv,
                                             const util::EnvSnapshot& env, const std::string& log_file) = 0;

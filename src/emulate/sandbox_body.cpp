@@ -12,6 +12,7 @@
 
 #include "emulate/child_process.hpp"
 #include "emulate/net_link.hpp"
+#include "emulate/node_processes.hpp"
 #include "emulate/sandbox_parts.hpp"
 #include "emulate/seccomp_supervisor.hpp"
 #include "emulate/sysfs_tree.hpp"
@@ -56,6 +57,8 @@ public:
   unsigned user_id() const override { return x_isolation.run_user; }
   const std::vector<std::string>& limits() const override { return x_isolation.limits; }
   util::Result<pid_t> start_node(const SandboxNode& node) override;
+  util::Status switch_links(pid_t daemon, bool on) override;
+  util::Status end_node(pid_t daemon) override;
   util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
                                     const std::string& log_file) override;
   util::Status mount_on_login(const SandboxMount& mount) override {
@@ -69,9 +72,16 @@ private:
   util::Status add_bridge(const std::string& name, const std::string& address);
   util::Status plug_in(const SandboxNode& node, unsigned number, pid_t pid);
 
+  /// What is to be known of a node that runs.
+  struct StartedNode {
+    std::vector<std::string> cables; ///< the bridges' ends of them
+    std::string mark;                ///< all its processes have it
+  };
+
   std::string x_state_dir;
   Isolation x_isolation;
   unsigned x_nodes = 0;
+  std::map<pid_t, StartedNode> x_started;                    ///< by daemon
   std::map<std::string, std::vector<GeneratedView>> x_views; ///< by description
   std::set<std::string> x_bridges;
   mutable std::set<pid_t> x_ended;
@@ -103,6 +113,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
           "the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
     const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
     TRY_DONE(create_cable(here, interface.name, interface.name, pid));
+    x_started[pid].cables.push_back(here);
   }
   return util::Done{};
 }
@@ -145,7 +156,20 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
     ::waitpid(pid, nullptr, 0);
     return util::with_context(*error, "node " + node.name);
   }
+  x_started[pid].mark = read_node_mark(pid);
   return pid;
+}
+
+util::Status BodySandbox::switch_links(pid_t daemon, bool on) {
+  for (const auto& cable : x_started.at(daemon).cables) TRY_DONE(set_interface_up(cable, on));
+  return util::Done{};
+}
+
+util::Status BodySandbox::end_node(pid_t daemon) {
+  const auto& node = x_started.at(daemon);
+  // First the links: the kernel tells peers of the end of each connection of a process that it ends.
+  TRY_DONE(switch_links(daemon, false));
+  return end_processes_of(node.mark);
 }
 
 util::Result<pid_t> BodySandbox::start_service(const std::vector<std::string>& argv,

@@ -171,7 +171,10 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("TreeWidth", "65533"); // every slurmd is one hop away: no node has to forward
   line("MessageTimeout", "60");
   line("KillWait", "5");
-  line("SlurmdTimeout", "600"); // a laptop that sleeps must not lose its nodes
+  line("SlurmdTimeout", std::to_string(choose_node_timeout(options.faults)));
+  // A requeued job waits until nothing of its first start is valid any more; two minutes are long in a
+  // rehearsal.
+  if (!options.faults.empty()) line("AuthInfo", "cred_expire=10");
   // Without a network of its own nobody else may reach a Slurm that asks for no credentials.
   if (layout.login_interfaces.empty()) line("CommunicationParameters", "NoInAddrAny,NoCtldInAddrAny");
   if (options.job_policy) {

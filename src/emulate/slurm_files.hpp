@@ -4,8 +4,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "emulate/cluster_layout.hpp"
+#include "emulate/fault_spec.hpp"
 #include "model/site.hpp"
 
 namespace hpcml::emulate {
@@ -19,6 +21,7 @@ struct SlurmFileOptions {
   bool accounting = false;        ///< a slurmdbd keeps records, accounts and QoS
   bool enforced = false;          ///< and Slurm holds jobs to them
   std::string judge_command = {}; ///< asks the site's judge about the job in the file named behind it
+  std::vector<ClusterFault> faults = {}; ///< what is to go wrong
 };
 
 /// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua,

@@ -12,5 +12,6 @@ for other in "$jobs"/*; do # a job whose epilog is still to come is over all the
   fi
 done
 mkdir -p "$jobs/${SLURM_JOB_ID:?}"
+: >> "@STATE_DIR@/job_began" # what faults count from
 tidy_node
 exit 0 # Slurm closes a node whose prolog fails

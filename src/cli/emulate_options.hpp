@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// hpcml emulate between its options and its run.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "emulate/cluster_layout.hpp"
+#include "emulate/slurm_build.hpp"
+
+namespace hpcml::cli {
+
+/// What stands on its command line.
+struct EmulateOptions {
+  std::string site;
+  emulate::ClusterRequest request;
+  std::optional<unsigned> cpus_per_node;
+  std::string gpus_per_node; ///< "4" or "a100:4"
+  std::string mem_per_node;
+  std::vector<std::string> accounts;
+  std::string record_file;
+  std::string logs_dir;
+  std::string judged_job; ///< a submitted job that is only to be judged, as a file
+  emulate::SlurmWish slurm;
+  std::vector<std::string> faults; ///< what is to go wrong, as it was written
+  bool accounting = false;
+  bool shared_network = false;
+  bool quiet = false;
+};
+
+/// The whole command; its exit code.
+int run_emulate(const EmulateOptions& options, const Context& context);
+
+} // namespace hpcml::cli

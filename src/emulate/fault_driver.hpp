@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Makes things go wrong on an emulated cluster, at their times, while the person's command runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emulate/cluster_run.hpp"
+#include "emulate/cluster_start.hpp"
+#include "emulate/sandbox.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// Whether this sandbox can have the run's faults; the error says what is missing.
+util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run);
+
+/// A process beside the command that waits for the first job, then for each fault's time, and says each that
+/// happens. Without faults there is none.
+class FaultDriver {
+public:
+  FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons);
+  ~FaultDriver();
+  FaultDriver(const FaultDriver&) = delete;
+  FaultDriver& operator=(const FaultDriver&) = delete;
+  /// Ends it; a sentence for each fault that has not happened.
+  std::vector<std::string> finish();
+
+private:
+  struct Shared;
+  void stop();
+  const ClusterRun& x_run;
+  Shared* x_shared = nullptr; ///< memory that both processes see
+  pid_t x_pid = -1;
+};
+
+} // namespace hpcml::emulate

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/fault_spec.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+using std::chrono::seconds;
+
+/// How a kind is written.
+struct FaultRow {
+  FaultKind kind;
+  const char* name;
+  bool of_node;        ///< ":NODE" follows
+  bool cuts_links;     ///< needs a network of the nodes' own
+  const char* no_end;  ///< why it has no end; nullptr: it may have one
+  const char* example; ///< what is right
+};
+
+constexpr FaultRow k_rows[] = {
+    {FaultKind::node_down, "node-down", true, false, "a node that is down stays down", "node-down:2@30s"},
+    {FaultKind::link_cut, "link-cut", true, true, nullptr, "link-cut:2@10s..20s"},
+    {FaultKind::controller_restart, "slurmctld-restart", false, false, nullptr, "slurmctld-restart@20s"},
+};
+
+const FaultRow* find_row(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(k_rows), std::end(k_rows), [&](const auto& row) { return row.name == name; });
+  return found == std::end(k_rows) ? nullptr : &*found;
+}
+
+constexpr unsigned long long k_longest = 7ULL * 24 * 3600;
+
+/// "30s", "2m", "1h", "1m30s".
+std::optional<seconds> parse_time(std::string_view text) {
+  unsigned long long total = 0, unit_before = ~0ULL;
+  while (!text.empty()) {
+    const auto digits = text.find_first_not_of("0123456789");
+    const auto number = util::parse_unsigned(text.substr(0, digits));
+    if (digits == std::string_view::npos || !number || *number > k_longest) return std::nullopt;
+    const unsigned long long unit = text[digits] == 's'   ? 1
+                                    : text[digits] == 'm' ? 60
+                                    : text[digits] == 'h' ? 3600
+                                                          : 0;
+    if (unit == 0 || unit >= unit_before) return std::nullopt;
+    unit_before = unit;
+    total += *number * unit;
+    text.remove_prefix(digits + 1);
+  }
+  if (unit_before == ~0ULL || total > k_longest) return std::nullopt;
+  return seconds(total);
+}
+
+/// One text on its way to a fault; what is wrong with it is gathered.
+class Reader {
+public:
+  Reader(const std::string& text, const FaultGround& ground, FaultList& list)
+      : x_text(text), x_ground(ground), x_list(list) {}
+
+  void read() {
+    const auto at = x_text.find('@');
+    auto words = util::split(x_text.substr(0, at), ':');
+    x_row = find_row(words.front());
+    if (x_row == nullptr) return refuse_kind(words.front());
+    const auto before = x_list.errors.size();
+    x_fault.kind = x_row->kind;
+    x_fault.text = x_text;
+    read_node(words);
+    read_times(at == std::string::npos ? std::string() : x_text.substr(at + 1));
+    if (x_row->cuts_links && !x_ground.networks)
+      refuse("nodes on this machine's loopback have no links", "leave --shared-network out");
+    if (x_list.errors.size() == before) x_list.faults.push_back(x_fault);
+  }
+
+private:
+  void refuse(const std::string& why, const std::string& hint) {
+    x_list.errors.push_back({"--fault " + x_text + ": " + why, hint});
+  }
+  std::string like() const { return std::string("write it like ") + x_row->example; }
+
+  void refuse_kind(const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& row : k_rows) names.emplace_back(row.name);
+    const auto meant = util::nearest(name, names);
+    refuse("there is no fault \"" + name + "\"" + (meant ? "; did you mean " + *meant + "?" : ""),
+           "there are: " + describe_faults());
+  }
+
+  void read_node(const std::vector<std::string>& words) {
+    if (!x_row->of_node) {
+      if (words.size() > 1) refuse("it is of no node", like());
+      return;
+    }
+    if (words.size() != 2)
+      return refuse(words.size() < 2 ? "which node is not said" : "there is too much before the time",
+                    like());
+    const auto number = util::parse_unsigned(words[1]);
+    if (!number || *number == 0)
+      return refuse("\"" + words[1] + "\" is no number of a node: they count from 1", like());
+    if (!x_ground.whole_site && *number > x_ground.nodes)
+      return refuse("there is no node " + words[1] + ", the cluster has " +
+                        util::counted(x_ground.nodes, "node"),
+                    "ask for more with --nodes " + words[1]);
+    x_fault.node = static_cast<unsigned>(*number);
+  }
+
+  void read_times(const std::string& times) {
+    if (times.empty()) return refuse("when is not said", like() + ": 30 s after the first job began");
+    const auto dots = times.find("..");
+    const auto from = parse_time(times.substr(0, dots));
+    if (!from) return refuse("\"" + times.substr(0, dots) + "\" is no time", "write 30s, 2m or 1m30s");
+    x_fault.from = *from;
+    if (dots == std::string::npos) return;
+    if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
+    const auto until = parse_time(times.substr(dots + 2));
+    if (!until) return refuse("\"" + times.substr(dots + 2) + "\" is no time", "write 30s, 2m or 1m30s");
+    if (*until <= *from)
+      return refuse("it ends before it begins", "write the earlier time first, as in link-cut:2@10s..20s");
+    x_fault.until = until;
+  }
+
+  const std::string& x_text;
+  const FaultGround& x_ground;
+  FaultList& x_list;
+  const FaultRow* x_row = nullptr;
+  ClusterFault x_fault;
+};
+
+/// Two faults of one thing would undo each other.
+void refuse_pairs(FaultList& list) {
+  const auto& faults = list.faults;
+  for (std::size_t later = 0; later < faults.size(); ++later)
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const auto &one = faults[earlier], &other = faults[later];
+      const bool same_node = one.node != 0 && one.node == other.node;
+      const bool same_kind = one.node == 0 && one.kind == other.kind;
+      if (!same_node && !same_kind) continue;
+      list.errors.push_back({"--fault " + one.text + " and --fault " + other.text +
+                                 (same_node ? " are of one node" : " are of one kind"),
+                             same_node ? "give each fault a node of its own" : "ask for one of them"});
+      break;
+    }
+}
+
+} // namespace
+
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround& ground) {
+  FaultList list;
+  for (const auto& text : texts) Reader(text, ground, list).read();
+  refuse_pairs(list);
+  if (ground.whole_site && !texts.empty())
+    list.errors.push_back({"--fault: of a whole site no node runs that could fail",
+                           "leave --whole-site out, and say with --nodes how many are to run"});
+  return list;
+}
+
+std::string describe_faults() {
+  std::vector<std::string> forms;
+  for (const auto& row : k_rows) forms.emplace_back(row.example);
+  return util::join(forms, ", ");
+}
+
+unsigned choose_node_timeout(const std::vector<ClusterFault>& faults) {
+  constexpr unsigned k_soon = 10, k_never = 600;
+  unsigned timeout = k_never;
+  seconds longest_cut{0};
+  for (const auto& fault : faults) {
+    if (fault.kind == FaultKind::node_down) timeout = k_soon;
+    if (fault.kind == FaultKind::link_cut && fault.until)
+      longest_cut = std::max(longest_cut, *fault.until - fault.from);
+  }
+  return timeout == k_never ? timeout
+                            : std::min(k_never, timeout + static_cast<unsigned>(longest_cut.count()));
+}
+
+std::string describe_seconds(std::chrono::seconds time) {
+  const auto minutes = time.count() / 60, rest = time.count() % 60;
+  std::string text = minutes == 0 ? std::string() : std::to_string(minutes) + " min";
+  if (rest != 0 || minutes == 0) text += (text.empty() ? "" : " ") + std::to_string(rest) + " s";
+  return text;
+}
+
+} // namespace hpcml::emulate

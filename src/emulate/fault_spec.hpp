@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What is to go wrong on an emulated cluster, and when, as a person writes it: "node-down:2@30s".
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// What can go wrong.
+enum class FaultKind { node_down, link_cut, controller_restart };
+
+/// One thing that goes wrong. Times count from when the first job begins on a node.
+struct ClusterFault {
+  FaultKind kind = FaultKind::node_down;
+  std::string text;  ///< as it was written
+  unsigned node = 0; ///< counted from 1; 0 where it is no node's
+  std::chrono::seconds from{0};
+  std::optional<std::chrono::seconds> until; ///< none: it stays so, or is over at once
+};
+
+/// The faults that a person asked for, or all that is wrong with what was written.
+struct FaultList {
+  std::vector<ClusterFault> faults;
+  std::vector<util::Error> errors;
+};
+
+/// The cluster on which they are to happen.
+struct FaultGround {
+  unsigned nodes = 0;      ///< that run
+  bool whole_site = false; ///< none of them runs
+  bool networks = true;    ///< nodes have a network of their own
+};
+
+/// Reads each text, and holds them against each other and the cluster.
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround& ground);
+
+/// The forms that can be written, one a line, for help and for what an error says.
+std::string describe_faults();
+
+/// How many seconds a node may be silent before its Slurm takes it for dead: few where a node is to die, more
+/// than a cut takes that it is to survive, 600 where no node dies (a laptop that sleeps must not lose them).
+unsigned choose_node_timeout(const std::vector<ClusterFault>& faults);
+
+/// "30 s", "2 min", "1 min 30 s".
+std::string describe_seconds(std::chrono::seconds time);
+
+} // namespace hpcml::emulate

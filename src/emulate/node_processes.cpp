@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/node_processes.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+std::string read_node_mark(pid_t pid) {
+  std::error_code gone;
+  const auto target = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/ns/uts", gone);
+  return gone ? std::string() : target.string();
+}
+
+util::Status end_processes_of(const std::string& mark) {
+  if (mark.empty()) return util::Error{"its processes cannot be told from others", {}};
+  constexpr auto k_pause = std::chrono::milliseconds(5);
+  constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
+  for (unsigned round = 0; round < k_most; ++round) {
+    unsigned left = 0;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+      const auto number = util::parse_unsigned(entry.path().filename().string());
+      if (!number || read_node_mark(static_cast<pid_t>(*number)) != mark) continue;
+      ::kill(static_cast<pid_t>(*number), SIGKILL);
+      ++left;
+    }
+    if (left == 0) return util::Done{};
+    std::this_thread::sleep_for(k_pause);
+  }
+  return util::Error{"some of its processes do not end", {}};
+}
+
+} // namespace hpcml::emulate

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch.hpp>
+
+#include "emulate/fault_spec.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::emulate;
+using std::chrono::seconds;
+
+namespace {
+
+FaultList parse(const std::vector<std::string>& texts, unsigned nodes = 3) {
+  FaultGround ground;
+  ground.nodes = nodes;
+  return parse_faults(texts, ground);
+}
+
+/// What is wrong, one a line.
+std::string complaints(const FaultList& list) {
+  std::string text;
+  for (const auto& error : list.errors) text += error.what + "\n";
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("a fault is read with its node and its times") {
+  const auto list = parse({"node-down:2@1m30s", "link-cut:3@10s..2m", "slurmctld-restart@0s"});
+  REQUIRE(complaints(list).empty());
+  REQUIRE(list.faults.size() == 3);
+  CHECK(list.faults[0].kind == FaultKind::node_down);
+  CHECK(list.faults[0].node == 2);
+  CHECK(list.faults[0].from == seconds(90));
+  CHECK_FALSE(list.faults[0].until);
+  CHECK(list.faults[1].kind == FaultKind::link_cut);
+  CHECK(list.faults[1].from == seconds(10));
+  CHECK(list.faults[1].until == seconds(120));
+  CHECK(list.faults[2].kind == FaultKind::controller_restart);
+  CHECK(list.faults[2].node == 0);
+}
+
+TEST_CASE("every fault that help shows can be asked for") {
+  for (const auto& form : util::split(describe_faults(), ',')) {
+    INFO(form);
+    CHECK(complaints(parse({std::string(util::trim(form))})).empty());
+  }
+}
+
+TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
+  struct Case {
+    const char* text;
+    const char* said;
+  };
+  const Case cases[] = {
+      {"node-dwn:2@3s", "there is no fault \"node-dwn\"; did you mean node-down?"},
+      {"", "there is no fault \"\""},
+      {"node-down@3s", "which node is not said"},
+      {"node-down:2:3@3s", "there is too much before the time"},
+      {"node-down:0@3s", "\"0\" is no number of a node: they count from 1"},
+      {"node-down:nid1@3s", "\"nid1\" is no number of a node"},
+      {"node-down:4@3s", "there is no node 4, the cluster has 3 nodes"},
+      {"node-down:2", "when is not said"},
+      {"node-down:2@", "when is not said"},
+      {"node-down:2@30", "\"30\" is no time"},
+      {"node-down:2@s", "\"s\" is no time"},
+      {"node-down:2@1s1m", "\"1s1m\" is no time"},
+      {"node-down:2@-1s", "\"-1s\" is no time"},
+      {"node-down:2@999999999999999999999s", "is no time"},
+      {"node-down:2@200h", "\"200h\" is no time"},
+      {"node-down:2@3s..9s", "a node that is down stays down"},
+      {"link-cut:2@9s..3s", "it ends before it begins"},
+      {"link-cut:2@9s..9s", "it ends before it begins"},
+      {"link-cut:2@9s..", "\"\" is no time"},
+      {"slurmctld-restart:1@3s", "it is of no node"},
+  };
+  std::vector<std::string> texts;
+  for (const auto& one : cases) texts.emplace_back(one.text);
+  const auto list = parse(texts);
+  CHECK(list.faults.empty());
+  REQUIRE(list.errors.size() == std::size(cases));
+  for (std::size_t i = 0; i < std::size(cases); ++i) {
+    CAPTURE(cases[i].text, list.errors[i].what, list.errors[i].hint);
+    CHECK(list.errors[i].what.starts_with(std::string("--fault ") + cases[i].text + ": "));
+    CHECK(list.errors[i].what.find(cases[i].said) != std::string::npos);
+    CHECK_FALSE(list.errors[i].hint.empty());
+  }
+}
+
+TEST_CASE("faults that would undo each other are refused, also beside one that is wrong") {
+  CHECK(complaints(parse({"node-down:2@3s", "link-cut:2@1s..2s"})) ==
+        "--fault node-down:2@3s and --fault link-cut:2@1s..2s are of one node\n");
+  CHECK(complaints(parse({"slurmctld-restart@3s", "slurmctld-restart@9s", "link-cut:9@1s"})) ==
+        "--fault link-cut:9@1s: there is no node 9, the cluster has 3 nodes\n"
+        "--fault slurmctld-restart@3s and --fault slurmctld-restart@9s are of one kind\n");
+  CHECK(complaints(parse({"node-down:1@3s", "node-down:2@3s"})).empty());
+}
+
+TEST_CASE("faults need nodes that run, and links to cut") {
+  FaultGround ground;
+  ground.whole_site = true;
+  CHECK(complaints(parse_faults({"node-down:2@3s"}, ground)) ==
+        "--fault: of a whole site no node runs that could fail\n");
+  CHECK(parse_faults({}, ground).errors.empty());
+  ground = {2, false, false};
+  CHECK(complaints(parse_faults({"node-down:1@3s", "link-cut:2@3s"}, ground)) ==
+        "--fault link-cut:2@3s: nodes on this machine's loopback have no links\n");
+}
+
+TEST_CASE("Slurm gives up a silent node soon where one dies, but none whose cut ends") {
+  CHECK(choose_node_timeout(parse({}).faults) == 600);
+  CHECK(choose_node_timeout(parse({"link-cut:2@1s..9s"}).faults) == 600);
+  const auto soon = choose_node_timeout(parse({"node-down:2@3s"}).faults);
+  CHECK(soon <= 10);
+  CHECK(choose_node_timeout(parse({"node-down:2@3s", "link-cut:1@1s..21s"}).faults) == soon + 20);
+}
+
+TEST_CASE("times are said in seconds and minutes") {
+  CHECK(describe_seconds(seconds(0)) == "0 s");
+  CHECK(describe_seconds(seconds(59)) == "59 s");
+  CHECK(describe_seconds(seconds(120)) == "2 min");
+  CHECK(describe_seconds(seconds(150)) == "2 min 30 s");
+}
