@@ -2,28 +2,33 @@
 // Faults on emulated clusters: what Slurm and jobs make of them.
 #include <catch2/catch.hpp>
 
+#include "cli/page_blocks.hpp"
 #include "emulate/cluster_helper.hpp"
-#include "sorted_lines.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
 using test::Cluster;
 
-TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare one", "[slurm]") {
-  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "node-down:2@1s"});
-  cluster.write("job.sh", "#!/bin/bash\n"
-                          "#SBATCH --nodes=2 --ntasks-per-node=1 --time=5 --requeue --open-mode=append "
-                          "--output=job.out\n"
-                          "echo \"start ${SLURM_RESTART_COUNT:-0} on $SLURM_JOB_NODELIST\"\n"
-                          "[ -n \"$SLURM_RESTART_COUNT\" ] || srun sleep 300\n");
-  const auto result = cluster.run("sbatch --parsable job.sh; for i in {1..1500}; do sleep 0.2; "
-                                  "[ -n \"$(squeue -h)\" ] || break; done; sinfo -h -n node002 -o %T");
-  const auto said = cluster.read("job.out");
-  INFO(result.err << result.out << said);
-  CHECK_THAT(said, Contains("start 0 on node[001-002]\n") && Contains("Node failure on node002") &&
-                       Contains("\nstart 1 on node[001,003]\n"));
-  CHECK(result.out == "1\ndown*\n");
-  CHECK_THAT(result.err, Contains("hpcml emulate: fault: node002 is down, 1 s after the first job began"));
+TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare one, as the page says",
+          "[slurm]") {
+  const test::TempFolder folder;
+  std::string commands, shown;
+  for (const auto& block : test::page_blocks("rehearsal.md")) {
+    if (block.mark == "file survivor.sh")
+      REQUIRE(util::write_file(folder.path() / "survivor.sh", block.text));
+    if (block.mark == "slurm") commands += block.text;
+    if (block.kind == "text") shown += block.text;
+  }
+  const auto ran = util::run_process({"env", "-C", folder.path().string(),
+                                      std::string("PATH=" HPCML_BINARY_DIR "/bin:") + ::getenv("PATH"),
+                                      "bash", "-c", "exec 2>&1; " + commands + "cat survivor.out"},
+                                     util::EnvSnapshot::of_process(), std::chrono::seconds(900));
+  REQUIRE(ran);
+  INFO(ran->out);
+  REQUIRE_FALSE(shown.empty());
+  CHECK(test::missing_line(shown, ran->out).empty());
+  CHECK_THAT(ran->out, Contains("Node failure on node002"));
 }
 
 TEST_CASE("a job outlives a cut of its node's links and a restart of slurmctld", "[slurm]") {
