@@ -100,17 +100,7 @@ bool is_job_script(const std::string& name, std::string_view head) {
 }
 
 util::Result<std::string> read_script_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream.is_open()) return util::read_file(path); // its error says why
-  constexpr std::size_t k_most = check::k_largest_script + 1;
-  char piece[16384];
-  std::string text;
-  while (stream && text.size() < k_most) {
-    stream.read(piece, static_cast<std::streamsize>(std::min(sizeof piece, k_most - text.size())));
-    text.append(piece, static_cast<std::size_t>(stream.gcount()));
-  }
-  if (stream.bad()) return util::read_file(path);
-  return text;
+  return util::read_file(path, check::k_largest_script + 1);
 }
 
 bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context,

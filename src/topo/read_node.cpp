@@ -2,8 +2,6 @@
 // Node files of any kind.
 #include "topo/read_node.hpp"
 
-#include <fstream>
-
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -25,18 +23,17 @@ util::Result<std::string> read_topology(const fs::path& path) {
   std::error_code error;
   switch (fs::status(path, error).type()) {
   case fs::file_type::directory: return refuse("a directory, not a file");
-  case fs::file_type::socket: return refuse("a socket, not a file");
   case fs::file_type::block:
   case fs::file_type::character: return refuse("a device, not a file");
+  case fs::file_type::socket:
+    if (path != "/dev/stdin") return refuse("a socket, not a file");
+    [[fallthrough]];
   case fs::file_type::fifo: {
     const std::string name = path.string();
     if (name != "/dev/stdin" && !name.starts_with("/dev/fd/") && !name.starts_with("/proc/self/fd/"))
       return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
-    std::ifstream pipe(path, std::ios::binary);
-    std::string text(k_most + 1, '\0');
-    pipe.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(pipe.gcount()));
-    if (text.size() > k_most) return refuse(too_long);
+    auto text = util::read_file(path, k_most + 1);
+    if (text && text->size() > k_most) return refuse(too_long);
     return text;
   }
   default: break;

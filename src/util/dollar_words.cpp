@@ -31,8 +31,8 @@ std::string fill_dollar_words(std::string_view text,
     text.remove_prefix(before);
     if (text.empty()) break;
     auto [name, length] = dollar_word(text);
-    const auto value =
-        std::find_if(values.begin(), values.end(), [&](const auto& one) { return one.first == name; });
+    const auto value = std::find_if(values.begin(), values.end(),
+                                    [&name = name](const auto& one) { return one.first == name; });
     if (length > 0 && value != values.end()) {
       filled += value->second;
     } else {

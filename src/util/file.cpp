@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "util/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -80,13 +81,15 @@ Status replace_file(const std::filesystem::path& path, std::string_view text, un
 }
 } // namespace
 
-Result<std::string> read_file(const std::filesystem::path& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t most) {
+  // Opened anew, standard input fails where it is a socket or another user's pipe.
+  const int fd = path == "/dev/stdin" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return file_error("read", path, errno);
   std::string text;
   char buffer[65536];
-  for (;;) {
-    const ssize_t count = ::read(fd, buffer, sizeof buffer);
+  while (text.size() < most) {
+    const ssize_t count = ::read(fd, buffer, std::min(sizeof buffer, most - text.size()));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int code = errno;

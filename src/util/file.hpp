@@ -2,6 +2,7 @@
 // Reading and writing whole files, with errors that name the file.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -10,8 +11,9 @@
 
 namespace hpcml::util {
 
-/// The whole file as bytes. Works for /proc and /sys, whose files have no size.
-Result<std::string> read_file(const std::filesystem::path& path);
+/// The whole file as bytes, or the first `most` of them. Works for /proc and /sys, whose files have no size,
+/// and for /dev/stdin, whatever it leads to.
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t most = SIZE_MAX);
 /// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new,
 /// never half.
 Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
