@@ -69,26 +69,6 @@ std::string built_name(const std::string& out) {
   return out.substr(begin, out.find('/', begin) - begin);
 }
 
-/// What went wrong in there, in a line.
-Error inner_failure(const std::string& engine, const std::string& image, const util::ProcessOutput& output) {
-  const auto lines = util::split(std::string(util::trim(output.err)), '\n');
-  std::string why;
-  for (const auto& line : lines)
-    if (line.find("error") != std::string::npos)
-      why += (why.empty() ? "" : "; ") + std::string(util::trim(line));
-  if (why.empty()) why = lines.back();
-  const bool no_start =
-      why.find("GLIBC") != std::string::npos || output.exit_code == 126 || output.exit_code == 127;
-  return {
-      "the build in " + image + " failed (" + engine + ", code " + std::to_string(output.exit_code) +
-          "): " + why,
-      no_start
-          ? "the image's C library may be older than this hpcml wants: take the release's program, which "
-            "runs "
-            "from glibc 2.28 on"
-          : "its own hints are those of a build in the image: it needs a C++ compiler and torch's headers"};
-}
-
 } // namespace
 
 std::vector<std::string> image_engines() {
@@ -121,6 +101,27 @@ std::vector<std::string> image_words(const std::string& engine, const std::strin
   return words;
 }
 
+util::Error explain_failure(const std::string& engine, const std::string& image,
+                            const util::ProcessOutput& output) {
+  const std::string own_error = "hpcml: error: ", own_hint = "  hint: ";
+  std::vector<std::string> errors, hints;
+  std::string last;
+  for (const auto& line : util::split(output.err, '\n')) {
+    if (line.starts_with(own_error)) errors.push_back(line.substr(own_error.size()));
+    if (line.starts_with(own_hint)) hints.push_back(line.substr(own_hint.size()));
+    if (!util::trim(line).empty()) last = std::string(util::trim(line));
+  }
+  if (!errors.empty())
+    return {"the build in " + image + " failed: " + util::join(errors, "; "), util::join(hints, "; ")};
+  const bool is_old = output.err.find("GLIBC") != std::string::npos;
+  return {engine + " did not run hpcml in " + image + " (code " + std::to_string(output.exit_code) +
+              "): " + (last.empty() ? "it said nothing" : last),
+          is_old ? "the image's C library is older than this hpcml wants: take the release's program, which "
+                   "runs from glibc 2.28 on"
+                 : "see whether this runs: " +
+                       util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " ")};
+}
+
 util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot& env, const std::string& cwd,
                                    const Say& say) {
   std::error_code error;
@@ -137,10 +138,11 @@ util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot&
   const auto image = is_path ? (fs::path(cwd) / wish.image).lexically_normal().string() : wish.image;
   say("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
   const auto program = std::string(k_inside) + "/" + util::base_name(copy.path);
-  TRY(const auto output,
-      util::run_process(image_words(engine, image, cache, inner_command(wish, program)), outer));
+  TRY(auto output, util::run_process(image_words(engine, image, cache, inner_command(wish, program)), outer));
   const auto built = output.exit_code == 0 ? built_name(output.out) : "";
-  if (built.empty()) return inner_failure(engine, image, output);
+  output.err =
+      util::replace_all(output.err, std::string(k_inside) + "/", cache + "/"); // as it is called out here
+  if (built.empty()) return explain_failure(engine, image, output);
   return read_built(cache + "/" + built, output.out.find("{\"was_there\":true") != std::string::npos);
 }
 

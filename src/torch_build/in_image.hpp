@@ -7,6 +7,7 @@
 
 #include "torch_build/build.hpp"
 #include "util/env_snapshot.hpp"
+#include "util/process.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::torch_build {
@@ -29,6 +30,11 @@ std::vector<std::string> image_engines();
 /// none.
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
                                      const std::string& folder, const std::vector<std::string>& command);
+
+/// Why it built nothing: hpcml's own errors in there with their hints, or what kept the engine from running
+/// it. Pure.
+util::Error explain_failure(const std::string& engine, const std::string& image,
+                            const util::ProcessOutput& output);
 
 util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot& env, const std::string& cwd,
                                    const Say& say);

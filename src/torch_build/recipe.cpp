@@ -65,11 +65,12 @@ Words torch_libraries(const TorchPackage& package) {
   const auto first = words.size();
   for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
     if (launch::live_files().there(package.lib + "/" + name)) words.push_back(package.lib + "/" + name);
-  if (words.size() == first) words.pop_back();
-  // The driver's library comes with the compute nodes; the machine that builds may lack it.
-  if (words.size() > first)
-    append(words, {"-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-in-shared-libs"});
-  words.emplace_back("-pthread");
+  if (words.size() == first)
+    words.pop_back();
+  else
+    words.emplace_back("-Wl,--as-needed");
+  // What torch itself needs (the driver's library, a module's BLAS) the machine that builds may lack.
+  append(words, {"-Wl,--unresolved-symbols=ignore-in-shared-libs", "-pthread"});
   return words;
 }
 

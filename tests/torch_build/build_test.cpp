@@ -210,3 +210,21 @@ TEST_CASE("an image is run by an engine that can run such a one, and others are 
   fs::create_directories(folder / "image");
   CHECK(holds(build((folder / "image").string(), "podman"), "podman does not run a file or folder"));
 }
+
+TEST_CASE(
+    "where an image's build fails, its own errors come out with their hints, else the engine's last word") {
+  const auto inside = explain_failure("podman", "img",
+                                      {5, "",
+                                       "hpcml: error: no torch is found here\n  hint: name it\nhpcml: error: "
+                                       "no compiler\n  hint: set CXX\n"});
+  CHECK(inside.what == "the build in img failed: no torch is found here; no compiler");
+  CHECK(inside.hint == "name it; set CXX");
+  const auto engine =
+      explain_failure("ch-run", "img", {1, "", "ch-run[32065]: error: $USER not set (ch-run.c:122)\n"});
+  CHECK(engine.what ==
+        "ch-run did not run hpcml in img (code 1): ch-run[32065]: error: $USER not set (ch-run.c:122)");
+  CHECK(engine.hint == "see whether this runs: ch-run --bind=/tmp:/mnt img -- /bin/true");
+  const auto old = explain_failure(
+      "podman", "img", {1, "", "/mnt/.hpcml-7: /lib64/libc.so.6: version `GLIBC_2.34' not found\n"});
+  CHECK(holds(old.hint, "glibc 2.28"));
+}

@@ -86,7 +86,7 @@ try_image() {
   cp -al /usr "$image/usr" 2>/dev/null || cp -a /usr "$image/usr"
   cp -a /etc "$image/etc"
   for link in bin sbin lib lib64; do ln -s "usr/$link" "$image/$link"; done
-  export XDG_CACHE_HOME=$1/cache
+  export XDG_CACHE_HOME=$1/cache USER=${USER:-$(id -un)}
   "$work/bin/hpcml" torch build --container "$image"
   "$work/bin/hpcml" torch build --container "$image" | grep -q 'ok: it was built before' || fail "in the image it was built twice"
   ch-run --bind="$XDG_CACHE_HOME/hpcml/torch:/mnt" "$image" -- sh -c '/mnt/torch-*/hpcml-torch info' || fail "the image's helper does not start in it"
