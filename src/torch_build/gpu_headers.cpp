@@ -18,6 +18,7 @@ namespace {
 struct Vendor {
   const char* library;
   std::vector<const char*> headers;
+  std::vector<const char*> more_headers; ///< that those include in some releases
   std::vector<std::string> defines;
   std::vector<const char*> roots; ///< variables that name the toolkit's folder
   const char* usual_root;
@@ -28,12 +29,14 @@ const std::vector<Vendor>& vendors() {
   static const std::vector<Vendor> k_vendors = {
       {"libtorch_cuda.so",
        {"cuda_runtime_api.h", "nccl.h", "cusparse.h", "cublas_v2.h", "cusolverDn.h"},
+       {"crt/host_config.h", "nv/target"},
        {"USE_C10D_NCCL"},
        {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "EBROOTCUDA", "NCCL_HOME", "EBROOTNCCL"},
        "/usr/local/cuda",
        "nvcc"},
       {"libtorch_hip.so",
        {"hip/hip_runtime_api.h", "rccl.h"},
+       {},
        {"USE_C10D_NCCL", "USE_ROCM", "__HIP_PLATFORM_AMD__=1"},
        {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"},
        "/opt/rocm",
@@ -59,8 +62,8 @@ std::vector<std::string> header_folders(const Vendor& vendor, const TorchPackage
   roots.insert(roots.end(), {vendor.usual_root, "/usr"});
   for (const auto& root : roots)
     if (!root.empty())
-      for (const char* below :
-           {"/include", "/include/rccl", "/targets/x86_64-linux/include", "/targets/sbsa-linux/include"})
+      for (const char* below : {"/include", "/include/rccl", "/include/cccl", "/targets/x86_64-linux/include",
+                                "/targets/sbsa-linux/include"})
         folders.push_back(root + below);
   return folders;
 }
@@ -72,15 +75,17 @@ void find_gpu_headers(TorchPackage& package, const util::EnvSnapshot& env) {
   for (const auto& vendor : vendors()) {
     if (!files.there(package.lib + "/" + vendor.library)) continue;
     const auto folders = header_folders(vendor, package, env);
-    std::vector<std::string> missing;
-    for (const char* header : vendor.headers) {
+    const auto find = [&](const char* header) {
       const auto found = std::find_if(folders.begin(), folders.end(),
                                       [&](const auto& folder) { return files.there(folder + "/" + header); });
-      if (found == folders.end())
-        missing.emplace_back(header);
-      else if (*found != "/usr/include") // the compiler looks there by itself, and must do so last
-        util::add_once(package.gpu_includes, *found);
-    }
+      // The compiler looks into /usr/include by itself, and must do so last.
+      if (found != folders.end() && *found != "/usr/include") util::add_once(package.gpu_includes, *found);
+      return found != folders.end();
+    };
+    std::vector<std::string> missing;
+    for (const char* header : vendor.headers)
+      if (!find(header)) missing.emplace_back(header);
+    for (const char* header : vendor.more_headers) find(header);
     if (missing.empty()) {
       package.gpu_defines = vendor.defines;
       return;

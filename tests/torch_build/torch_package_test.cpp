@@ -124,12 +124,15 @@ TEST_CASE("a build for GPUs takes NCCL in where the vendor's headers are, and na
     CHECK(without.package->gpu_defines.empty());
     CHECK(holds(without.package->no_nccl, "not here: cusolverDn.h."));
   }
-  put(folder / "cuda/include/cusolverDn.h", "");
+  // What its headers include has a folder of its own in CUDA 13.
+  for (const char* header : {"cusolverDn.h", "crt/host_config.h", "cccl/nv/target"})
+    put(folder / "cuda/include" / header, "");
   const auto with = find(cuda, root.string());
   REQUIRE(with.package);
   CHECK(with.package->gpu_defines == std::vector<std::string>{"USE_C10D_NCCL"});
-  REQUIRE(with.package->gpu_includes.size() == 2);
+  REQUIRE(with.package->gpu_includes.size() == 3);
   CHECK(holds(with.package->gpu_includes[0] + with.package->gpu_includes[1], "nccl/include"));
+  CHECK(holds(with.package->gpu_includes[2], "cuda/include/cccl"));
 }
 
 TEST_CASE("builds differ by torch, ABI, library, sources, compiler and NCCL") {
