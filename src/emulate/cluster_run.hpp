@@ -41,7 +41,7 @@ struct ClusterRun {
   std::string logs_dir;        ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
-  TemporaryPlaces temporary; ///< found when the run begins
+  TemporaryPlaces temporary;        ///< found when the run begins
 };
 
 /// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told

@@ -113,14 +113,6 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
   return make_gpu_state(state_dir, run);
 }
 
-util::EnvSnapshot daemon_environment(const std::string& state_dir) {
-  // Not the caller's: a real slurmd does not know it, and srun and sbatch bring the user's along with each
-  // job.
-  return util::EnvSnapshot({{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-                            {"SLURM_CONF", state_dir + "/slurm.conf"},
-                            {"LANG", "C.UTF-8"}});
-}
-
 SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir) {
   SandboxNode made;
   made.name = node.name;
@@ -250,6 +242,14 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
 }
 
 } // namespace
+
+util::EnvSnapshot daemon_environment(const std::string& state_dir) {
+  // Not the caller's: a real slurmd does not know it, and srun and sbatch bring the user's along with each
+  // job.
+  return util::EnvSnapshot({{"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+                            {"SLURM_CONF", state_dir + "/slurm.conf"},
+                            {"LANG", "C.UTF-8"}});
+}
 
 util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool anew) {
   const std::string& state_dir = sandbox.state_dir();

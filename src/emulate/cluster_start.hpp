@@ -26,6 +26,9 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
 /// Starts slurmctld and returns when it answers; `anew`: it forgets what another has left behind.
 util::Result<pid_t> start_controller(Sandbox& sandbox, const ClusterRun& run, bool anew);
 
+/// What the daemons and Slurm's own programs are started with.
+util::EnvSnapshot daemon_environment(const std::string& state_dir);
+
 /// The file that is there once a job's first task is about to begin on a node.
 std::string job_mark(const std::string& state_dir);
 

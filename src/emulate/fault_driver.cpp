@@ -13,9 +13,12 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "emulate/child_process.hpp"
+#include "emulate/link_speed.hpp"
 #include "emulate/node_processes.hpp"
+#include "emulate/preemption.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::emulate {
@@ -74,7 +77,12 @@ public:
     case FaultKind::link_cut:
       TRY_DONE(x_sandbox.switch_links(daemon_of(fault), !begins));
       return name_of(fault) + (begins ? "'s links are cut" : "'s links are whole again");
+    case FaultKind::slow_link:
+      TRY_DONE(x_sandbox.slow_links(daemon_of(fault), begins ? fault.factor : 1));
+      return name_of(fault) + (begins ? "'s links carry " + describe_link_speed(fault.factor) + " each way"
+                                      : std::string("'s links are as fast as before"));
     case FaultKind::controller_restart: return restart(fault, begins);
+    case FaultKind::preempt: return preempt(fault, begins);
     }
     return util::Error{"there is no such fault", {}};
   }
@@ -92,18 +100,36 @@ private:
     return std::string(fault.until ? "slurmctld is back" : "slurmctld has been restarted");
   }
 
+  /// Takes all nodes by a job of the partition that goes before all others, and gives them back.
+  util::Result<std::string> preempt(const ClusterFault& fault, bool begins) {
+    if (begins) {
+      TRY(x_preempting, submit_preempting_job(x_sandbox, x_run));
+      return "a job that goes before all others takes all nodes; what runs there is " +
+             std::string(describe_way(fault.way));
+    }
+    if (x_preempting.empty()) return util::Error{"there is no job that could end", {}};
+    TRY_DONE(end_preempting_job(x_run, x_sandbox, std::exchange(x_preempting, {})));
+    return std::string("the job that took all nodes has ended");
+  }
+
   Sandbox& x_sandbox;
   const ClusterRun& x_run;
   SlurmDaemons x_daemons;
+  std::string x_preempting; ///< the job's number
 };
 
 } // namespace
 
 util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
-  for (const auto& fault : run.faults)
-    if (fault.kind == FaultKind::link_cut && !sandbox.has_networks())
+  for (const auto& fault : run.faults) {
+    const bool of_link = fault.kind == FaultKind::link_cut || fault.kind == FaultKind::slow_link;
+    if (fault.kind == FaultKind::slow_link)
+      if (const auto step = try_link_speed(); !step)
+        return util::with_context(step.error(), "--fault " + fault.text);
+    if (of_link && !sandbox.has_networks())
       return util::Error{"--fault " + fault.text + ": this machine gives the nodes no network of their own",
                          {}};
+  }
   return util::Done{};
 }
 

@@ -17,14 +17,19 @@ struct FaultRow {
   const char* name;
   bool of_node;        ///< ":NODE" follows
   bool cuts_links;     ///< needs a network of the nodes' own
+  bool any_time;       ///< without a time it is so from the first job's beginning
   const char* no_end;  ///< why it has no end; nullptr: it may have one
   const char* example; ///< what is right
 };
 
 constexpr FaultRow k_rows[] = {
-    {FaultKind::node_down, "node-down", true, false, "a node that is down stays down", "node-down:2@30s"},
-    {FaultKind::link_cut, "link-cut", true, true, nullptr, "link-cut:2@10s..20s"},
-    {FaultKind::controller_restart, "slurmctld-restart", false, false, nullptr, "slurmctld-restart@20s"},
+    {FaultKind::node_down, "node-down", true, false, false, "a node that is down stays down",
+     "node-down:2@30s"},
+    {FaultKind::link_cut, "link-cut", true, true, false, nullptr, "link-cut:2@10s..20s"},
+    {FaultKind::slow_link, "slow-link", true, true, true, nullptr, "slow-link:3:10x"},
+    {FaultKind::controller_restart, "slurmctld-restart", false, false, false, nullptr,
+     "slurmctld-restart@20s"},
+    {FaultKind::preempt, "preempt", false, false, false, nullptr, "preempt@40s"},
 };
 
 const FaultRow* find_row(std::string_view name) {
@@ -32,6 +37,10 @@ const FaultRow* find_row(std::string_view name) {
       std::find_if(std::begin(k_rows), std::end(k_rows), [&](const auto& row) { return row.name == name; });
   return found == std::end(k_rows) ? nullptr : &*found;
 }
+
+constexpr unsigned k_slowest = 10000;
+constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not said
+constexpr const char* k_ways[] = {"requeue", "cancel"}; // in the order of PreemptWay
 
 constexpr unsigned long long k_longest = 7ULL * 24 * 3600;
 
@@ -69,6 +78,8 @@ public:
     const auto before = x_list.errors.size();
     x_fault.kind = x_row->kind;
     x_fault.text = x_text;
+    if (x_row->kind == FaultKind::slow_link) take_factor(words);
+    if (x_row->kind == FaultKind::preempt) take_way(words);
     read_node(words);
     read_times(at == std::string::npos ? std::string() : x_text.substr(at + 1));
     if (x_row->cuts_links && !x_ground.networks)
@@ -90,6 +101,30 @@ private:
            "there are: " + describe_faults());
   }
 
+  /// The "10x" behind the node.
+  void take_factor(std::vector<std::string>& words) {
+    if (words.size() < 3) return refuse("how much slower is not said", like());
+    const std::string word = words.back();
+    words.pop_back();
+    const auto number =
+        util::parse_unsigned(std::string_view(word).substr(0, word.size() - word.ends_with('x')));
+    if (!word.ends_with('x') || !number || *number < 2 || *number > k_slowest)
+      return refuse("\"" + word + "\" does not say how much slower: 2x to " + std::to_string(k_slowest) + "x",
+                    like());
+    x_fault.factor = static_cast<unsigned>(*number);
+  }
+
+  void take_way(std::vector<std::string>& words) {
+    if (words.size() < 2) return;
+    const std::string word = words[1];
+    words.erase(words.begin() + 1);
+    const auto way = std::find(std::begin(k_ways), std::end(k_ways), word);
+    if (way == std::end(k_ways))
+      return refuse("jobs are not preempted by \"" + word + "\"",
+                    "write preempt@40s (they are requeued) or preempt:cancel@40s");
+    x_fault.way = static_cast<PreemptWay>(way - std::begin(k_ways));
+  }
+
   void read_node(const std::vector<std::string>& words) {
     if (!x_row->of_node) {
       if (words.size() > 1) refuse("it is of no node", like());
@@ -109,11 +144,13 @@ private:
   }
 
   void read_times(const std::string& times) {
+    if (times.empty() && x_row->any_time) return;
     if (times.empty()) return refuse("when is not said", like() + ": 30 s after the first job began");
     const auto dots = times.find("..");
     const auto from = parse_time(times.substr(0, dots));
     if (!from) return refuse("\"" + times.substr(0, dots) + "\" is no time", "write 30s, 2m or 1m30s");
     x_fault.from = *from;
+    if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption;
     if (dots == std::string::npos) return;
     if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
     const auto until = parse_time(times.substr(dots + 2));

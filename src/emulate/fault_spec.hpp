@@ -12,13 +12,18 @@
 namespace hpcml::emulate {
 
 /// What can go wrong.
-enum class FaultKind { node_down, link_cut, controller_restart };
+enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt };
+
+/// What becomes of jobs whose nodes another takes.
+enum class PreemptWay { requeue, cancel };
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {
   FaultKind kind = FaultKind::node_down;
-  std::string text;  ///< as it was written
-  unsigned node = 0; ///< counted from 1; 0 where it is no node's
+  std::string text;    ///< as it was written
+  unsigned node = 0;   ///< counted from 1; 0 where it is no node's
+  unsigned factor = 1; ///< of a slow link: the link's speed divided by it is left
+  PreemptWay way = PreemptWay::requeue;
   std::chrono::seconds from{0};
   std::optional<std::chrono::seconds> until; ///< none: it stays so, or is over at once
 };

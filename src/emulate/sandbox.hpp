@@ -77,6 +77,9 @@ public:
   virtual util::Result<pid_t> start_node(const SandboxNode& node) = 0;
   /// Cuts all links of a node, or plugs them in again; `daemon` is what start_node gave.
   virtual util::Status switch_links(pid_t daemon, bool on) = 0;
+  /// Makes all links of a node so many times slower, both ways, than a cable of k_cable_speed; 1: as they
+  /// were.
+  virtual util::Status slow_links(pid_t daemon, unsigned factor) = 0;
   /// Ends a node as a loss of power does: nobody hears from it again, and all its processes are gone.
   virtual util::Status end_node(pid_t daemon) = 0;
   /// Starts a daemon on the "login node" (the sandbox's own namespaces, no CPU emulation).

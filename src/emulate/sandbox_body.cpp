@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "emulate/child_process.hpp"
+#include "emulate/link_speed.hpp"
 #include "emulate/net_link.hpp"
 #include "emulate/node_processes.hpp"
 #include "emulate/sandbox_parts.hpp"
@@ -58,6 +59,7 @@ public:
   const std::vector<std::string>& limits() const override { return x_isolation.limits; }
   util::Result<pid_t> start_node(const SandboxNode& node) override;
   util::Status switch_links(pid_t daemon, bool on) override;
+  util::Status slow_links(pid_t daemon, unsigned factor) override;
   util::Status end_node(pid_t daemon) override;
   util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
                                     const std::string& log_file) override;
@@ -75,7 +77,8 @@ private:
   /// What is to be known of a node that runs.
   struct StartedNode {
     std::vector<std::string> cables; ///< the bridges' ends of them
-    std::string mark;                ///< all its processes have it
+    std::vector<std::string> interfaces;
+    std::string mark; ///< all its processes have it
   };
 
   std::string x_state_dir;
@@ -114,6 +117,7 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
     const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
     TRY_DONE(create_cable(here, interface.name, interface.name, pid));
     x_started[pid].cables.push_back(here);
+    x_started[pid].interfaces.push_back(interface.name);
   }
   return util::Done{};
 }
@@ -162,6 +166,13 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
 
 util::Status BodySandbox::switch_links(pid_t daemon, bool on) {
   for (const auto& cable : x_started.at(daemon).cables) TRY_DONE(set_interface_up(cable, on));
+  return util::Done{};
+}
+
+util::Status BodySandbox::slow_links(pid_t daemon, unsigned factor) {
+  const auto& node = x_started.at(daemon);
+  for (const auto& cable : node.cables) TRY_DONE(set_link_speed(cable, factor, std::nullopt)); // to the node
+  for (const auto& interface : node.interfaces) TRY_DONE(set_link_speed(interface, factor, daemon));
   return util::Done{};
 }
 

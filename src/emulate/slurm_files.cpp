@@ -5,6 +5,7 @@
 
 #include "emulate/accounting.hpp"
 #include "emulate/gpu_files.hpp"
+#include "emulate/preemption.hpp"
 #include "emulate/slurm_policy.hpp"
 #include "model/hostlist.hpp"
 #include "slurm/cpu_numbering.hpp"
@@ -207,6 +208,7 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
         " State=CLOUD\n";
   for (const auto& partition : site.partitions)
     text += partition_line(site, layout, partition, options.enforced);
+  text += make_preemption_lines(options.faults);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
     text +=
         std::string("PartitionName=") + k_unknown_partition + " Nodes=unknown[1-64] Default=YES State=UP\n";

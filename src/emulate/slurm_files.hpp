@@ -18,9 +18,9 @@ struct SlurmFileOptions {
   unsigned uid = 0;      ///< the user who runs slurmctld and slurmd
   bool job_policy =
       true; ///< job_submit.lua and cli_filter.lua; false where Slurm was built without its Lua plugin
-  bool accounting = false;        ///< a slurmdbd keeps records, accounts and QoS
-  bool enforced = false;          ///< and Slurm holds jobs to them
-  std::string judge_command = {}; ///< asks the site's judge about the job in the file named behind it
+  bool accounting = false;               ///< a slurmdbd keeps records, accounts and QoS
+  bool enforced = false;                 ///< and Slurm holds jobs to them
+  std::string judge_command = {};        ///< asks the site's judge about the job in the file named behind it
   std::vector<ClusterFault> faults = {}; ///< what is to go wrong
 };
 

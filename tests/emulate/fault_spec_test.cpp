@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/fault_spec.hpp"
+#include "emulate/link_speed.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -40,6 +41,24 @@ TEST_CASE("a fault is read with its node and its times") {
   CHECK(list.faults[2].node == 0);
 }
 
+TEST_CASE("a slow link says how much slower, a preemption how") {
+  const auto list = parse({"slow-link:3:10x", "slow-link:2:500x@1m..2m", "preempt:cancel@40s..45s"});
+  REQUIRE(complaints(list).empty());
+  CHECK(list.faults[0].factor == 10);
+  CHECK(list.faults[0].from == seconds(0));
+  CHECK_FALSE(list.faults[0].until);
+  CHECK(list.faults[1].factor == 500);
+  CHECK(list.faults[1].until == seconds(120));
+  CHECK(list.faults[2].way == PreemptWay::cancel);
+  CHECK(list.faults[2].until == seconds(45));
+  const auto requeued = parse({"preempt@40s"}).faults.at(0);
+  CHECK(requeued.way == PreemptWay::requeue);
+  CHECK(requeued.until == seconds(70)); // the nodes are given back, or nothing could be requeued
+  CHECK(describe_link_speed(10) == "1 Gbit/s");
+  CHECK(describe_link_speed(1000) == "10 Mbit/s");
+  CHECK(describe_link_speed(10000) == "1 Mbit/s");
+}
+
 TEST_CASE("every fault that help shows can be asked for") {
   for (const auto& form : util::split(describe_faults(), ',')) {
     INFO(form);
@@ -73,6 +92,12 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
       {"link-cut:2@9s..9s", "it ends before it begins"},
       {"link-cut:2@9s..", "\"\" is no time"},
       {"slurmctld-restart:1@3s", "it is of no node"},
+      {"slow-link:2", "how much slower is not said"},
+      {"slow-link:2:10", "\"10\" does not say how much slower"},
+      {"slow-link:2:1x", "\"1x\" does not say how much slower"},
+      {"slow-link:2:x", "\"x\" does not say how much slower"},
+      {"preempt", "when is not said"},
+      {"preempt:kindly@3s", "jobs are not preempted by \"kindly\""},
   };
   std::vector<std::string> texts;
   for (const auto& one : cases) texts.emplace_back(one.text);

@@ -33,22 +33,78 @@ TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare o
 
 TEST_CASE("a job outlives a cut of its node's links and a restart of slurmctld", "[slurm]") {
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "link-cut:2@1s..3s",
-                         "--fault", "slurmctld-restart@2s", "--fault", "link-cut:3@9h"});
+                         "--fault", "slurmctld-restart@2s", "--fault", "link-cut:3@9h", "--fault",
+                         "slow-link:1:1000x"});
   const auto result = cluster.run(
       "booted() { scontrol show config | grep BOOT_TIME; }; before=$(booted); "
       "srun -t 5 -w node002 bash -c 'name=$(ls /sys/class/net | grep -v ^lo); "
       "until [ $(cat /sys/class/net/$name/carrier) = 0 ]; do sleep 0.1; done; echo cut; "
       "until [ $(cat /sys/class/net/$name/carrier) = 1 ]; do sleep 0.1; done; echo whole'; "
-      "echo code $?; "
+      "echo code $?; srun -t 5 -w node001 bash -c 'tc qdisc show dev $(ls /sys/class/net | grep -v ^lo) | "
+      "grep -o [0-9]*Mbit'; "
       "for i in {1..600}; do now=$(booted) && [ \"$now\" != \"$before\" ] && break; sleep 0.1; done; "
       "[ \"$now\" != \"$before\" ] && echo restarted");
   INFO(result.err);
-  CHECK(result.out == "cut\nwhole\ncode 0\nrestarted\n");
+  CHECK(result.out == "cut\nwhole\ncode 0\n10Mbit\nrestarted\n");
   CHECK_THAT(result.err,
              Contains("fault: node002's links are cut, ") &&
                  Contains("fault: node002's links are whole again, ") &&
                  Contains("fault: slurmctld has been restarted, ") &&
                  Contains("hpcml emulate: fault: link-cut:3@9h never happened: the command ended "));
+}
+
+TEST_CASE("a job whose nodes another takes is requeued, or cancelled", "[.faults]") {
+  for (const std::string way : {"", ":cancel"}) {
+    const Cluster cluster(
+        {"--site", "lumi", "--nodes", "2", "--quiet", "--fault", "preempt" + way + "@1s..15s"});
+    cluster.write(
+        "job.sh",
+        "#!/bin/bash\n"
+        "#SBATCH --account=project_1 --partition=standard-g --nodes=2 --ntasks-per-node=1 --time=5\n"
+        "#SBATCH --requeue --open-mode=append --output=job.out\n"
+        "echo \"start ${SLURM_RESTART_COUNT:-0}\"\n"
+        "[ -n \"$SLURM_RESTART_COUNT\" ] || srun sleep 300\n");
+    const auto result = cluster.run("sbatch --parsable job.sh; for i in {1..1500}; do sleep 0.2; "
+                                    "[ -n \"$(squeue -h -n job.sh)\" ] || break; done; "
+                                    "scontrol show job 1 | grep -o 'JobState=[A-Z]*'");
+    const auto said = cluster.read("job.out");
+    INFO(result.err << result.out << said);
+    CHECK_THAT(said, Contains("start 0\n") && Contains("DUE TO PREEMPTION"));
+    CHECK((said.find("\nstart 1\n") != std::string::npos) == way.empty());
+    CHECK(result.out == std::string("1\nJobState=") + (way.empty() ? "COMPLETED" : "PREEMPTED") + "\n");
+    CHECK_THAT(result.err, Contains("takes all nodes; what runs there is "));
+  }
+}
+
+TEST_CASE("a slow link is slow, both ways, and fast again", "[.faults]") {
+  const Cluster cluster(
+      {"--site", "generic", "--nodes", "2", "--quiet", "--fault", "slow-link:2:1000x@0s..20s"});
+  // 4 MB at 10 Mbit/s take 3 s and a part; from the first byte on, so that waiting for the other does not
+  // count.
+  cluster.write("move.py", R"(import os, socket, time
+rank, size = int(os.environ["SLURM_PROCID"]), 4_000_000
+def server():
+    s = socket.create_server(("0.0.0.0", 7777)); c, _ = s.accept(); return c
+def client():
+    for i in range(600):
+        try: return socket.create_connection(("node001", 7777))
+        except OSError: time.sleep(0.1)
+link = server() if rank == 0 else client()
+def move(sender):
+    if rank == sender:
+        link.sendall(bytes(size)); link.recv(1); return
+    begun, left = None, size
+    while left:
+        left -= len(link.recv(min(left, 65536))); begun = begun or time.monotonic()
+    link.sendall(b"x"); print("to", rank, "slow" if time.monotonic() - begun > 2 else "fast", flush=True)
+time.sleep(1)
+move(0); move(1)
+time.sleep(20)
+move(0); move(1)
+)");
+  const auto result = cluster.run("srun -t 5 -N2 --ntasks-per-node=1 python3 move.py");
+  INFO(result.err);
+  CHECK(result.out == "to 1 slow\nto 0 slow\nto 1 fast\nto 0 fast\n");
 }
 
 TEST_CASE("faults that were waited for in vain are said, and wrong ones before anything starts", "[slurm]") {

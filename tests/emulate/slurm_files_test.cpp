@@ -54,6 +54,17 @@ TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
   CHECK(line_of(conf, "PartitionName=other") == "PartitionName=other MaxTime=UNLIMITED State=UP");
 }
 
+TEST_CASE("jobs are preempted only where that is asked for, and all by one partition") {
+  const auto site = test::small_site();
+  CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("reempt") == std::string::npos);
+  SlurmFileOptions options;
+  options.faults = parse_faults({"preempt:cancel@3s"}, FaultGround{2}).faults;
+  const auto conf = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
+  CHECK(line_of(conf, "PreemptMode") == "PreemptMode=CANCEL");
+  CHECK(line_of(conf, "PartitionName=hpcml-preempt").find(" Nodes=ALL PriorityTier=1000 ") !=
+        std::string::npos);
+}
+
 TEST_CASE("what Slurm enforces decides about exclusive use, not what the site asks for") {
   auto site = test::small_site();
   site.partitions[0].slurm_exclusive = false;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Preemption on an emulated cluster: what its Slurm is told, and the job that takes the others' nodes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emulate/cluster_run.hpp"
+#include "emulate/fault_spec.hpp"
+#include "emulate/sandbox.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// Lines of slurm.conf: how jobs are preempted, and the partition whose jobs do it; empty without such a
+/// fault.
+std::string make_preemption_lines(const std::vector<ClusterFault>& faults);
+
+/// "requeued", "cancelled".
+const char* describe_way(PreemptWay way);
+
+/// Submits a job that wants all nodes; its number.
+util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run);
+
+/// Ends it; an error where Slurm never gave it the nodes.
+util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const std::string& job);
+
+} // namespace hpcml::emulate
