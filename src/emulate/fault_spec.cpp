@@ -40,7 +40,7 @@ const FaultRow* find_row(std::string_view name) {
 
 constexpr unsigned k_slowest = 10000;
 constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not said
-constexpr const char* k_ways[] = {"requeue", "cancel"}; // in the order of PreemptWay
+constexpr const char* k_ways[] = {"requeue", "cancel", "suspend"}; // in the order of PreemptWay
 
 constexpr unsigned long long k_longest = 7ULL * 24 * 3600;
 
@@ -121,7 +121,7 @@ private:
     const auto way = std::find(std::begin(k_ways), std::end(k_ways), word);
     if (way == std::end(k_ways))
       return refuse("jobs are not preempted by \"" + word + "\"",
-                    "write preempt@40s (they are requeued) or preempt:cancel@40s");
+                    "write preempt@40s (they are requeued), preempt:cancel@40s or preempt:suspend@40s");
     x_fault.way = static_cast<PreemptWay>(way - std::begin(k_ways));
   }
 

@@ -15,7 +15,7 @@ namespace hpcml::emulate {
 enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt };
 
 /// What becomes of jobs whose nodes another takes.
-enum class PreemptWay { requeue, cancel };
+enum class PreemptWay { requeue, cancel, suspend };
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {

@@ -16,7 +16,11 @@ namespace hpcml::emulate {
 /// fault.
 std::string make_preemption_lines(const std::vector<ClusterFault>& faults);
 
-/// "requeued", "cancelled".
+/// Whether jobs are suspended: Slurm does that only in partitions that share their nodes, and where it does
+/// not count memory, which suspended jobs keep.
+bool suspends_jobs(const std::vector<ClusterFault>& faults);
+
+/// "requeued", "cancelled", "suspended".
 const char* describe_way(PreemptWay way);
 
 /// Submits a job that wants all nodes; its number.

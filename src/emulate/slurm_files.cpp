@@ -119,7 +119,7 @@ std::string nodes_of(const Site& site, const ClusterLayout& layout, const Partit
 std::string minutes(const model::Walltime& time) { return std::to_string(time.seconds().count() / 60); }
 
 std::string partition_line(const Site& site, const ClusterLayout& layout, const Partition& partition,
-                           bool accounting) {
+                           const SlurmFileOptions& options) {
   std::string text = "PartitionName=" + partition.name;
   const auto nodes = nodes_of(site, layout, partition);
   const bool here = !nodes.empty();
@@ -128,8 +128,11 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   text += " MaxTime=" + (partition.max_time ? minutes(partition.max_time->value) : std::string("UNLIMITED"));
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
   if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);
-  if (partition.slurm_exclusive.value_or(partition.exclusive)) text += " OverSubscribe=EXCLUSIVE";
-  if (accounting) text += deny_qos(site, partition);
+  if (suspends_jobs(options.faults))
+    text += " OverSubscribe=FORCE:1";
+  else if (partition.slurm_exclusive.value_or(partition.exclusive))
+    text += " OverSubscribe=EXCLUSIVE";
+  if (options.enforced) text += deny_qos(site, partition);
   return text + " State=UP\n";
 }
 
@@ -161,7 +164,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("ProctrackType", "proctrack/linuxproc");
   line("TaskPlugin", "task/affinity");
   line("SelectType", "select/cons_tres");
-  line("SelectTypeParameters", "CR_Core_Memory");
+  line("SelectTypeParameters", suspends_jobs(options.faults) ? "CR_Core" : "CR_Core_Memory");
   line("SlurmdParameters", "config_overrides"); // else nodes with more CPUs than the machine go "inval"
   line("ReturnToService", "2");
   line("MpiDefault", "none");
@@ -206,8 +209,7 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
         "NodeName=" + group.names +
         (group.type ? node_shape(*group.type, gres_of(site, *group.type, group.slices)) : unknown_shape()) +
         " State=CLOUD\n";
-  for (const auto& partition : site.partitions)
-    text += partition_line(site, layout, partition, options.enforced);
+  for (const auto& partition : site.partitions) text += partition_line(site, layout, partition, options);
   text += make_preemption_lines(options.faults);
   if (layout.is_whole_site() && layout.default_partition == k_unknown_partition)
     text +=

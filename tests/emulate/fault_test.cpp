@@ -76,6 +76,21 @@ TEST_CASE("a job whose nodes another takes is requeued, or cancelled", "[.faults
   }
 }
 
+TEST_CASE("a job whose nodes another takes is suspended, and goes on", "[.faults]") {
+  const Cluster cluster({"--site", "lumi", "--nodes", "2", "--quiet", "--fault", "preempt:suspend@1s..8s"});
+  const auto result = cluster.run(
+      "sbatch --parsable -A project_1 -p standard-g -N2 -t 5 -o job.out --wrap 'until [ -e done ]; do sleep "
+      "0.1; "
+      "done; echo ended'; state() { scontrol show job 1 | grep -o 'JobState=[A-Z]*'; }; "
+      "until_is() { for i in {1..600}; do [ \"$(state)\" != JobState=$1 ] || break; sleep 0.1; done; state; "
+      "}; "
+      "until_is RUNNING; until_is SUSPENDED; until_is RUNNING; touch done; until_is COMPLETED; cat job.out");
+  INFO(result.err);
+  CHECK(result.out ==
+        "1\nJobState=RUNNING\nJobState=SUSPENDED\nJobState=RUNNING\nJobState=COMPLETED\nended\n");
+  CHECK_THAT(result.err, Contains("what runs there is suspended"));
+}
+
 TEST_CASE("a slow link is slow, both ways, and fast again", "[.faults]") {
   const Cluster cluster(
       {"--site", "generic", "--nodes", "2", "--quiet", "--fault", "slow-link:2:1000x@0s..20s"});

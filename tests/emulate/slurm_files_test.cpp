@@ -63,6 +63,12 @@ TEST_CASE("jobs are preempted only where that is asked for, and all by one parti
   CHECK(line_of(conf, "PreemptMode") == "PreemptMode=CANCEL");
   CHECK(line_of(conf, "PartitionName=hpcml-preempt").find(" Nodes=ALL PriorityTier=1000 ") !=
         std::string::npos);
+  CHECK(line_of(conf, "PartitionName=main").find("OverSubscribe=EXCLUSIVE") != std::string::npos);
+  options.faults = parse_faults({"preempt:suspend@3s"}, FaultGround{2}).faults;
+  const auto shared = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
+  CHECK(line_of(shared, "PreemptMode") == "PreemptMode=SUSPEND,GANG");
+  CHECK(line_of(shared, "SelectTypeParameters") == "SelectTypeParameters=CR_Core");
+  CHECK(line_of(shared, "PartitionName=main").find("OverSubscribe=FORCE:1") != std::string::npos);
 }
 
 TEST_CASE("what Slurm enforces decides about exclusive use, not what the site asks for") {
