@@ -207,7 +207,7 @@ int run_trouble(const Wish& wish) {
     clear_gradients(*module, false);
     if (bad && step == 3) {
       if (how == "die") ::kill(::getpid(), SIGKILL);
-      if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(12));
+      if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(15));
       if (how == "leave") return 0;
       if (how == "throw") throw std::runtime_error("no such file");
       if (how == "unused") {

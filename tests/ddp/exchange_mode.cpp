@@ -142,7 +142,7 @@ int run_into_trouble(ddp::ProcessGroup& group, const Wish& wish) {
   for (int round = 1; round <= 6; ++round) {
     if (bad && round == 3) {
       if (how == "die") ::kill(::getpid(), SIGKILL);
-      if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(12));
+      if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(15));
       if (how == "leave") { // with something in flight that nobody answers
         auto got = torch::zeros({4});
         const auto never = group.recv(got, before, 77);

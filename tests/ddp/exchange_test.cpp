@@ -65,7 +65,7 @@ TEST_CASE("a rank that is killed amid exchanges is named by all, also by those t
 }
 
 TEST_CASE("a rank that hangs amid exchanges is named as busy, with what another waits for") {
-  check_named("hang", "busy elsewhere", false, "3");
+  check_named("hang", "busy elsewhere", false, k_short);
 }
 
 TEST_CASE("a rank that ends amid exchanges has left, and one that sends to itself says so on all ranks") {
@@ -75,7 +75,7 @@ TEST_CASE("a rank that ends amid exchanges has left, and one that sends to itsel
 }
 
 TEST_CASE("ranks that wait for each other all around are named with what each waits for") {
-  const auto run = exchange(2, {"--how", "tags", "--timeout", "2"});
+  const auto run = exchange(2, {"--how", "tags", "--timeout", k_short});
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 6);

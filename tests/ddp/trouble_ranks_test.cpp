@@ -37,7 +37,7 @@ TEST_CASE("a rank that is killed is named by all others, also the one that serve
 }
 
 TEST_CASE("a rank that is busy elsewhere is named, and not the others that wait") {
-  check_named("hang", 2, "busy elsewhere", "3");
+  check_named("hang", 2, "busy elsewhere", k_short);
 }
 
 TEST_CASE("a rank that ends early, by itself or by an exception, is named") {
@@ -53,5 +53,5 @@ TEST_CASE(
 }
 
 TEST_CASE("a rank that does not come is named once the time for the meeting is over") {
-  check_named("absent", 1, "has not come", "3");
+  check_named("absent", 1, "has not come", k_short);
 }
