@@ -42,7 +42,7 @@ install_packages() {
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
   command -v apt-get >/dev/null || die "this script installs packages with apt-get (Debian 12 or Ubuntu); install these yourself: ${missing[*]}"
   as_root apt-get update -qq || die "apt-get update failed: check the network and /etc/apt/sources.list"
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
     die "apt-get could not install: ${missing[*]} (run 'apt-get install ${missing[*]}' to see why)"
 }
 
