@@ -27,10 +27,12 @@ asan_tests="^($(IFS='|'; echo "${asan_folders[*]/launch/launch-pure}")|render-ho
 
 say "tests; beside them the core is built and tested under AddressSanitizer and UBSan (build/asan.log)"
 # Tests with a real Slurm mostly wait: the others have the processors meanwhile. A group of its own, to end it as a whole.
+# One build at a time: ranks that meet have deadlines.
 set -m
 (
   renice -n 10 "$BASHPID" >/dev/null
-  configure_and_build asan hpcml "${asan_folders[@]/%/_tests}" && ctest --preset asan -j2 --no-tests=error -R "$asan_tests"
+  exec 9>build/one-build.lock && flock 9
+  configure_and_build asan hpcml "${asan_folders[@]/%/_tests}" && exec 9>&- && ctest --preset asan -j2 --no-tests=error -R "$asan_tests"
 ) >build/asan.log 2>&1 &
 asan=$!
 # The other LibTorch comes from the network, and its part is built, meanwhile.
@@ -47,7 +49,7 @@ build_with_other_torch() {
     fi
     VIRTUAL_ENV=$repo/build/venv-torch cmake --preset release -B build/torch-other || { echo "configuring with torch 2.13.0 failed"; return 1; }
   fi
-  cmake --build build/torch-other --target torch_tests -j1
+  flock build/one-build.lock cmake --build build/torch-other --target torch_tests
 }
 (
   renice -n 10 "$BASHPID" >/dev/null

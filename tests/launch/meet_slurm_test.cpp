@@ -59,7 +59,9 @@ double number_in(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, found, std::regex(pattern)) ? std::stod(found[1]) : -1;
 }
 
-// Rank 0 ends at once; the others still find the store a second later, and say so in one write.
+// Rank 0 ends at once; the others still find the store a second later, and say so in one write. Where a
+// launch of several ranks serves, the store ends with the last rank of its node, rank 1: that one waits for
+// the others.
 const char* const k_program = R"(import datetime, os, sys, time
 import torch
 import torch.distributed as dist
@@ -80,6 +82,10 @@ if rank > 0 and sys.argv[1] == "outlive":
     time.sleep(1)
     store.set("late", "yes")
     say("rank", rank, "later", store.get("late").decode())
+    store.set("done%d" % rank, "yes")
+    if rank == 1:
+        store.wait(["done2", "done3"], limit)
+        time.sleep(1)
 elif rank > 0:
     time.sleep(0.5)
 os._exit(0)
