@@ -9,8 +9,8 @@
 namespace hpcml::ddp {
 
 /// Waits no longer than `limit` (at least 1 ms; none would be for ever); whether the operation has ended.
-/// Throws what it failed with. `Operation` is a c10d::Work whose wait with a time leaves it as it was.
-template <class Operation> bool wait_at_most(Operation& operation, std::chrono::milliseconds limit) {
+/// Throws what it failed with. `Awaited` is a c10d::Work whose wait with a time leaves it as it was.
+template <class Awaited> bool wait_at_most(Awaited& operation, std::chrono::milliseconds limit) {
   try {
     return operation.wait(std::max(limit, std::chrono::milliseconds(1)));
   } catch (const std::exception&) {

@@ -10,6 +10,9 @@ namespace hpcml::ddp {
 
 namespace {
 
+/// Where each rank does what it should.
+Blame nobody() { return {{}, "all ranks live and take part: the exchange itself does not end"}; }
+
 using State = RankReport::State;
 
 constexpr std::size_t k_named_ranks = 8; ///< more are counted
@@ -60,7 +63,7 @@ Blame blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
     if (furthest == nullptr || report->operations > most) furthest = &*report;
     most = std::max(most, report->operations);
   }
-  if (least == most) return {{}, "all ranks live and take part: the exchange itself does not end"};
+  if (least == most) return nobody();
   const auto behind = ranks_where(reports, [&](const auto& report) { return report->operations == least; });
   const auto& first = *reports[static_cast<std::size_t>(behind.front())];
   std::string clause = name_ranks(behind, hosts) + (behind.size() == 1 ? " has" : " have") + " not come to " +
@@ -134,7 +137,7 @@ Blame blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& repo
                 text_of_wait(*reports[static_cast<std::size_t>(ring[i])]);
     return {ring, clause};
   }
-  return {{}, "all ranks live and take part: the exchange itself does not end"};
+  return nobody();
 }
 
 } // namespace

@@ -122,33 +122,39 @@ private:
 
 util::Status check_faults(const Sandbox& sandbox, const ClusterRun& run) {
   for (const auto& fault : run.faults) {
-    const bool of_link = fault.kind == FaultKind::link_cut || fault.kind == FaultKind::slow_link;
+    if (needs_links(fault.kind) && !sandbox.has_networks())
+      return util::Error{"--fault " + fault.text + ": this machine gives the nodes no network of their own",
+                         {}};
     if (fault.kind == FaultKind::slow_link)
       if (const auto step = try_link_speed(); !step)
         return util::with_context(step.error(), "--fault " + fault.text);
-    if (of_link && !sandbox.has_networks())
-      return util::Error{"--fault " + fault.text + ": this machine gives the nodes no network of their own",
-                         {}};
   }
   return util::Done{};
 }
 
 /// What the process beside the command has done so far.
 struct FaultDriver::Shared {
-  static constexpr std::size_t k_most = 4096;
   std::atomic<bool> began{false};
   steady_clock::time_point first_job{};
-  std::atomic<bool> tried[k_most]{};
+  std::atomic<std::size_t> taken{0}; ///< of the steps, in their order
 };
 
 FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons) : x_run(run) {
   if (run.faults.empty()) return;
   void* const memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return; // finish() then says that nothing happened
+  const auto cannot = [&] {
+    run.narrator.failure(
+        {std::string("cannot start the process that makes faults happen: ") + std::strerror(errno), {}});
+  };
+  if (memory == MAP_FAILED) {
+    cannot();
+    return;
+  }
   x_shared = new (memory) Shared;
   const pid_t parent = ::getpid();
   x_pid = ::fork();
+  if (x_pid < 0) cannot();
   if (x_pid != 0) return;
   ::setsid(); // Ctrl-C is for the command
   reset_signals();
@@ -162,7 +168,7 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
   for (const auto& step : order_steps(run.faults)) {
     const auto& fault = run.faults[step.fault];
     std::this_thread::sleep_until(x_shared->first_job + step.at);
-    if (step.begins) x_shared->tried[step.fault] = true;
+    ++x_shared->taken;
     const auto done = hand.take(fault, step.begins);
     if (!done) {
       run.narrator.failure(util::with_context(done.error(), "--fault " + fault.text));
@@ -196,9 +202,10 @@ std::vector<std::string> FaultDriver::finish() {
           describe_seconds(std::chrono::duration_cast<seconds>(steady_clock::now() - x_shared->first_job)) +
           " after the first job began";
   std::vector<std::string> sentences;
-  for (std::size_t i = 0; i < x_run.faults.size(); ++i)
-    if (!began || !x_shared->tried[i])
-      sentences.push_back("fault: " + x_run.faults[i].text + " never happened: " + why);
+  const auto steps = order_steps(x_run.faults);
+  for (auto i = began ? x_shared->taken.load() : std::size_t{0}; i < steps.size(); ++i)
+    if (steps[i].begins)
+      sentences.push_back("fault: " + x_run.faults[steps[i].fault].text + " never happened: " + why);
   return sentences;
 }
 

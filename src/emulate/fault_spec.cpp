@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/walltime.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::emulate {
@@ -42,26 +43,12 @@ constexpr unsigned k_slowest = 10000;
 constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not said
 constexpr const char* k_ways[] = {"requeue", "cancel", "suspend"}; // in the order of PreemptWay
 
-constexpr unsigned long long k_longest = 7ULL * 24 * 3600;
+constexpr seconds k_longest{7 * 24 * 3600};
 
 /// "30s", "2m", "1h", "1m30s".
 std::optional<seconds> parse_time(std::string_view text) {
-  unsigned long long total = 0, unit_before = ~0ULL;
-  while (!text.empty()) {
-    const auto digits = text.find_first_not_of("0123456789");
-    const auto number = util::parse_unsigned(text.substr(0, digits));
-    if (digits == std::string_view::npos || !number || *number > k_longest) return std::nullopt;
-    const unsigned long long unit = text[digits] == 's'   ? 1
-                                    : text[digits] == 'm' ? 60
-                                    : text[digits] == 'h' ? 3600
-                                                          : 0;
-    if (unit == 0 || unit >= unit_before) return std::nullopt;
-    unit_before = unit;
-    total += *number * unit;
-    text.remove_prefix(digits + 1);
-  }
-  if (unit_before == ~0ULL || total > k_longest) return std::nullopt;
-  return seconds(total);
+  const auto time = model::parse_units(text);
+  return time && *time <= k_longest ? time : std::nullopt;
 }
 
 /// One text on its way to a fault; what is wrong with it is gathered.
@@ -193,6 +180,11 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround&
     list.errors.push_back({"--fault: of a whole site no node runs that could fail",
                            "leave --whole-site out, and say with --nodes how many are to run"});
   return list;
+}
+
+bool needs_links(FaultKind kind) {
+  return std::any_of(std::begin(k_rows), std::end(k_rows),
+                     [&](const auto& row) { return row.kind == kind && row.cuts_links; });
 }
 
 std::string describe_faults() {

@@ -44,7 +44,10 @@ struct FaultGround {
 /// Reads each text, and holds them against each other and the cluster.
 FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround& ground);
 
-/// The forms that can be written, one a line, for help and for what an error says.
+/// Whether it happens to a node's links, so that nodes need a network of their own.
+bool needs_links(FaultKind kind);
+
+/// The forms that can be written, with commas between them, for help and for what an error says.
 std::string describe_faults();
 
 /// How many seconds a node may be silent before its Slurm takes it for dead: few where a node is to die, more

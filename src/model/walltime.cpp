@@ -2,7 +2,6 @@
 #include "model/walltime.hpp"
 
 #include <fmt/format.h>
-#include <optional>
 #include <vector>
 
 #include "util/text.hpp"
@@ -17,30 +16,6 @@ constexpr unsigned long long k_max_field = 1'000'000'000;
 util::Error not_a_time(std::string_view text) {
   return util::Error{"\"" + std::string(text) + "\" is no time limit",
                      "write minutes (90), HH:MM:SS (01:30:00), D-HH:MM:SS (2-00:00:00) or 48h, 30m, 2d"};
-}
-
-/// "2d", "1h30m": units in falling order, each at most once.
-std::optional<Seconds> parse_units(std::string_view text) {
-  Seconds total{0};
-  long previous = 1'000'000;
-  while (!text.empty()) {
-    const auto digits = text.find_first_not_of("0123456789");
-    if (digits == std::string_view::npos || digits == 0) return std::nullopt;
-    const auto count = util::parse_unsigned(text.substr(0, digits));
-    long unit = 0;
-    switch (text[digits]) {
-    case 'd': unit = 86400; break;
-    case 'h': unit = 3600; break;
-    case 'm': unit = 60; break;
-    case 's': unit = 1; break;
-    default: return std::nullopt;
-    }
-    if (!count || *count > k_max_field || unit >= previous) return std::nullopt;
-    total += Seconds(static_cast<long long>(*count) * unit);
-    previous = unit;
-    text.remove_prefix(digits + 1);
-  }
-  return total;
 }
 
 /// Slurm's own forms: [D-]H[:M[:S]] with days, [H:]M[:S] without.
@@ -74,6 +49,30 @@ std::optional<Seconds> parse_slurm(std::string_view text) {
 }
 
 } // namespace
+
+std::optional<Seconds> parse_units(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  Seconds total{0};
+  long previous = 1'000'000;
+  while (!text.empty()) {
+    const auto digits = text.find_first_not_of("0123456789");
+    if (digits == std::string_view::npos || digits == 0) return std::nullopt;
+    const auto count = util::parse_unsigned(text.substr(0, digits));
+    long unit = 0;
+    switch (text[digits]) {
+    case 'd': unit = 86400; break;
+    case 'h': unit = 3600; break;
+    case 'm': unit = 60; break;
+    case 's': unit = 1; break;
+    default: return std::nullopt;
+    }
+    if (!count || *count > k_max_field || unit >= previous) return std::nullopt;
+    total += Seconds(static_cast<long long>(*count) * unit);
+    previous = unit;
+    text.remove_prefix(digits + 1);
+  }
+  return total;
+}
 
 util::Result<Walltime> Walltime::parse(std::string_view text) {
   const auto trimmed = util::trim(text);

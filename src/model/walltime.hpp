@@ -3,12 +3,16 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "util/result.hpp"
 
 namespace hpcml::model {
+
+/// "2d", "1h30m", "0s": units in falling order, each at most once. Nothing where it is no such time.
+std::optional<std::chrono::seconds> parse_units(std::string_view text);
 
 /// A time limit in whole seconds. Read as Slurm reads it: "90" is minutes, "MM:SS", "HH:MM:SS", "D-H",
 /// "D-H:M", "D-H:M:S". For people also "48h", "30m", "2d", "1h30m" (Slurm refuses these; they are rendered in

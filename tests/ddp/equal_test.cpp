@@ -11,13 +11,7 @@ namespace {
 
 /// Runs the ranks and checks each one's largest differences; returns what rank 0 found.
 nlohmann::json check_equal(int ranks, const std::vector<std::string>& wishes, double bound = 1e-12) {
-  std::vector<int> present;
-  for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
-  const auto run = run_ranks(ranks, present, [&](int) {
-    std::vector<std::string> words = {ddp_rank(), "equal"};
-    words.insert(words.end(), wishes.begin(), wishes.end());
-    return words;
-  });
+  const auto run = run_all_ranks(ranks, {ddp_rank(), "equal"}, wishes);
   INFO(run.transcript());
   for (int rank = 0; rank < ranks; ++rank) {
     INFO("rank " << rank);

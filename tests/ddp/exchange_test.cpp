@@ -11,13 +11,7 @@ using Catch::Contains;
 namespace {
 
 Run exchange(int ranks, const std::vector<std::string>& wishes) {
-  std::vector<int> present;
-  for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
-  return run_ranks(ranks, present, [&](int) {
-    std::vector<std::string> words = {ddp_rank(), "exchange"};
-    words.insert(words.end(), wishes.begin(), wishes.end());
-    return words;
-  });
+  return run_all_ranks(ranks, {ddp_rank(), "exchange"}, wishes);
 }
 
 nlohmann::json said_by(const Run& run, int rank) { return nlohmann::json::parse(run.ranks.at(rank).out); }

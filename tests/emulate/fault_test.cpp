@@ -38,8 +38,8 @@ TEST_CASE("a job outlives a cut of its node's links and a restart of slurmctld",
   const auto result = cluster.run(
       "booted() { scontrol show config | grep BOOT_TIME; }; before=$(booted); "
       "srun -t 5 -w node002 bash -c 'name=$(ls /sys/class/net | grep -v ^lo); "
-      "until [ $(cat /sys/class/net/$name/carrier) = 0 ]; do sleep 0.1; done; echo cut; "
-      "until [ $(cat /sys/class/net/$name/carrier) = 1 ]; do sleep 0.1; done; echo whole'; "
+      "carrier() { for i in {1..600}; do [ $(cat /sys/class/net/$name/carrier) != $1 ] || return 0; "
+      "sleep 0.1; done; return 1; }; carrier 0 && echo cut; carrier 1 && echo whole'; "
       "echo code $?; srun -t 5 -w node001 bash -c 'tc qdisc show dev $(ls /sys/class/net | grep -v ^lo) | "
       "grep -o [0-9]*Mbit'; "
       "for i in {1..600}; do now=$(booted) && [ \"$now\" != \"$before\" ] && break; sleep 0.1; done; "

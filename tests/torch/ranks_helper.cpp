@@ -64,6 +64,13 @@ Run run_ranks(int world_size, const std::vector<int>& present,
   return run;
 }
 
+Run run_all_ranks(int world_size, std::vector<std::string> first, const std::vector<std::string>& more) {
+  std::vector<int> present;
+  for (int rank = 0; rank < world_size; ++rank) present.push_back(rank);
+  first.insert(first.end(), more.begin(), more.end());
+  return run_ranks(world_size, present, [&](int) { return first; });
+}
+
 std::string helper_path() { return std::string(HPCML_BINARY_DIR) + "/libexec/hpcml/hpcml-torch"; }
 std::string train_path() { return std::string(HPCML_BINARY_DIR) + "/bin/train_ddp"; }
 std::string resume_path() { return std::string(HPCML_BINARY_DIR) + "/bin/resume_ddp"; }

@@ -28,6 +28,9 @@ Run run_ranks(int world_size, const std::vector<int>& present,
               const std::function<std::vector<std::string>(int)>& words,
               const std::map<std::string, std::string>& extra_env = {}, int port = 0);
 
+/// All ranks of the world, with the same words: `first`, then `more`.
+Run run_all_ranks(int world_size, std::vector<std::string> first, const std::vector<std::string>& more);
+
 /// The programs under test.
 std::string helper_path();
 std::string train_path();

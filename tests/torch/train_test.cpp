@@ -27,13 +27,7 @@ struct ReportFolder {
 };
 
 Run train(int ranks, const std::vector<std::string>& flags) {
-  std::vector<int> present;
-  for (int rank = 0; rank < ranks; ++rank) present.push_back(rank);
-  return run_ranks(ranks, present, [&](int) {
-    std::vector<std::string> words = {train_path(), "--backend", "gloo"};
-    words.insert(words.end(), flags.begin(), flags.end());
-    return words;
-  });
+  return run_all_ranks(ranks, {train_path(), "--backend", "gloo"}, flags);
 }
 
 } // namespace
