@@ -38,12 +38,12 @@ says where torch is looked for and what is kept.
 
 Exit codes: 0 built, or there already, 5 something is missing (all of it is named) or does not compile.)";
 
-void print_built(const std::string& summary, bool was_there, const TorchBuildOptions& options) {
+void print_built(const torch_build::Built& found, const TorchBuildOptions& options) {
   if (options.format == "json") {
-    std::printf("%s\n", summary.c_str());
+    std::printf("%s\n", found.summary.c_str());
     return;
   }
-  const auto built = nlohmann::json::parse(summary, nullptr, false);
+  const auto built = nlohmann::json::parse(found.summary, nullptr, false);
   if (!built.is_object()) return;
   if (options.flags) {
     std::printf("%s\n", util::join(built.value("flags", std::vector<std::string>{}), " ").c_str());
@@ -61,10 +61,11 @@ void print_built(const std::string& summary, bool was_there, const TorchBuildOpt
   std::printf("helper    %s\n", text("helper").c_str());
   std::printf("library   %s\n", text("library").c_str());
   std::printf("headers   %s\n", text("include").c_str());
-  std::printf("%s\n", was_there ? "ok: it was built before"
-                                : ("ok: built in " +
-                                   std::to_string(static_cast<int>(built.value("seconds", 0.0) + 0.5)) + " s")
-                                      .c_str());
+  std::printf("%s\n", found.was_there
+                          ? "ok: it was built before"
+                          : ("ok: built in " +
+                             std::to_string(static_cast<int>(built.value("seconds", 0.0) + 0.5)) + " s")
+                                .c_str());
 }
 
 int run_torch_build(const TorchBuildOptions& options, const Context& context) {
@@ -78,13 +79,13 @@ int run_torch_build(const TorchBuildOptions& options, const Context& context) {
       print_error(inside.error(), context.colour);
       return k_world_failed;
     }
-    print_built(inside->summary, inside->was_there, options);
+    print_built(*inside, options);
     return k_ok;
   }
   const auto outcome = torch_build::run_build(options.request, context.env, cwd, print_note);
   for (const auto& problem : outcome.problems) print_error(problem, context.colour);
   if (!outcome.built) return k_world_failed;
-  print_built(outcome.built->summary, outcome.built->was_there, options);
+  print_built(*outcome.built, options);
   return k_ok;
 }
 
@@ -110,8 +111,7 @@ void add_torch(CLI::App& app, Context& context, int& exit_code) {
       ->add_option("--cache", options->request.cache,
                    "where it is kept (XDG_CACHE_HOME/hpcml/torch, else below ~/.cache)")
       ->type_name("DIR");
-  build
-      ->add_option("--jobs,-j", options->request.jobs, "compilers at a time (one per core, at most 4)")
+  build->add_option("--jobs,-j", options->request.jobs, "compilers at a time (one per core, at most 4)")
       ->type_name("N")
       ->check(CLI::Range(1U, 1024U));
   build->add_flag("--force", options->request.anew, "compile also what is there already");

@@ -31,13 +31,6 @@ std::vector<std::string> helper_words(std::vector<std::string> words, const Rank
   return words;
 }
 
-util::Result<PreflightProgram> choose_program(const LaunchRequest& request, const RankSetup& setup,
-                                              const Surroundings& here) {
-  if (here.choose_preflight) return here.choose_preflight(request.command, setup.env);
-  if (auto helper = find_torch_helper(here.program)) return PreflightProgram{{*helper}, ""};
-  return Error{"hpcml-torch is not beside " + here.program, "build hpcml with LibTorch (HPCML_TORCH=ON)"};
-}
-
 } // namespace
 
 std::optional<std::string> find_torch_helper(const std::string& program) {
@@ -84,7 +77,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   const auto failure = [&](int code, Error error) {
     return Failure{code, "preflight", std::move(error), setup.world.layout.rank, here.host};
   };
-  const auto program = choose_program(request, setup, here);
+  const auto program = here.choose_preflight(request.command, setup.env);
   if (!program)
     return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
                                      program.error().hint + ", or leave --preflight out"});

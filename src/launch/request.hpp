@@ -76,7 +76,7 @@ struct Surroundings {
   std::string program;                ///< path of the running hpcml
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
-  ChoosePreflight choose_preflight; ///< unset: the helper beside the program
+  ChoosePreflight choose_preflight; ///< set where ranks may have --preflight
 };
 
 } // namespace hpcml::launch

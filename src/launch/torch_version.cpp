@@ -128,7 +128,8 @@ TorchFound torch_of_python(const std::string& program, const std::vector<std::st
   return not_found(Kind::none, program + " has no torch");
 }
 
-/// torch's version beside one of its libraries: in pip's package, in LibTorch's archive, in conda's folders.
+} // namespace
+
 std::optional<TorchFound> torch_around(const std::string& folder, const FileView& files) {
   const auto parent = folder + "/..";
   if (const auto text = files.read(parent + "/version.py", k_most_of_a_version_file))
@@ -142,6 +143,8 @@ std::optional<TorchFound> torch_around(const std::string& folder, const FileView
     if (const auto version = quoted_behind(*text, "set(PACKAGE_VERSION")) return found_at(*version, config);
   return std::nullopt;
 }
+
+namespace {
 
 TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot& env, const FileView& files) {
   const auto needs = read_elf_needs(program, files);

@@ -54,6 +54,9 @@ struct TorchFound {
   std::string why;      ///< where not found: a clause for people, "bash is a shell script …"
 };
 
+/// torch's version beside one of its libraries: in pip's package, in LibTorch's archive, in conda's folders.
+std::optional<TorchFound> torch_around(const std::string& folder, const FileView& files);
+
 /// The torch that `command` will import or is linked with, in a rank's environment `env`, started in folder
 /// `cwd`.
 TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "torch_build/build.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <unistd.h>
@@ -89,7 +90,9 @@ private:
     if (failures.empty()) return util::Done{};
     // What NCCL's header needs differs from release to release of torch, so the compiler is asked and not a
     // table.
-    if (nccl) {
+    const bool killed =
+        std::any_of(failures.begin(), failures.end(), [](const auto& one) { return one.killed; });
+    if (nccl && !killed) {
       x_package.no_nccl =
           "without NCCL, whose header does not compile here: " + first_errors(failures.front().output);
       nccl = false;
@@ -146,8 +149,7 @@ private:
     fs::remove_all(folder(), error);
     fs::rename(stage, folder(), error);
     // Somebody on another machine was faster, who built the same.
-    if (error && ::access((folder() + "/" + k_helper_name).c_str(), X_OK) != 0)
-      return Error{"cannot make " + folder() + ": " + error.message()};
+    if (error && !is_built(folder())) return Error{"cannot make " + folder() + ": " + error.message()};
     return util::Done{};
   }
 
@@ -190,10 +192,9 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
       if (auto old = try_compiler(*compiler, 17, env)) outcome.problems.push_back(*old);
     return outcome;
   }
-  const auto key = build_key(package, compiler_identity(*compiler), !search.package->gpu_defines.empty());
+  const auto key = build_key(package, file_identity(*compiler), *search.package);
   const auto folder = *cache + "/" + key;
-  const auto is_there = [&] { return ::access((folder + "/" + k_helper_name).c_str(), X_OK) == 0; };
-  if (!request.anew && is_there()) {
+  if (!request.anew && is_built(folder)) {
     outcome.built = read_built(folder, true);
     return outcome;
   }
@@ -202,7 +203,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
     return outcome;
   }
   const util::FileLock lock(*cache + "/" + key + ".lock");
-  bool was_there = !request.anew && is_there(); // another process was at it while we waited
+  bool was_there = !request.anew && is_built(folder); // another process was at it while we waited
   if (!was_there) {
     Build build(*search.package, *compiler, *cache, key, env, say);
     if (const auto done = build.run(request.jobs == 0 ? default_jobs() : request.jobs); !done) {

@@ -53,29 +53,36 @@ util::Result<std::string> make_cache(const std::string& wanted, const util::EnvS
   return folder;
 }
 
+std::string file_identity(const std::string& path) {
+  struct stat found {};
+  ::stat(path.c_str(), &found);
+  return path + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
+}
+
 std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources) {
   const auto library = package.lib + "/libtorch_cpu.so";
-  struct stat found {};
-  ::stat(library.c_str(), &found);
-  auto all =
-      k_manner + library + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
+  auto all = k_manner + file_identity(library);
   for (const auto& file : sources)
     all += " " + util::hex16(util::fnv1a(file.name)) + util::hex16(util::fnv1a(file.text));
   return "torch-" + as_name(package.version) + "-abi" + (package.abi.empty() ? "x" : package.abi) + "-" +
          util::hex16(util::fnv1a(all));
 }
 
-std::string build_key(const std::string& package_key, const std::string& compiler_identity, bool nccl) {
-  return package_key + "-" + util::hex16(util::fnv1a(compiler_identity + (nccl ? " nccl" : "")));
+std::string build_key(const std::string& package_key, const std::string& compiler_identity,
+                      const TorchPackage& package) {
+  const auto gpu = util::join(package.gpu_defines, " ") + " " + util::join(package.gpu_includes, " ");
+  return package_key + "-" + util::hex16(util::fnv1a(compiler_identity + " " + gpu));
+}
+
+bool is_built(const std::string& folder) {
+  return ::access((folder + "/" + k_helper_name).c_str(), X_OK) == 0;
 }
 
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key) {
   std::optional<std::string> newest;
-  if (cache.empty()) return newest;
   for (const auto& name : launch::live_files().names(cache)) {
     const auto folder = cache + "/" + name;
-    if (!name.starts_with(package_key + "-") || ::access((folder + "/" + k_helper_name).c_str(), X_OK) != 0)
-      continue;
+    if (!name.starts_with(package_key + "-") || !is_built(folder)) continue;
     if (!newest || time_of(folder) > time_of(*newest)) newest = folder;
   }
   return newest;

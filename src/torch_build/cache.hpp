@@ -20,12 +20,19 @@ util::Result<std::string> torch_cache(const util::EnvSnapshot& env);
 util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
                                      const std::string& cwd);
 
+/// Path, size and time of a file: it is another one where they differ.
+std::string file_identity(const std::string& path);
+
 /// The name of all builds for this torch by this hpcml: version, ABI, and a number of the library (its place,
 /// size and time) and of the sources.
 std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources);
 
-/// The name of one of them: by this compiler.
-std::string build_key(const std::string& package_key, const std::string& compiler_identity, bool nccl);
+/// The name of one of them: by this compiler, with these headers of NCCL and the driver.
+std::string build_key(const std::string& package_key, const std::string& compiler_identity,
+                      const TorchPackage& package);
+
+/// Whether this folder of the cache holds a whole build.
+bool is_built(const std::string& folder);
 
 /// The newest folder in the cache that was built for the package; nothing where there is none. For nodes
 /// without a compiler, too.

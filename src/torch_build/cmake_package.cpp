@@ -10,7 +10,7 @@ namespace hpcml::torch_build {
 namespace {
 
 constexpr const char* k_config =
-    R"(# find_package(hpcml COMPONENTS ddp): hpcml::ddp as `hpcml torch build` compiled it, with the torch that it is for.
+    R"(# find_package(hpcml COMPONENTS ddp): hpcml::ddp as `hpcml torch build` compiled it.
 get_filename_component(hpcml_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(hpcml_TORCH_VERSION @VERSION@)
 set(hpcml_ddp_FOUND TRUE)

@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <sched.h>
 #include <thread>
 
+#include "topo/live_node.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::torch_build {
 
 unsigned default_jobs() {
-  cpu_set_t cpus;
-  const int count = ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
-  return static_cast<unsigned>(std::clamp(count, 1, 4));
+  const auto cpus = topo::read_allowed_cpus();
+  return static_cast<unsigned>(std::clamp<std::size_t>(cpus ? cpus->size() : 1, 1, 4));
 }
 
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
@@ -38,10 +37,11 @@ std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, u
       failed = true;
       std::string text = output ? output->err : output.error().what;
       // A compiler that the kernel killed says nothing: as a rule for want of memory.
-      if (output && output->exit_code > 128)
+      const bool killed = output && output->exit_code > 128;
+      if (killed)
         text += "\nerror: the compiler was ended by signal " + std::to_string(output->exit_code - 128) +
                 "; with less memory than it needs, --jobs 1 may help";
-      failures.push_back({steps[at], text});
+      failures.push_back({steps[at], text, killed});
     }
   };
   std::vector<std::thread> workers;

@@ -14,7 +14,8 @@ namespace hpcml::torch_build {
 /// What did not compile.
 struct CompileFailure {
   CompileStep step;
-  std::string output; ///< all that the compiler said
+  std::string output;  ///< all that the compiler said
+  bool killed = false; ///< by a signal: the source need not be wrong
 };
 
 /// One per core that this process may use, between 1 and 4.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "torch_build/compiler.hpp"
 
-#include <sys/stat.h>
-
+#include "torch_build/compile_all.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -41,12 +40,6 @@ util::Result<std::string> find_compiler(const util::EnvSnapshot& env) {
                      "load the cluster's compiler module (module load gcc), or set CXX"};
 }
 
-std::string compiler_identity(const std::string& compiler) {
-  struct stat found {};
-  ::stat(compiler.c_str(), &found);
-  return compiler + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
-}
-
 std::string compiler_name(const std::string& compiler, const util::EnvSnapshot& env) {
   const auto said = util::run_process({compiler, "--version"}, env, k_limit);
   if (!said || said->exit_code != 0 || said->out.empty()) return compiler;
@@ -59,10 +52,7 @@ std::optional<util::Error> try_compiler(const std::string& compiler, unsigned cx
   const auto tried = util::run_process({compiler, "-std=" + standard, "-x", "c++", "-fsyntax-only", "-"}, env,
                                        k_limit, sample_of(cxx_standard));
   if (tried && tried->exit_code == 0) return std::nullopt;
-  std::string why = tried ? "" : tried.error().what;
-  if (tried)
-    for (const auto& line : util::split(tried->err, '\n'))
-      if (why.empty() && line.find("error") != std::string::npos) why = std::string(util::trim(line));
+  const auto why = tried ? first_errors(tried->err) : tried.error().what;
   const auto name = compiler_name(compiler, env);
   return util::Error{compiler + (name == compiler ? "" : " (" + name + ")") + " does not compile C++" +
                          std::to_string(cxx_standard) + ", which this torch's headers are written in" +

@@ -13,9 +13,6 @@ namespace hpcml::torch_build {
 /// $CXX, else the first of c++, g++ and clang++ in PATH: an absolute path. No program is run.
 util::Result<std::string> find_compiler(const util::EnvSnapshot& env);
 
-/// Tells two compilers apart without running them: by path, size and time of the file.
-std::string compiler_identity(const std::string& compiler);
-
 /// "g++ (Debian 12.2.0-14) 12.2.0": the first line of what it says of itself; its path where it says nothing.
 std::string compiler_name(const std::string& compiler, const util::EnvSnapshot& env);
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "chain/unknown_words.hpp"
 #include "launch/preflight_check.hpp"
 #include "launch/torch_version.hpp"
 #include "torch_build/cache.hpp"
@@ -61,7 +62,7 @@ struct ProbePython {
 std::optional<ProbePython> find_python(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                                        const std::string& cwd) {
   std::vector<std::string> programs;
-  if (!command.empty() && util::base_name(command[0]).starts_with("python")) programs.push_back(command[0]);
+  if (!command.empty() && chain::is_python(command[0])) programs.push_back(command[0]);
   programs.insert(programs.end(), {"python3", "python"});
   for (const auto& program : programs) {
     auto found = launch::find_torch({program}, env, cwd);

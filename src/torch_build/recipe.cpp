@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "torch_build/recipe.hpp"
 
-#include "launch/torch_version.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::torch_build {
@@ -61,14 +60,11 @@ Words torch_libraries(const TorchPackage& package) {
   for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
     words.push_back(package.lib + "/" + name);
   // GPU kernels register themselves when their library is loaded, so the linker may not drop it as unused.
-  words.emplace_back("-Wl,--no-as-needed");
-  const auto first = words.size();
-  for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
-    if (launch::live_files().there(package.lib + "/" + name)) words.push_back(package.lib + "/" + name);
-  if (words.size() == first)
-    words.pop_back();
-  else
+  if (!package.gpu_libraries.empty()) {
+    words.emplace_back("-Wl,--no-as-needed");
+    append(words, package.gpu_libraries);
     words.emplace_back("-Wl,--as-needed");
+  }
   // What torch itself needs (the driver's library, a module's BLAS) the machine that builds may lack.
   append(words, {"-Wl,--unresolved-symbols=ignore-in-shared-libs", "-pthread"});
   return words;

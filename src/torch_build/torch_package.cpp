@@ -21,10 +21,7 @@ constexpr const char* k_header = "torch/csrc/api/include/torch/version.h";
 constexpr const char* k_gloo_header = "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp";
 constexpr const char* k_library = "libtorch_cpu.so";
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
+bool is_there(const fs::path& path) { return launch::live_files().there(path.string()); }
 
 std::string text_of(const fs::path& path) { return util::read_file(path).value_or(""); }
 
@@ -114,13 +111,9 @@ std::string series_of(const std::string& version) {
 /// The library's version, from another source than the headers: the wheel's file, LibTorch's, the file's own
 /// name.
 std::string library_version(const Folders& folders) {
-  for (const auto& line : util::split(text_of(fs::path(folders.lib) / "../version.py"), '\n')) {
-    if (!line.starts_with("__version__")) continue;
-    const auto open = line.find('\''), close = line.rfind('\'');
-    if (open < close) return line.substr(open + 1, close - open - 1);
-  }
-  const auto archive = std::string(util::trim(text_of(fs::path(folders.lib) / "../build-version")));
-  if (!archive.empty()) return archive;
+  if (const auto found = launch::torch_around(folders.lib, launch::live_files());
+      found && !found->text.empty())
+    return found->text;
   std::error_code ignored;
   const auto real = fs::canonical(fs::path(folders.lib) / k_library, ignored).string();
   const auto number = real.find(".so.");
@@ -155,6 +148,8 @@ TorchSearch judge_package(const Folders& folders) {
   package.abi = abi_of(text_of(fs::path(folders.lib) / "../share/cmake/Torch/TorchConfig.cmake"));
   if (package.abi.empty())
     package.abi = abi_of(text_of(fs::path(folders.lib) / "cmake/Torch/TorchConfig.cmake"));
+  for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
+    if (is_there(fs::path(folders.lib) / name)) package.gpu_libraries.push_back(folders.lib + "/" + name);
   result.package = std::move(package);
   return result;
 }

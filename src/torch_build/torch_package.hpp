@@ -19,9 +19,10 @@ struct TorchPackage {
   std::string lib;     ///< folder of libtorch_cpu.so
   std::string abi;     ///< of std::string, "0" or "1"; empty: it does not say, so the compiler's own
   unsigned cxx_standard = 17;
-  std::vector<std::string> gpu_includes; ///< where NCCL's and the driver's headers are
-  std::vector<std::string> gpu_defines;  ///< empty: without NCCL
-  std::string no_nccl;                   ///< why without, for people
+  std::vector<std::string> gpu_libraries; ///< torch's own, which its kernels are in
+  std::vector<std::string> gpu_includes;  ///< where NCCL's and the driver's headers are
+  std::vector<std::string> gpu_defines;   ///< empty: without NCCL
+  std::string no_nccl;                    ///< why without, for people
 };
 
 /// The torch, or all that is wrong with what there is.

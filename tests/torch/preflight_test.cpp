@@ -8,6 +8,7 @@
 #include "free_port.hpp"
 #include "ranks_helper.hpp"
 #include "util/text.hpp"
+#include "wrong_preflight_lines.hpp"
 
 using namespace hpcml;
 using namespace torch_test;
@@ -248,12 +249,7 @@ TEST_CASE("launch says before the program starts that its port is taken, and in 
 }
 
 TEST_CASE("the helper explains what is wrong with its command line") {
-  for (const auto& words : std::vector<std::vector<std::string>>{{},
-                                                                 {"preflite"},
-                                                                 {"preflight", "--timeout"},
-                                                                 {"preflight", "--timeout", "0"},
-                                                                 {"preflight", "--backend", "mpi"},
-                                                                 {"preflight", "--colour", "red"}}) {
+  for (const auto& words : test::wrong_preflight_lines()) {
     std::vector<std::string> all = {helper_path()};
     all.insert(all.end(), words.begin(), words.end());
     const auto output = util::run_process(all, util::EnvSnapshot::of_process());

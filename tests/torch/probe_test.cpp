@@ -23,7 +23,7 @@ std::vector<std::string> probe_words(const std::vector<std::string>& flags) {
   return words;
 }
 
-bool has_python() { return std::string(HPCML_TORCH_PYTHON).empty() == false; }
+bool has_python() { return !std::string(HPCML_TORCH_PYTHON).empty(); }
 
 /// The events' names in order, each with its keys: what those who read the lines depend on.
 std::string shape_of(const std::string& output) {

@@ -31,10 +31,6 @@ std::string put(const fs::path& path, const std::string& text, unsigned mode = 0
   return path.string();
 }
 
-bool has_word(const std::vector<std::string>& words, const std::string& word) {
-  return util::contains(words, word);
-}
-
 } // namespace
 
 TEST_CASE("standard, ABI, headers, NCCL and the library's folder of the torch reach the compiler as words of "
@@ -54,18 +50,18 @@ TEST_CASE("standard, ABI, headers, NCCL and the library's folder of the torch re
   CHECK(words[0] == "/usr/bin/c++");
   for (const char* word : {"-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0", "/opt/my torch/include",
                            "-DUSE_C10D_NCCL", "/cuda/include", "-I/build/src", "/build/src/ddp/network.cpp"})
-    CHECK(has_word(words, word));
-  CHECK(has_word(with.link_helper, "-Wl,-rpath,/opt/my torch/lib"));
-  CHECK(has_word(with.link_helper, with.steps[1].object));
+    CHECK(util::contains(words, word));
+  CHECK(util::contains(with.link_helper, "-Wl,-rpath,/opt/my torch/lib"));
+  CHECK(util::contains(with.link_helper, with.steps[1].object));
   CHECK_FALSE(
-      has_word(with.link_library, with.steps[1].object)); // the helper's own main is not in the library
+      util::contains(with.link_library, with.steps[1].object)); // the helper's own main is not in the library
   const auto without = make_recipe("/usr/bin/c++", package, "/build", sources, false);
-  CHECK_FALSE(has_word(without.steps[0].words, "-DUSE_C10D_NCCL"));
+  CHECK_FALSE(util::contains(without.steps[0].words, "-DUSE_C10D_NCCL"));
   package.include = "/usr/include"; // searched by itself, and last
   package.abi = "";
   const auto system = make_recipe("/usr/bin/c++", package, "/build", sources, false).steps[0].words;
-  CHECK_FALSE(has_word(system, "/usr/include"));
-  CHECK(has_word(system, "/usr/include/torch/csrc/api/include"));
+  CHECK_FALSE(util::contains(system, "/usr/include"));
+  CHECK(util::contains(system, "/usr/include/torch/csrc/api/include"));
   CHECK_FALSE(holds(util::join(system, " "), "CXX11_ABI"));
 }
 

@@ -9,6 +9,7 @@
 #include "torch_build/sources.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
+#include "wrong_preflight_lines.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -126,16 +127,16 @@ TEST_CASE("the Python checks say what is wrong with their command line and with 
   const auto python = [&](const std::vector<std::string>& words) {
     std::vector<std::string> all = {"/usr/bin/python3", "-I", *folder};
     all.insert(all.end(), words.begin(), words.end());
-    const auto output = util::run_process(all, util::EnvSnapshot::of_process());
+    auto env = util::EnvSnapshot::of_process();
+    for (const char* variable : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) env.unset(variable);
+    const auto output = util::run_process(all, env);
     REQUIRE(output);
     return *output;
   };
-  for (const auto& words : std::vector<std::vector<std::string>>{{},
-                                                                 {"preflite"},
-                                                                 {"preflight", "--timeout"},
-                                                                 {"preflight", "--timeout", "0"},
-                                                                 {"preflight", "--backend", "mpi"},
-                                                                 {"preflight", "--colour", "red"}}) {
+  const auto alone = python({"preflight"});
+  CHECK(alone.exit_code == 5);
+  CHECK(holds(alone.err, "WORLD_SIZE is not set; RANK is not set"));
+  for (const auto& words : test::wrong_preflight_lines()) {
     const auto output = python(words);
     CHECK(output.exit_code == 2);
     CHECK(holds(output.err, "hpcml-probe: error:"));

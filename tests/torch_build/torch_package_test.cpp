@@ -153,9 +153,12 @@ TEST_CASE("builds differ by torch, ABI, library, sources, compiler and NCCL") {
   const auto key = torch_build::package_key(package, sources);
   CHECK(key == torch_build::package_key(package, sources));
   CHECK(key.starts_with("torch-2.4.2-abi0-"));
-  add(torch_build::build_key(key, "/usr/bin/g++ 1 2", false));
-  add(torch_build::build_key(key, "/usr/bin/g++ 1 3", false));
-  add(torch_build::build_key(key, "/usr/bin/g++ 1 2", true));
+  add(torch_build::build_key(key, "/usr/bin/g++ 1 2", package));
+  add(torch_build::build_key(key, "/usr/bin/g++ 1 3", package));
+  package.gpu_defines = {"USE_C10D_NCCL"};
+  add(torch_build::build_key(key, "/usr/bin/g++ 1 2", package));
+  package.gpu_includes = {"/opt/cuda/include"}; // a header that was missing is there now
+  add(torch_build::build_key(key, "/usr/bin/g++ 1 2", package));
 }
 
 TEST_CASE("what was built is found by nodes without a compiler, too, and half a build is not") {

@@ -2,6 +2,8 @@
 # The helper's command line (src/torch/main.cpp).
 import sys
 
+from hpcml_probe.rank_env import RankEnv
+
 OK, USAGE, WORLD_FAILED = 0, 2, 5
 
 HELP = """usage: hpcml-probe info
@@ -83,10 +85,11 @@ def main(words):
         if words[0] not in ("info", "preflight"):
             raise UsageError("unknown command '%s'" % words[0])
         options = parse_preflight(words[1:]) if words[0] == "preflight" else None
+        env = RankEnv() if options else None
         # Importing torch takes seconds: not before what is wrong without it has been said.
         from hpcml_probe import preflight
 
-        return preflight.run_preflight(options) if options else preflight.run_info()
+        return preflight.run_preflight(options, env) if options else preflight.run_info()
     except UsageError as error:
         sys.stderr.write("hpcml-probe: error: %s\n%s" % (error, HELP))
         return USAGE

@@ -12,7 +12,6 @@ from hpcml_probe import checks
 from hpcml_probe.group import Communicator, has_nccl, resolve_backend
 from hpcml_probe.json_line import line_of, write_line
 from hpcml_probe.network import Listener, choose_interface, host_name, own_connections, wait_until_reachable
-from hpcml_probe.rank_env import RankEnv
 from hpcml_probe.rendezvous import PhaseError, PhaseMeeting
 from hpcml_probe.search import search_culprit
 
@@ -150,8 +149,7 @@ def run_phases(env, options, watchdog):
     phases.meeting.finish()
 
 
-def run_preflight(options):
-    env = RankEnv()
+def run_preflight(options, env):
     if options.backend == "auto":
         options.backend = env.backend
     watchdog = Watchdog(env, options.deadline or 8 * options.timeout + 150)
