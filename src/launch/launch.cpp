@@ -96,6 +96,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     Supervisor supervisor(request, here, node);
     if (store) supervisor.meet_at(store->pid);
     outcome = supervisor.run();
+    if (store && store->part >= 0) outcome = supervisor.part_from_store(outcome, store->part);
   }
   for (auto& cache : caches) release_cache(cache);
   if (outcome.signal != 0) end_by_signal(outcome.signal);

@@ -293,7 +293,7 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
                                      const LaunchRequest& request, const Surroundings& here,
-                                     store::Activity* activity) {
+                                     store::Activity* activity, bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
   // The port that was asked for is the program's where that serves itself.
@@ -303,6 +303,7 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
   if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
   auto order = order_of(world, here, ports);
   order.activity = activity;
+  order.stays_for_others = stays_for_others;
   return start_store_child(order);
 }
 
@@ -311,7 +312,7 @@ std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& 
   const World& world = node->world;
   node->env.unset(k_store_variable); // somebody else's
   if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return std::nullopt;
-  const auto store = serve_ranks(node, request, here);
+  const auto store = serve_ranks(node, request, here, nullptr, world.layout.node_count() > 1);
   if (!store) {
     narrate("hpcml launch: " + store.error().what);
     return std::nullopt;

@@ -28,10 +28,11 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
 /// Whether the launchers of a world's ranks meet; the same for all of them.
 bool is_to_meet(const World& world, const LaunchRequest& request);
 
-/// Serves for the ranks of node's world as a child of this process; `activity` hears of their programs.
+/// Serves for the ranks of node's world as a child of this process; `activity` hears of their programs. One
+/// that `stays_for_others` can be told to (`StoreChild::part`).
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
                                      const LaunchRequest& request, const Surroundings& here,
-                                     store::Activity* activity = nullptr);
+                                     store::Activity* activity = nullptr, bool stays_for_others = false);
 
 /// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
 /// another node's launcher does, and a sentence on standard error where it cannot. The child that serves.

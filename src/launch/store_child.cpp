@@ -7,12 +7,14 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch/failure.hpp"
+#include "launch/rendezvous.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::launch {
@@ -139,13 +141,15 @@ void ignore_signals() {
 
 Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
                                       const std::vector<std::uint16_t>& ports,
-                                      const std::function<util::Status(store::Listening)>& serve) {
+                                      const std::function<util::Status(store::Listening)>& serve, int kept) {
   TRY(auto listening, store::listen_at_first(addresses, ports));
   const pid_t parent = ::getpid(), pid = ::fork();
   if (pid == 0) {
     if (!util::end_with(parent)) ::_exit(1);
     ignore_signals();
-    keep_only(listening.sockets);
+    auto open = listening.sockets;
+    if (kept >= 0) open.push_back(kept);
+    keep_only(std::move(open));
     if (::chdir("/") != 0) ::_exit(1);
     store::raise_file_limit();
     const auto ended = serve(std::move(listening));
@@ -158,13 +162,21 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
 }
 
 Result<StoreChild> start_store_child(const StoreOrder& order) {
-  return start_child_server(order.addresses, order.ports, [&](store::Listening listening) {
+  const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
+  const auto serve_here = [&](store::Listening listening) {
     store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
     meeting.set_port(listening.port);
     meeting.set_activity(order.activity);
+    if (part >= 0) meeting.stay_for_others(local_addresses());
     store::Server server(std::move(listening), {}, meeting);
-    return server.run(-1);
-  });
+    return server.run(part);
+  };
+  auto child = start_child_server(order.addresses, order.ports, serve_here, part);
+  if (child)
+    child->part = part;
+  else if (part >= 0)
+    ::close(part);
+  return child;
 }
 
 Result<std::uint16_t> leave_store(const StoreOrder& order) {

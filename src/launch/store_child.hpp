@@ -21,6 +21,7 @@ struct StoreOrder {
   std::vector<std::string> addresses;  ///< numeric; none: all of this node's
   std::vector<std::uint16_t> ports;    ///< the first that is free; 0: any
   store::Activity* activity = nullptr; ///< of the programs, where somebody wants to know
+  bool stays_for_others = false;       ///< a child that serves can be told to stay for other nodes' programs
 };
 
 /// This process heeds no signal but those that nobody can ignore. What is sent to the step or its terminal is
@@ -31,15 +32,18 @@ void ignore_signals();
 struct StoreChild {
   std::uint16_t port = 0;
   pid_t pid = -1;
+  int part = -1; ///< an eventfd: once it is written to, the child ends when no other node's program is there
 };
 
 /// Serves as a child of this process, until it ends. Returns once clients can come.
 util::Result<StoreChild> start_store_child(const StoreOrder& order);
 
-/// Listens and lets a child of this process serve there; it hears no signals, and ends with this process.
+/// Listens and lets a child of this process serve there; it hears no signals, and ends with this process. Of
+/// this process's descriptors it has `kept`.
 util::Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
                                             const std::vector<std::uint16_t>& ports,
-                                            const std::function<util::Status(store::Listening)>& serve);
+                                            const std::function<util::Status(store::Listening)>& serve,
+                                            int kept = -1);
 
 /// Serves as nobody's child, for the program that this process becomes: while that runs, and afterwards until
 /// the last client has gone. It holds none of this process's files once every rank has come, so that nobody

@@ -49,6 +49,9 @@ public:
 
   /// A child of this process serves the ranks' store: where it ends before them they are ended, too.
   void meet_at(pid_t store);
+  /// After `run`: where all has ended well, tells the child by `part` (`StoreChild`) and waits until it has
+  /// ended, for as long as programs of other nodes need their store. A signal to end is obeyed at once.
+  Outcome part_from_store(const Outcome& ended, int part);
   /// Whether that child has ended, and its number may be somebody else's.
   bool has_lost_store() const { return x_groups.ended_spared(x_store).has_value(); }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -156,6 +157,19 @@ Outcome Supervisor::finish() {
     if (outcome.code == 0) outcome = {128 + x_ending, x_ending};
   }
   return outcome;
+}
+
+Outcome Supervisor::part_from_store(const Outcome& ended, int part) {
+  if (ended.code != 0 || ended.stopped || x_ending != 0) return ended;
+  if (::eventfd_write(part, 1) != 0) return ended;
+  for (;;) {
+    x_groups.reap();
+    if (has_lost_store()) return ended;
+    pollfd signals{x_signals, POLLIN, 0};
+    if (::poll(&signals, 1, -1) < 0 && errno != EINTR) return ended;
+    take_late_signals();
+    if (x_ending != 0) return {128 + x_ending, x_ending};
+  }
 }
 
 void end_by_signal(int signal) {

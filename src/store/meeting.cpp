@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "util/host_names.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::store {
@@ -23,6 +24,21 @@ Meeting::Meeting(MeetingRules rules, Say say)
 void Meeting::connected(ClientId client, const std::string& peer, Time) {
   x_peers[client] = {peer};
   x_watch.connected(client, peer);
+}
+
+void Meeting::stay_for_others(std::vector<std::string> own_addresses) {
+  x_own_addresses = std::move(own_addresses);
+}
+
+/// A program of torch speaks as soon as it has connected; who only listens for who is there does not.
+void Meeting::note_program(ClientId client) {
+  if (!x_own_addresses) return;
+  Peer& peer = x_peers[client];
+  if (peer.elsewhere || util::is_loopback_address(peer.address) ||
+      util::contains(*x_own_addresses, peer.address))
+    return;
+  peer.elsewhere = true;
+  ++x_programs_elsewhere;
 }
 
 void Meeting::say(const std::vector<std::string>& lines) const {
@@ -86,11 +102,13 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
 
 bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
   if (message.op == Op::ping) {
+    note_program(client);
     say(x_roster.program_came(client, x_peers[client].address, message.number, now));
     x_watch.heard(client, message, now);
     return false;
   }
   if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
+    note_program(client);
     if (x_activity != nullptr && changes_store(message)) x_activity->touch(now);
     x_watch.heard(client, message, now);
     return false;
@@ -122,6 +140,7 @@ void Meeting::left(ClientId client, const std::string& peer, const std::string& 
   const auto found = x_peers.find(client);
   if (found == x_peers.end()) return;
   if (found->second.launcher) --x_launchers;
+  if (found->second.elsewhere) --x_programs_elsewhere;
   // It waits for all; a rank that comes later would begin without it.
   if (found->second.leads && --x_leaders == 0 && !all_known()) {
     x_failure = x_roster.name(0) + " has ended before all ranks had come";

@@ -40,6 +40,10 @@ public:
   /// Called once every rank has announced itself, or one has failed, before the others hear of it.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
 
+  /// Where it is to stop it serves on while programs of other nodes are connected: of those that do not come
+  /// from one of these addresses, this node's own, nor from the loopback.
+  void stay_for_others(std::vector<std::string> own_addresses);
+
   /// Programs that change something at the store are noted there.
   void set_activity(Activity* activity) { x_activity = activity; }
 
@@ -51,6 +55,7 @@ public:
   bool heard(ClientId client, const Message& message, Answers& answers, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   bool tick(const Table& table, Time now) override;
+  bool outlasts_stop() const override { return x_programs_elsewhere > 0; }
 
   const Roster& roster() const { return x_roster; }
   /// Clients that are no launchers.
@@ -60,9 +65,11 @@ private:
   std::size_t unknown() const { return programs() - std::min(programs(), x_roster.known_clients()); }
   struct Peer {
     std::string address;
-    bool launcher = false; ///< or another process of hpcml
-    bool leads = false;    ///< it is rank 0's
+    bool launcher = false;  ///< or another process of hpcml
+    bool leads = false;     ///< it is rank 0's
+    bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
   };
+  void note_program(ClientId client);
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
   void welcome(ClientId client, Answers& answers) const;
   bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
@@ -84,6 +91,8 @@ private:
   std::optional<Decision> x_decision;
   std::string x_failure; ///< why the step cannot begin
   std::unordered_map<ClientId, Peer> x_peers;
+  std::optional<std::vector<std::string>> x_own_addresses; ///< none: it stays for nobody
+  std::size_t x_programs_elsewhere = 0;
   std::size_t x_launchers = 0;
   std::size_t x_leaders = 0; ///< connections of rank 0's launcher
   std::vector<ClientId> x_wait_for_decision, x_wait_for_all;

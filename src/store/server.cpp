@@ -211,6 +211,7 @@ util::Status Server::run(int stop) {
   std::array<epoll_event, 512> events;
   x_now = std::chrono::steady_clock::now();
   Time next_tick = x_now + k_tick;
+  bool is_to_stop = false;
   x_observer.begins(x_table, most_clients(x_limits));
   for (;;) {
     const int count = ::epoll_wait(x_epoll, events.data(), static_cast<int>(events.size()), k_tick.count());
@@ -220,7 +221,11 @@ util::Status Server::run(int stop) {
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       const int fd = event.data.fd;
-      if (fd == stop) return util::Done{};
+      if (fd == stop) {
+        is_to_stop = true;
+        ::epoll_ctl(x_epoll, EPOLL_CTL_DEL, stop, nullptr);
+        continue;
+      }
       Connection* client = find(static_cast<ClientId>(fd));
       if (!client) {
         for (const int socket : x_listening.sockets)
@@ -240,7 +245,7 @@ util::Status Server::run(int stop) {
       over = x_observer.tick(x_table, x_now);
     }
     answer_late();
-    if (over) return util::Done{};
+    if (over || (is_to_stop && !x_observer.outlasts_stop())) return util::Done{};
   }
 }
 

@@ -33,6 +33,8 @@ public:
   virtual void round(Answers&, Time) {}
   /// About twice a second; true ends the service.
   virtual bool tick(const Table&, Time) { return false; }
+  /// Asked after each round once the service is to stop; true: it goes on for now.
+  virtual bool outlasts_stop() const { return false; }
 };
 
 struct ServerLimits {
@@ -50,8 +52,8 @@ public:
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Serves until `stop` can be read from (it is not read; -1: never), or the observer has enough. An error
-  /// is the event loop's own.
+  /// Serves until `stop` can be read from (it is not read; -1: never) and the observer does not outlast that,
+  /// or the observer has enough. An error is the event loop's own.
   util::Status run(int stop);
 
   std::uint16_t port() const { return x_listening.port; }

@@ -59,9 +59,8 @@ double number_in(const std::string& text, const std::string& pattern) {
   return std::regex_search(text, found, std::regex(pattern)) ? std::stod(found[1]) : -1;
 }
 
-// Rank 0 ends at once; the others still find the store a second later, and say so in one write. Where a
-// launch of several ranks serves, the store ends with the last rank of its node, rank 1: that one waits for
-// the others.
+// Rank 0 ends at once; the others still find the store a second later, and say so in one write. "outlive":
+// ranks 2 and 3 after rank 1 has gone, too; "first": they end before it.
 const char* const k_program = R"(import datetime, os, sys, time
 import torch
 import torch.distributed as dist
@@ -76,16 +75,16 @@ dist.all_reduce(value)
 dist.barrier()
 say("rank", rank, "of", dist.get_world_size(), "sum", int(value.item()), "at",
     os.environ["MASTER_ADDR"] + ":" + os.environ["MASTER_PORT"], os.environ["HPCML_STORE_ADDR"])
-if rank > 0 and sys.argv[1] == "outlive":
+if rank > 0 and sys.argv[1] != "end":
     from torch.distributed import distributed_c10d
     store = distributed_c10d._get_default_store()
+    before = {"outlive": [[], ["done1"], ["done1"]], "first": [["done2", "done3"], [], []]}
+    if before[sys.argv[1]][rank - 1]:
+        store.wait(before[sys.argv[1]][rank - 1], limit)
     time.sleep(1)
     store.set("late", "yes")
     say("rank", rank, "later", store.get("late").decode())
     store.set("done%d" % rank, "yes")
-    if rank == 1:
-        store.wait(["done2", "done3"], limit)
-        time.sleep(1)
 elif rank > 0:
     time.sleep(0.5)
 os._exit(0)
@@ -112,7 +111,9 @@ for python in $PYTHONS; do
   sbatch -W -o script-$i.out script-$i.sh
   cat > steps-$i.sh <<END
 export OMP_NUM_THREADS=1
-srun -N2 -n2 --ntasks-per-node=1 "$H" launch --bind none --nproc-per-node 2 --store own -- $python -W ignore program.py outlive > stays-$i.out 2>&1
+for order in outlive first; do
+  srun -N2 -n2 --ntasks-per-node=1 "$H" launch --bind none --nproc-per-node 2 --store own -- $python -W ignore program.py \$order > stays-\$order-$i.out 2>&1
+done
 began=\$(date +%s%N)
 srun -N2 -n4 --distribution=cyclic "$H" launch --bind none --store own -- $python -W ignore program.py outlive > bare-$i.out 2>&1
 echo took \$(((\$(date +%s%N) - began) / 1000000)) >> bare-$i.out
@@ -135,7 +136,7 @@ TEST_CASE("ranks of a real torch meet however they are started, and the store st
   nodes.write("program.py", k_program);
   nodes.run("PYTHONS=\"" + util::join(pythons, " ") + "\"\n" + k_ways);
   for (std::size_t i = 1; i <= pythons.size(); ++i)
-    for (const std::string way : {"script", "stays", "bare", "env"}) {
+    for (const std::string way : {"script", "stays-outlive", "stays-first", "bare", "env"}) {
       const auto said = nodes.read(way + "-" + std::to_string(i) + ".out");
       INFO(pythons[i - 1] << " " << way << ":\n" << said);
       std::smatch place;
@@ -210,4 +211,61 @@ echo "left: $(pgrep -fc 'store serve')" >> script.out)sh");
   CHECK_THAT(frozen, Contains("not all ranks have come within 4 s: ") &&
                          Contains("rank 4 of 6 (node003, local rank 0) has not arrived") &&
                          Contains("rank 5 of 6 (node003, local rank 1) has not arrived"));
+}
+
+// Rank 0's node serves. Its rank waits until that of the other node is there, and ends: with 3 where it
+// "fails". The other one asks the store once more a second later, or listens for its end.
+const char* const k_clients = R"sh(exec 3<>"/dev/tcp/${HPCML_STORE_ADDR%:*}/${HPCML_STORE_ADDR##*:}"
+text() { printf "\\x$(printf %02x ${#1})\\0\\0\\0\\0\\0\\0\\0%s" "$1"; }
+set() { { printf '\0'; text "$1"; text yes; } >&3; }
+await() { { printf '\5\1\0\0\0\0\0\0\0'; text "$1"; } >&3 && head -c 1 <&3 > answer.$RANK; } # torch 1's words
+if [[ $RANK == 0 ]]; then
+  await here && set going
+  [[ $1 == fails ]] && exit 3
+  exit 0
+fi
+set here
+if [[ $1 != ends ]]; then
+  [[ $1 == fails ]] || { await going && sleep 1 && touch alone; }
+  timeout 100 cat <&3 > rest
+  [[ $? == 124 ]] || echo rank 1 hears that the store ends
+elif await going; then
+  sleep 1
+  await here && [[ $(od -An -tx1 answer.1) == *00* ]] && echo rank 1 finds the store
+fi
+)sh";
+
+TEST_CASE(
+    "a launch of ranks that ends first keeps their store until the other node's ranks have left, and not "
+    "where one of its ranks has failed or it is sent a signal to end",
+    "[slurm]") {
+  const Nodes nodes;
+  nodes.write("clients.sh", k_clients);
+  nodes.run(R"sh(cat > steps.sh <<'END'
+S="srun -N2 --ntasks-per-node=1 --kill-on-bad-exit=0"
+run() {
+  $S bash -c 'echo $$ > pid.$SLURM_NODEID; exec "$H" launch --bind none --nproc-per-node 1 --store own -- bash ./clients.sh '$1 > $1.out 2>&1
+  echo code $? >> $1.out
+}
+run ends
+run fails
+run stops &
+for ((i = 0; i < 1000; ++i)); do [[ ! -e alone ]] || break; sleep 0.1; done
+kill -TERM $(< pid.0)
+wait
+# Who is left belongs to the node: the launch ends with its ranks.
+timeout 100 $S "$H" launch --bind none --nproc-per-node 1 --store own -- bash -c '
+  [[ $RANK == 0 ]] || exit 0
+  exec 3<>"/dev/tcp/${HPCML_STORE_ADDR%:*}/${HPCML_STORE_ADDR##*:}"
+  printf "\0\1\0\0\0\0\0\0\0k\1\0\0\0\0\0\0\0v" >&3
+  setsid sleep 600 > /dev/null 2>&1 & echo $! > sleeper' > alone.out 2>&1
+echo code $? >> alone.out
+kill $(< sleeper)
+END
+salloc -Q -N2 --ntasks-per-node=1 -t 5 bash ./steps.sh)sh");
+  const std::string end = "rank 1 hears that the store ends\n";
+  CHECK_THAT(nodes.read("ends.out"), Contains("rank 1 finds the store\n") && Contains("code 0\n"));
+  CHECK_THAT(nodes.read("fails.out"), Contains(end) && Contains("code 3\n"));
+  CHECK_THAT(nodes.read("stops.out"), Contains(end) && Contains("code 143\n"));
+  CHECK_THAT(nodes.read("alone.out"), Contains("code 0\n"));
 }

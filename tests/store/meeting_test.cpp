@@ -278,6 +278,39 @@ TEST_CASE("garbage, half a message, one who never reads: the ranks that meet the
   for (const int fd : {garbage, half, deaf}) ::close(fd);
 }
 
+TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and for nobody else") {
+  const auto now = std::chrono::steady_clock::now();
+  class NoAnswers : public store::Answers {
+    void bytes(store::ClientId, std::string_view) override {}
+    void value(store::ClientId, const store::SharedValue&) override {}
+  } answers;
+  store::Message ping, show, get;
+  ping.op = store::Op::ping;
+  show.op = get.op = store::Op::get;
+  show.keys = {store::k_missing_key};
+  get.keys = {"default/0"};
+  const auto meeting_of = [&](const std::vector<std::pair<std::string, const store::Message*>>& clients) {
+    auto meeting = std::make_unique<store::Meeting>(store::MeetingRules{"12.0", "0"}, [](const auto&) {});
+    meeting->stay_for_others({"10.0.0.1", "fd00::1"});
+    for (store::ClientId id = 0; id < clients.size(); ++id) {
+      meeting->connected(id, clients[id].first, now);
+      if (clients[id].second) (void)meeting->heard(id, *clients[id].second, answers, now);
+    }
+    return meeting;
+  };
+  CHECK_FALSE(meeting_of({})->outlasts_stop());
+  CHECK_FALSE(meeting_of({{"10.0.0.1", &ping}, {"fd00::1", &get}, {"127.0.0.1", &ping}, {"::1", &get}})
+                  ->outlasts_stop());
+  CHECK_FALSE(meeting_of({{"10.0.0.2", nullptr}, {"10.0.0.2", &show}})->outlasts_stop());
+  const auto meeting = meeting_of({{"10.0.0.2", &ping}, {"fd00::2", &get}, {"10.0.0.1", &ping}});
+  (void)meeting->heard(0, get, answers, now);
+  CHECK(meeting->outlasts_stop());
+  meeting->left(0, "10.0.0.2", {}, now);
+  CHECK(meeting->outlasts_stop());
+  meeting->left(1, "fd00::2", {}, now);
+  CHECK_FALSE(meeting->outlasts_stop());
+}
+
 TEST_CASE("places are read as they are written") {
   using Place = std::pair<std::string, std::uint16_t>;
   CHECK(store::parse_place("node1:29500") == Place("node1", 29500));
