@@ -7,8 +7,10 @@
 #include <thread>
 #include <unistd.h>
 
+#include "util/embedded.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
+#include "util/scratch_path.hpp"
 #include "util/text.hpp"
 #include "util/user_path.hpp"
 
@@ -46,31 +48,17 @@ util::Status run_step(const std::vector<std::string>& words, const util::EnvSnap
                          "site's own refusals liblua5.4-dev and pkg-config"};
 }
 
-/// What a rehearsal needs of Slurm, and nothing that wants further libraries: those that are here are taken.
 std::vector<std::string> configure_words(const std::string& tree, const std::string& prefix) {
-  return {"env",
-          "-C",
-          tree,
-          "./configure",
-          "-q",
-          "--prefix=" + prefix,
-          "--sysconfdir=" + prefix + "/etc",
-          "--disable-debug",
-          "--disable-pam",
-          "--disable-static",
-          "--disable-slurmrestd",
-          "--disable-x11",
-          "--disable-gtktest",
-          "--without-hdf5",
-          "--without-munge",
-          "--without-json",
-          "--without-yaml",
-          "--without-jwt",
-          "--without-rdkafka",
-          "--without-nvml",
-          "--without-rsmi",
-          "--without-oneapi",
-          "CFLAGS=-O1 -g0 -w -fcommon"};
+  std::vector<std::string> words = {"env",
+                                    "-C",
+                                    tree,
+                                    "./configure",
+                                    "-q",
+                                    "--prefix=" + prefix,
+                                    "--sysconfdir=" + prefix + "/etc",
+                                    "CFLAGS=-O1 -g0 -w -fcommon"};
+  for (const auto& option : slurm_configure_options()) words.push_back(option);
+  return words;
 }
 
 /// The sources in a folder of their own.
@@ -90,15 +78,6 @@ util::Status unpack(const std::string& source, const std::string& tree, const ut
                        "give a tarball of Slurm's sources (slurm-23.11.10.tar.bz2), or a folder with them"};
   return util::Done{};
 }
-
-/// Removed when the build is over, however it ends.
-struct WorkFolder {
-  std::string path;
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-};
 
 /// Configures and compiles for its last place, installs beside it and moves it there: half a Slurm is never
 /// found.
@@ -127,6 +106,14 @@ util::Error not_built(const SlurmWish& wish, const std::vector<std::string>& bui
 }
 
 } // namespace
+
+std::vector<std::string> slurm_configure_options() {
+  std::vector<std::string> options;
+  for (const auto& file : embedded::slurm_options())
+    for (const auto& line : util::split(std::string(file.text), '\n'))
+      if (line.starts_with("--")) options.push_back(line);
+  return options;
+}
 
 bool is_version(const std::string& version, const std::string& wished) {
   return version == wished || version.starts_with(wished + ".") || version.starts_with(wished + "-");
@@ -164,9 +151,9 @@ util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSna
       if (is_version(version, wish.version)) return cache + "/" + version;
     return not_built(wish, built);
   }
-  const WorkFolder work{cache + "/.build-" + std::to_string(::getpid())};
-  TRY_DONE(unpack(wish.source, work.path + "/tree", env));
-  const auto version = find_meta_version(util::read_file(work.path + "/tree/META").value_or(""));
+  const util::ScratchPath work(cache + "/.build-" + std::to_string(::getpid()));
+  TRY_DONE(unpack(wish.source, work.path() + "/tree", env));
+  const auto version = find_meta_version(util::read_file(work.path() + "/tree/META").value_or(""));
   if (version.empty() || version.find('/') != std::string::npos)
     return util::Error{wish.source + " has no sources of Slurm: their file META would name the version",
                        "give the tarball as it is on download.schedmd.com/slurm"};
@@ -178,7 +165,7 @@ util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSna
   const util::FileLock lock(cache + "/." + version + ".lock");
   if (fs::exists(prefix + "/sbin/slurmctld")) return prefix;
   say("building Slurm " + version + ", once: it will be in " + prefix + " (minutes)");
-  TRY_DONE(build(work.path, prefix, cache + "/" + version + ".log", env));
+  TRY_DONE(build(work.path(), prefix, cache + "/" + version + ".log", env));
   return prefix;
 }
 

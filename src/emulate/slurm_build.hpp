@@ -24,6 +24,9 @@ bool is_version(const std::string& version, const std::string& wished);
 /// The version in the text of a source tree's META ("  Version:  22.05.8"); empty where it names none.
 std::string find_meta_version(const std::string& meta);
 
+/// What Slurm's configure is told, but for folders and flags of the compiler.
+std::vector<std::string> slurm_configure_options();
+
 /// Where built Slurms are kept, a folder per version: $XDG_CACHE_HOME/hpcml/slurm, else ~/.cache/hpcml/slurm.
 /// Fails where neither is known.
 util::Result<std::string> slurm_cache(const util::EnvSnapshot& env);

@@ -16,6 +16,7 @@
 #include "util/file.hpp"
 #include "util/host_names.hpp"
 #include "util/process.hpp"
+#include "util/scratch_path.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::torch_build {
@@ -30,19 +31,6 @@ using util::Error;
 constexpr const char* k_summary_name = "build.json";
 constexpr const char* k_folder_mark = "@folder@";
 
-/// A build that is going on: its folder goes with it, unless it became what others find.
-struct Stage {
-  explicit Stage(std::string path) : folder(std::move(path)) { clear(); }
-  ~Stage() { clear(); }
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
-  void clear() const {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-  std::string folder;
-};
-
 /// One build of a package by a compiler.
 class Build {
 public:
@@ -54,27 +42,29 @@ public:
   util::Status run(unsigned jobs) {
     const auto start = Clock::now();
     const auto files = embedded::torch_sources();
-    const Stage stage(x_cache + "/.building-" + x_key + "-" + util::read_host_name());
-    TRY_DONE(write_embedded(files, stage.folder));
-    TRY_DONE(write_cmake_package(x_package, stage.folder));
+    // Its folder goes with it, unless it became what others find.
+    const util::ScratchPath stage(x_cache + "/.building-" + x_key + "-" + util::read_host_name());
+    stage.clear();
+    TRY_DONE(write_embedded(files, stage.path()));
+    TRY_DONE(write_cmake_package(x_package, stage.path()));
     std::vector<std::string> names;
     for (const auto& file : files) names.emplace_back(file.name);
     const bool wishes_nccl = !x_package.gpu_defines.empty();
-    const auto recipe = make_recipe(x_compiler, x_package, stage.folder, names, wishes_nccl);
+    const auto recipe = make_recipe(x_compiler, x_package, stage.path(), names, wishes_nccl);
     const auto name = compiler_name(x_compiler, x_env);
     x_say("compiles its helper and hpcml::ddp for torch " + x_package.version + " (" + x_package.lib +
           ") with " + name + ", in " + util::counted(recipe.steps.size(), "part") + ", " +
           std::to_string(jobs) + " at a time");
     bool nccl = wishes_nccl;
-    TRY_DONE(compile(recipe, make_recipe(x_compiler, x_package, stage.folder, names, false), jobs, nccl));
+    TRY_DONE(compile(recipe, make_recipe(x_compiler, x_package, stage.path(), names, false), jobs, nccl));
     for (const auto* words : {&recipe.link_library, &recipe.link_helper}) TRY_DONE(link(*words));
-    try_helper(stage.folder);
+    try_helper(stage.path());
     std::error_code ignored;
-    fs::remove_all(stage.folder + "/src", ignored);
+    fs::remove_all(stage.path() + "/src", ignored);
     const std::chrono::duration<double> taken = Clock::now() - start;
     TRY_DONE(
-        util::write_file(stage.folder + "/" + k_summary_name, summary(name, nccl, taken.count()) + "\n"));
-    return publish(stage.folder);
+        util::write_file(stage.path() + "/" + k_summary_name, summary(name, nccl, taken.count()) + "\n"));
+    return publish(stage.path());
   }
 
 private:

@@ -8,6 +8,7 @@
 #include "model/engine_here.hpp"
 #include "torch_build/cache.hpp"
 #include "util/process.hpp"
+#include "util/scratch_path.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::torch_build {
@@ -42,15 +43,6 @@ util::Result<std::string> choose_engine(const InImage& wish, bool is_path, const
   return Error{"no program is here that runs " + wish.image,
                "load the module of one of " + util::join(fitting, ", ")};
 }
-
-/// A copy of this program where the image sees it, as long as it is needed.
-struct ProgramCopy {
-  ~ProgramCopy() {
-    std::error_code ignored;
-    fs::remove(path, ignored);
-  }
-  std::string path;
-};
 
 std::vector<std::string> inner_command(const InImage& wish, const std::string& program) {
   std::vector<std::string> words = {program, "torch", "build", "--cache", k_inside, "--format", "json"};
@@ -128,8 +120,9 @@ util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot&
   const bool is_path = fs::exists(fs::path(cwd) / wish.image, error);
   TRY(const auto engine, choose_engine(wish, is_path, env));
   TRY(const auto cache, make_cache(wish.request.cache, env, cwd));
-  const ProgramCopy copy{cache + "/.hpcml-" + std::to_string(::getpid())};
-  fs::copy_file(wish.program, copy.path, fs::copy_options::overwrite_existing, error);
+  // A copy of this program where the image sees it.
+  const util::ScratchPath copy(cache + "/.hpcml-" + std::to_string(::getpid()));
+  fs::copy_file(wish.program, copy.path(), fs::copy_options::overwrite_existing, error);
   if (error)
     return Error{"cannot put hpcml into " + cache + " for the image: " + error.message(),
                  "name another folder with --cache DIR"};
@@ -137,7 +130,7 @@ util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot&
   for (const char* name : k_of_this_machine) outer.unset(name);
   const auto image = is_path ? (fs::path(cwd) / wish.image).lexically_normal().string() : wish.image;
   say("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
-  const auto program = std::string(k_inside) + "/" + util::base_name(copy.path);
+  const auto program = std::string(k_inside) + "/" + util::base_name(copy.path());
   TRY(auto output, util::run_process(image_words(engine, image, cache, inner_command(wish, program)), outer));
   const auto built = output.exit_code == 0 ? built_name(output.out) : "";
   output.err =

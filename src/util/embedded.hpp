@@ -21,6 +21,7 @@ std::string_view site_rows();
 std::span<const File> merged_sites();
 std::span<const File> template_files();   ///< templates/*.mustache
 std::span<const File> stand_in_files();   ///< src/emulate/stand_ins/*
+std::span<const File> slurm_options();    ///< src/emulate/slurm_configure.txt
 std::span<const File> completion_files(); ///< src/cli/completion/*: "hpcml.bash" and the like
 
 } // namespace hpcml::embedded

@@ -7,6 +7,7 @@
 #include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
+#include "util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;
@@ -133,4 +134,16 @@ TEST_CASE("a build that fails names its log and leaves no half Slurm") {
         std::string::npos);
   CHECK(list_built_slurms(shop.cache()).empty());
   CHECK(shop.leavings() == 0);
+}
+
+TEST_CASE("Slurm is configured as the file of options says, which the tests of the reader take, too") {
+  const auto options = slurm_configure_options();
+  CHECK(util::contains(options, "--without-munge"));
+  for (const auto& option : options) CHECK(option.find(' ') == std::string::npos);
+  Workshop shop;
+  REQUIRE(shop.obtain({"", shop.sources("23.02.7")}));
+  const auto log = util::read_file(shop.cache() + "/23.02.7.log").value();
+  for (const auto& option : options) CHECK(log.find(" " + option) != std::string::npos);
+  CHECK(util::read_file(HPCML_SOURCE_DIR "/.ci/full").value().find("src/emulate/slurm_configure.txt") !=
+        std::string::npos);
 }

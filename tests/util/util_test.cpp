@@ -13,6 +13,7 @@
 #include "util/dollar_words.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
+#include "util/scratch_path.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 #include "util/text_table.hpp"
@@ -213,4 +214,20 @@ TEST_CASE("words with a dollar are filled in as Python's templates are") {
   CHECK(fill("$rank_0 $ranks ${rank} $") == "$rank_0 $ranks 3 $");
   CHECK(fill("$$rank $$$rank ${rank") == "$rank $3 ${rank");
   CHECK(fill("${other} ${} $1 x") == "${other} ${} $1 x");
+}
+
+TEST_CASE("a scratch path goes with all in it, and a file as a folder does") {
+  const hpcml::test::TempFolder folder;
+  for (const std::string name : {"tree", "file"}) {
+    const auto path = (folder / name).string();
+    {
+      const hpcml::util::ScratchPath scratch(path);
+      if (name == "tree") std::filesystem::create_directories(path + "/a/b");
+      std::ofstream(name == "tree" ? path + "/a/b/c" : path) << "x";
+      scratch.clear();
+      CHECK_FALSE(std::filesystem::exists(path));
+      std::filesystem::create_directory(path);
+    }
+    CHECK_FALSE(std::filesystem::exists(path));
+  }
 }

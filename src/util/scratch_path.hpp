@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// A file or folder of this process's own that goes when it is not needed any more.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace hpcml::util {
+
+/// Removes what is at a path, with all in it, when it is destroyed. What could not be removed stays: nobody
+/// could be told then.
+class ScratchPath {
+public:
+  explicit ScratchPath(std::string path) : x_path(std::move(path)) {}
+  ~ScratchPath() { clear(); }
+  ScratchPath(const ScratchPath&) = delete;
+  ScratchPath& operator=(const ScratchPath&) = delete;
+  const std::string& path() const { return x_path; }
+  /// Removes now what is there, as of a process before that was killed.
+  void clear() const {
+    std::error_code ignored;
+    std::filesystem::remove_all(x_path, ignored);
+  }
+
+private:
+  std::string x_path;
+};
+
+} // namespace hpcml::util
