@@ -105,7 +105,7 @@ private:
     if (begins) {
       TRY(x_preempting, submit_preempting_job(x_sandbox, x_run));
       return "a job that goes before all others takes all nodes; what runs there is " +
-             std::string(describe_way(fault.way));
+             std::string(preempt_words(fault.way).done);
     }
     if (x_preempting.empty()) return util::Error{"there is no job that could end", {}};
     TRY_DONE(end_preempting_job(x_run, x_sandbox, std::exchange(x_preempting, {})));

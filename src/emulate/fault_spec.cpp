@@ -41,7 +41,21 @@ const FaultRow* find_row(std::string_view name) {
 
 constexpr unsigned k_slowest = 10000;
 constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not said
-constexpr const char* k_ways[] = {"requeue", "cancel", "suspend"}; // in the order of PreemptWay
+
+// The first is meant where none is said.
+constexpr PreemptWords k_ways[] = {
+    {PreemptWay::requeue, "requeue", "requeued", "REQUEUE"},
+    {PreemptWay::cancel, "cancel", "cancelled", "CANCEL"},
+    {PreemptWay::suspend, "suspend", "suspended", "SUSPEND,GANG"},
+};
+
+std::string describe_ways() {
+  std::vector<std::string> forms;
+  for (const auto& row : k_ways)
+    forms.push_back("preempt" + (row.way == k_ways[0].way ? "" : std::string(":") + row.asked) +
+                    "@40s (they are " + row.done + ")");
+  return util::join(forms, ", ");
+}
 
 constexpr seconds k_longest{7 * 24 * 3600};
 
@@ -105,11 +119,11 @@ private:
     if (words.size() < 2) return;
     const std::string word = words[1];
     words.erase(words.begin() + 1);
-    const auto way = std::find(std::begin(k_ways), std::end(k_ways), word);
+    const auto way = std::find_if(std::begin(k_ways), std::end(k_ways),
+                                  [&](const auto& row) { return row.asked == word; });
     if (way == std::end(k_ways))
-      return refuse("jobs are not preempted by \"" + word + "\"",
-                    "write preempt@40s (they are requeued), preempt:cancel@40s or preempt:suspend@40s");
-    x_fault.way = static_cast<PreemptWay>(way - std::begin(k_ways));
+      return refuse("jobs are not preempted by \"" + word + "\"", "write one of " + describe_ways());
+    x_fault.way = way->way;
   }
 
   void read_node(const std::vector<std::string>& words) {
@@ -154,6 +168,25 @@ private:
   ClusterFault x_fault;
 };
 
+/// A job is submitted to slurmctld, and ended by it: that must be there then.
+void refuse_preemption_without_controller(FaultList& list) {
+  const auto of_kind = [&](FaultKind kind) {
+    return std::find_if(list.faults.begin(), list.faults.end(),
+                        [&](const auto& fault) { return fault.kind == kind; });
+  };
+  const auto preemption = of_kind(FaultKind::preempt), restart = of_kind(FaultKind::controller_restart);
+  if (preemption == list.faults.end() || restart == list.faults.end()) return;
+  const auto is_away = [&](seconds at) {
+    return at >= restart->from && at <= restart->until.value_or(restart->from);
+  };
+  const bool begins = is_away(preemption->from);
+  if (!begins && !is_away(preemption->until.value_or(preemption->from))) return;
+  list.errors.push_back(
+      {"--fault " + preemption->text + " and --fault " + restart->text +
+           ": slurmctld is away when the preempting job is to " + (begins ? "be submitted" : "end"),
+       "let the preemption begin and end while slurmctld is there, as in preempt@40s..50s"});
+}
+
 /// Two faults of one thing would undo each other.
 void refuse_pairs(FaultList& list) {
   const auto& faults = list.faults;
@@ -176,10 +209,15 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround&
   FaultList list;
   for (const auto& text : texts) Reader(text, ground, list).read();
   refuse_pairs(list);
+  refuse_preemption_without_controller(list);
   if (ground.whole_site && !texts.empty())
     list.errors.push_back({"--fault: of a whole site no node runs that could fail",
                            "leave --whole-site out, and say with --nodes how many are to run"});
   return list;
+}
+
+const PreemptWords& preempt_words(PreemptWay way) {
+  return *std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.way == way; });
 }
 
 bool needs_links(FaultKind kind) {

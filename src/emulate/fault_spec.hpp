@@ -14,8 +14,17 @@ namespace hpcml::emulate {
 /// What can go wrong.
 enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt };
 
-/// What becomes of jobs whose nodes another takes.
+/// What becomes of jobs whose nodes another takes; its words are those of `preempt_words`.
 enum class PreemptWay { requeue, cancel, suspend };
+
+/// How a way is called.
+struct PreemptWords {
+  PreemptWay way;
+  const char* asked; ///< "requeue": in a fault as a person writes it
+  const char* done;  ///< "requeued"
+  const char* slurm; ///< slurm.conf's PreemptMode
+};
+const PreemptWords& preempt_words(PreemptWay way);
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {

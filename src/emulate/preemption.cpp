@@ -45,9 +45,7 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
   if (fault == nullptr) return {};
   const bool suspends = fault->way == PreemptWay::suspend;
-  const std::string mode = suspends                           ? "SUSPEND,GANG"
-                           : fault->way == PreemptWay::cancel ? "CANCEL"
-                                                              : "REQUEUE";
+  const std::string mode = preempt_words(fault->way).slurm;
   return "PreemptType=preempt/partition_prio\nPreemptMode=" + mode + "\nPartitionName=" + k_first_partition +
          " Nodes=ALL PriorityTier=1000 PreemptMode=OFF MaxTime=UNLIMITED Hidden=YES" +
          (suspends ? " OverSubscribe=FORCE:1" : "") + " State=UP\n";
@@ -56,10 +54,6 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
   return fault != nullptr && fault->way == PreemptWay::suspend;
-}
-
-const char* describe_way(PreemptWay way) {
-  return way == PreemptWay::requeue ? "requeued" : way == PreemptWay::cancel ? "cancelled" : "suspended";
 }
 
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run) {

@@ -20,9 +20,6 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults);
 /// not count memory, which suspended jobs keep.
 bool suspends_jobs(const std::vector<ClusterFault>& faults);
 
-/// "requeued", "cancelled", "suspended".
-const char* describe_way(PreemptWay way);
-
 /// Submits a job that wants all nodes; its number.
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run);
 

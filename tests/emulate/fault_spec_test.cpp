@@ -121,6 +121,27 @@ TEST_CASE("faults that would undo each other are refused, also beside one that i
   CHECK(complaints(parse({"node-down:1@3s", "node-down:2@3s"})).empty());
 }
 
+TEST_CASE("a preemption that begins or ends while slurmctld is away is refused, with both") {
+  CHECK(complaints(parse({"preempt@40s", "slurmctld-restart@20s..40s"})) ==
+        "--fault preempt@40s and --fault slurmctld-restart@20s..40s: slurmctld is away when the preempting "
+        "job is to be submitted\n");
+  CHECK(complaints(parse({"slurmctld-restart@1m..2m", "preempt:cancel@40s..90s"})) ==
+        "--fault preempt:cancel@40s..90s and --fault slurmctld-restart@1m..2m: slurmctld is away when the "
+        "preempting job is to end\n");
+  CHECK_FALSE(parse({"preempt@40s..50s", "slurmctld-restart@40s"}).errors.empty());
+  CHECK(complaints(parse({"preempt@40s..50s", "slurmctld-restart@41s..49s"})).empty());
+  CHECK(complaints(parse({"preempt@40s..50s", "slurmctld-restart@20s"})).empty());
+}
+
+TEST_CASE("how jobs are preempted is called by one set of words") {
+  CHECK(std::string(preempt_words(PreemptWay::suspend).slurm) == "SUSPEND,GANG");
+  CHECK(std::string(preempt_words(PreemptWay::cancel).done) == "cancelled");
+  CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptWay::requeue);
+  CHECK(parse({"preempt:kindly@4s"}).errors.at(0).hint ==
+        "write one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "
+        "preempt:suspend@40s (they are suspended)");
+}
+
 TEST_CASE("faults need nodes that run, and links to cut") {
   FaultGround ground;
   ground.whole_site = true;
