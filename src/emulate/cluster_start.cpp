@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -241,6 +242,20 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
   return count;
 }
 
+/// The cluster's file of hosts in the place of the machine's; where that has none, beside what is in /etc.
+util::Status show_hosts(Sandbox& sandbox) {
+  const std::string& state_dir = sandbox.state_dir();
+  if (::access("/etc/hosts", F_OK) == 0) return sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"});
+  const auto folder = state_dir + "/etc";
+  ::mkdir(folder.c_str(), 0755);
+  TRY(const auto hosts, util::read_file(state_dir + "/hosts"));
+  TRY_DONE(util::write_file(folder + "/hosts", hosts));
+  auto added = sandbox.mount_on_login({folder, "/etc", true});
+  if (added) return added;
+  return util::Error{"this machine has no /etc/hosts, and " + added.error().what,
+                     "make one, as an empty file: touch /etc/hosts"};
+}
+
 } // namespace
 
 util::EnvSnapshot daemon_environment(const std::string& state_dir) {
@@ -270,7 +285,7 @@ std::string job_mark(const std::string& state_dir) { return state_dir + "/job_be
 util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
   TRY_DONE(make_state(state_dir, run, user, sandbox.user_id()));
-  TRY_DONE(sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"}));
+  TRY_DONE(show_hosts(sandbox));
   std::vector<Daemon> daemons;
   if (run.keeps_accounts()) TRY_DONE(start_accounting(sandbox, run, daemons));
   run.narrator.progress("starting slurmctld");

@@ -64,7 +64,7 @@ public:
   util::Result<pid_t> start_service(const std::vector<std::string>& argv, const util::EnvSnapshot& env,
                                     const std::string& log_file) override;
   util::Status mount_on_login(const SandboxMount& mount) override {
-    return bind_mount(mount.source, mount.target);
+    return mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);
   }
   int run_command(const std::vector<std::string>& argv, const util::EnvSnapshot& env) override;
   bool is_alive(pid_t pid) const override;

@@ -36,6 +36,8 @@ const Machine k_machines[] = {
      "exec setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin \"$@\"", "", 0, ""},
     {"a user whom /etc/passwd does not know",
      "exec setpriv --reuid=54321 --regid=54321 --clear-groups \"$@\"", "", 0, ""},
+    {"a container without a file of hosts",
+     "cp -a /etc etc; rm etc/hosts; mount --bind etc /etc; exec \"$@\"", "", 0, ""},
     {"/tmp can only be read", "mount -t tmpfs -o ro none /tmp; exec \"$@\"", "", 0, ""},
     {"only $TMPDIR can be written",
      "mkdir here; for place in /tmp /var/tmp; do mount -t tmpfs -o ro none $place; done; export "
