@@ -11,6 +11,7 @@
 #include "torch_build/cmake_package.hpp"
 #include "torch_build/compile_all.hpp"
 #include "torch_build/compiler.hpp"
+#include "torch_build/old_builds.hpp"
 #include "torch_build/recipe.hpp"
 #include "torch_build/sources.hpp"
 #include "util/file.hpp"
@@ -64,6 +65,7 @@ public:
     const std::chrono::duration<double> taken = Clock::now() - start;
     TRY_DONE(
         util::write_file(stage.path() + "/" + k_summary_name, summary(name, nccl, taken.count()) + "\n"));
+    TRY_DONE(util::write_file(stage.path() + "/" + k_built_for_name, library_identity(x_package) + "\n"));
     return publish(stage.path());
   }
 
@@ -151,6 +153,21 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Another folder than the usual one is somebody's own: torches that are not seen from here may use it, as
+/// where an image builds into it.
+void remove_old_builds(const BuildRequest& request, const std::string& cache, const Say& say) {
+  if (!request.cache.empty()) return;
+  const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
+  if (removed.empty()) return;
+  say("removed from " + cache +
+      ", unused for a month, since their torch is there no more or is another one: " +
+      util::join(removed, ", "));
+}
+
+} // namespace
+
 Built read_built(const std::string& folder, bool was_there) {
   const auto quoted = json_string(folder);
   auto summary = std::string(util::trim(util::read_file(folder + "/" + k_summary_name).value_or("{}")));
@@ -200,6 +217,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
       outcome.problems.push_back(done.error());
       return outcome;
     }
+    remove_old_builds(request, *cache, say);
   }
   outcome.built = read_built(folder, was_there);
   return outcome;

@@ -59,9 +59,12 @@ std::string file_identity(const std::string& path) {
   return path + " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtim.tv_sec);
 }
 
+std::string library_identity(const TorchPackage& package) {
+  return file_identity(package.lib + "/libtorch_cpu.so");
+}
+
 std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources) {
-  const auto library = package.lib + "/libtorch_cpu.so";
-  auto all = k_manner + file_identity(library);
+  auto all = k_manner + library_identity(package);
   for (const auto& file : sources)
     all += " " + util::hex16(util::fnv1a(file.name)) + util::hex16(util::fnv1a(file.text));
   return "torch-" + as_name(package.version) + "-abi" + (package.abi.empty() ? "x" : package.abi) + "-" +

@@ -23,6 +23,9 @@ util::Result<std::string> make_cache(const std::string& wanted, const util::EnvS
 /// Path, size and time of a file: it is another one where they differ.
 std::string file_identity(const std::string& path);
 
+/// The identity of a package's library.
+std::string library_identity(const TorchPackage& package);
+
 /// The name of all builds for this torch by this hpcml: version, ABI, and a number of the library (its place,
 /// size and time) and of the sources.
 std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources);

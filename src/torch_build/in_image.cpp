@@ -7,6 +7,7 @@
 
 #include "model/engine_here.hpp"
 #include "torch_build/cache.hpp"
+#include "torch_build/old_builds.hpp"
 #include "util/process.hpp"
 #include "util/scratch_path.hpp"
 #include "util/text.hpp"
@@ -136,6 +137,7 @@ util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot&
   output.err =
       util::replace_all(output.err, std::string(k_inside) + "/", cache + "/"); // as it is called out here
   if (built.empty()) return explain_failure(engine, image, output);
+  note_image(cache + "/" + built, image);
   return read_built(cache + "/" + built, output.out.find("{\"was_there\":true") != std::string::npos);
 }
 
