@@ -36,8 +36,8 @@ util::Result<RunRecord> RunRecord::open(const std::string& path) {
 }
 
 RunRecord::RunRecord(RunRecord&& other) noexcept
-    : x_path(std::move(other.x_path)), x_fd(std::exchange(other.x_fd, -1)), x_cut(other.x_cut),
-      x_said(other.x_said), x_start(other.x_start) {}
+    : x_path(std::move(other.x_path)), x_run(std::move(other.x_run)), x_fd(std::exchange(other.x_fd, -1)),
+      x_cut(other.x_cut), x_said(other.x_said), x_start(other.x_start) {}
 
 RunRecord::~RunRecord() {
   if (x_fd >= 0) ::close(x_fd);
@@ -58,6 +58,16 @@ bool RunRecord::begin_anew() {
 
 util::Status RunRecord::add(const RecordEvent& event) {
   const bool removed = begin_anew();
+  const auto* run = std::get_if<RunFacts>(&event);
+  auto written = removed && x_run && run == nullptr ? write_line(*x_run) : util::Status(util::Done{});
+  if (run != nullptr) x_run = *run;
+  if (auto line = write_line(event); written) written = std::move(line);
+  if (removed && written)
+    return util::Error{"the run's record " + x_path + " was removed, and goes on in a new file"};
+  return written;
+}
+
+util::Status RunRecord::write_line(const RecordEvent& event) {
   const auto now = std::chrono::steady_clock::now();
   auto line = render_event(
       event, {std::chrono::system_clock::now(), std::chrono::duration<double>(now - x_start).count()});
@@ -67,7 +77,6 @@ util::Status RunRecord::add(const RecordEvent& event) {
   while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(line.size())) {
     x_cut = false;
-    if (removed) return util::Error{"the run's record " + x_path + " was removed, and goes on in a new file"};
     return util::Done{};
   }
   const int error = count < 0 ? errno : ENOSPC;

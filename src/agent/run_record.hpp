@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "agent/record_events.hpp"
@@ -27,13 +28,16 @@ public:
   RunRecord& operator=(RunRecord&&) = delete;
 
   /// A line that cannot be written is lost; the next one is whole again. Fails at the first of these only:
-  /// a full disk is said once. Where the file was removed it is made again, and that is said.
+  /// a full disk is said once. Where the file was removed it is made again, with the run's facts at its
+  /// beginning, and that is said.
   util::Status add(const RecordEvent& event);
 
 private:
   RunRecord(std::string path, int fd, bool cut) : x_path(std::move(path)), x_fd(fd), x_cut(cut) {}
   bool begin_anew();
+  util::Status write_line(const RecordEvent& event);
   std::string x_path;
+  std::optional<RunFacts> x_run; ///< the last ones
   int x_fd;
   bool x_cut;          ///< the file ends in the midst of a line
   bool x_said = false; ///< that it cannot be written

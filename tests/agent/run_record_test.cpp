@@ -109,11 +109,12 @@ TEST_CASE("an event says when it was, in UTC and since the start") {
         "\"restarts\":2}\n");
 }
 
-TEST_CASE("a record whose folder is removed goes on in a new one, which is said once") {
+TEST_CASE("a record whose folder is removed goes on in a new one, with the run's facts, which is said once") {
   const test::TempFolder folder;
   const auto path = folder / "run" / "record-0.jsonl";
   fs::create_directory(path.parent_path());
   auto record = opened(path);
+  REQUIRE(record.add(RunFacts{.run_id = "7.0"}));
   REQUIRE(record.add(AttemptFacts{}));
   fs::remove_all(path.parent_path());
   const auto said = record.add(RunEnded{.code = 1});
@@ -121,9 +122,11 @@ TEST_CASE("a record whose folder is removed goes on in a new one, which is said 
   CHECK(said.error().what.find("was removed, and goes on in a new file") != std::string::npos);
   REQUIRE(record.add(RunEnded{.code = 2}));
   const auto lines = whole_lines(path);
-  REQUIRE(lines.size() == 2);
-  CHECK(lines[0]["code"] == 1);
-  CHECK(lines[1]["code"] == 2);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0]["event"] == "run"); // who reads it knows whose record it is
+  CHECK(lines[0]["run_id"] == "7.0");
+  CHECK(lines[1]["code"] == 1);
+  CHECK(lines[2]["code"] == 2);
 }
 
 TEST_CASE("a record tells of a run from its beginning to its end") {
