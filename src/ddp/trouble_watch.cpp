@@ -99,7 +99,6 @@ std::string TroubleWatch::key(const std::string& what, int rank) const {
 
 void TroubleWatch::begin(const Operation& operation) {
   const std::lock_guard<std::mutex> lock(x_mutex);
-  x_report.exchange = operation.is_exchange() ? operation : Operation{};
   // Exchanges differ from rank to rank: only what all begin can be counted against the others.
   if (operation.is_exchange()) return;
   ++x_report.operations;
@@ -108,7 +107,7 @@ void TroubleWatch::begin(const Operation& operation) {
 
 void TroubleWatch::wait_for(const Operation& operation) {
   const std::lock_guard<std::mutex> lock(x_mutex);
-  x_report.exchange = operation.is_exchange() ? operation : Operation{};
+  x_report.exchange = operation;
   x_report.state = RankReport::State::waiting;
   x_since = steady_clock::now();
 }
@@ -186,8 +185,9 @@ void TroubleWatch::stay_for_the_others() {
     std::this_thread::sleep_for(k_pause);
 }
 
-Blame TroubleWatch::ask_for_blame(const std::string& phase, const std::string& why, bool own) {
+Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string& why, bool own) {
   auto mine = report();
+  mine.exchange = operation; // not the one that was waited for last: this one may not have begun
   mine.state = own ? RankReport::State::failed : RankReport::State::waiting;
   if (own) mine.why = why;
   x_called = true;
@@ -199,7 +199,7 @@ Blame TroubleWatch::ask_for_blame(const std::string& phase, const std::string& w
     blame = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
     if (first) x_store->set(x_prefix + k_verdict_key, pack_blame(blame));
   } else {
-    blame = unpack_blame(find_verdict(phase, first));
+    blame = unpack_blame(find_verdict(operation.name, first));
   }
   if (x_serves)
     stay_for_the_others();
@@ -211,7 +211,7 @@ Blame TroubleWatch::ask_for_blame(const std::string& phase, const std::string& w
 void TroubleWatch::fail(const Operation& operation, const std::string& why, bool own) {
   Blame blame;
   try {
-    blame = ask_for_blame(operation.name, why, own);
+    blame = ask_for_blame(operation, why, own);
   } catch (const std::exception& error) {
     blame = {{0},
              "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};

@@ -48,7 +48,7 @@ private:
   void answer();
   void end_with_the_others();
   void call_all();
-  Blame ask_for_blame(const std::string& phase, const std::string& why, bool own);
+  Blame ask_for_blame(const Operation& operation, const std::string& why, bool own);
   void stay_for_the_others();
   std::string find_verdict(const std::string& phase, bool first);
   std::string key(const std::string& what, int rank) const;

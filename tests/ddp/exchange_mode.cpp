@@ -10,6 +10,7 @@
 
 #include <torch/nn.h>
 
+#include "ddp/trouble_watch.hpp"
 #include "hpcml/ddp/process_group.hpp"
 #include "hpcml/json_line.hpp"
 #include "rank_modes.hpp"
@@ -163,14 +164,54 @@ int run_into_trouble(ddp::ProcessGroup& group, const Wish& wish) {
   return 0;
 }
 
+/// Rank 0 has waited in an exchange, goes on, and comes to a barrier that it does not begin any more, as
+/// where another rank has called all to account. Rank 1 waits in that barrier.
+int run_after_exchange() {
+  const auto env = RankEnv::from_environment();
+  const auto connect = [&](ddp::StoreServer server) {
+    return std::make_shared<ddp::Store>(env, std::chrono::minutes(1), server);
+  };
+  const auto store = connect(ddp::StoreServer::rank_0);
+  if (env.rank == 1) {
+    store->set("group/report/1", ddp::pack({ddp::RankReport::State::waiting, 2, 1, "barrier", "", {}}));
+    store->get("over", std::chrono::minutes(1));
+    return 0;
+  }
+  store->get("group/report/1", std::chrono::minutes(1));
+  ddp::TroubleWatch watch(store, connect(ddp::StoreServer::launcher), "group/", env, false);
+  const ddp::Operation reduction{"all_reduce"}, exchange{ddp::k_recv, 1, 0};
+  watch.begin(reduction);
+  watch.begin(exchange);
+  watch.wait_for(exchange);
+  watch.go_on();
+  try {
+    watch.fail({"barrier"}, "", false);
+  } catch (const ddp::Error&) {
+    store->set("over", "yes");
+    throw;
+  }
+}
+
+/// Rank 0 sends `--sent` numbers, and rank 1 has room for 4.
+int run_sizes(ddp::ProcessGroup& group, const Wish& wish) {
+  auto tensor = group.rank() == 0 ? torch::ones({wish.number("--sent", 4)}) : torch::zeros({4});
+  (group.rank() == 0 ? group.send(tensor, 1) : group.recv(tensor, 0)).wait();
+  group.barrier().wait();
+  std::printf("%s\n",
+              JsonLine().add("rank", group.rank()).add("sum", tensor.sum().item<float>()).text().c_str());
+  return 0;
+}
+
 } // namespace
 
 int run_exchange(const Wish& wish) {
   torch::set_num_threads(1);
+  if (wish.has("--after")) return run_after_exchange();
   ddp::GroupOptions options;
   options.timeout = std::chrono::seconds(wish.number("--timeout", 60));
   const auto group = ddp::init_process_group(options);
   if (wish.has("--ring")) return run_ring(*group);
+  if (wish.has("--sent")) return run_sizes(*group, wish);
   if (wish.has("--pipeline")) return run_pipeline(*group);
   return run_into_trouble(*group, wish);
 }

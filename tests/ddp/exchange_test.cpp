@@ -80,3 +80,25 @@ TEST_CASE("ranks that wait for each other all around are named with what each wa
                         "rank 1 in recv from rank 0 (tag 1)"));
   }
 }
+
+TEST_CASE("a rank that fails before it begins an operation is not said to wait in the exchange before") {
+  const auto run = exchange(2, {"--after"});
+  INFO(run.transcript());
+  REQUIRE(run.ranks.at(0).exit_code == 6);
+  CHECK(said_by(run, 0).at("culprits") == "0");
+  CHECK_THAT(said_by(run, 0).at("error").get<std::string>(), Contains("not come to barrier, operation 2"));
+}
+
+TEST_CASE("a tensor smaller than its receiver's fills the beginning, and a larger one ends the receiver with "
+          "both sizes, whom the others name") {
+  const auto smaller = exchange(2, {"--sent", "2"});
+  INFO(smaller.transcript());
+  REQUIRE(smaller.ranks.at(1).exit_code == 0);
+  CHECK(said_by(smaller, 1).at("sum") == 2);
+  const auto larger = exchange(2, {"--sent", "6", "--timeout", "30"});
+  INFO(larger.transcript());
+  CHECK(larger.ranks.at(1).exit_code != 0);
+  CHECK_THAT(larger.ranks.at(1).err, Contains("op.preamble.length <= op.nbytes. 24 vs 16"));
+  REQUIRE(larger.ranks.at(0).exit_code == 6);
+  CHECK(said_by(larger, 0).at("culprits") == "1");
+}

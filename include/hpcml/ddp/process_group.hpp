@@ -65,7 +65,10 @@ public:
   /// when the tensor may be changed, which can be as late as its recv(): where two ranks send to each other,
   /// both begin before they wait.
   Work send(const at::Tensor& tensor, int to_rank, int tag = 0);
-  /// The tensor becomes what `from_rank` sends to this rank with the same tag.
+  /// The tensor becomes what `from_rank` sends to this rank with the same tag. Its size is not checked, since
+  /// no backend tells it before: with Gloo a smaller tensor fills the first bytes of this one and says
+  /// nothing, and a larger one ends this process ("op.preamble.length <= op.nbytes. SENT vs ROOM", in bytes),
+  /// which the others name as gone; with NCCL both are undefined.
   Work recv(const at::Tensor& tensor, int from_rank, int tag = 0);
 
   /// Ends the program's part on all ranks: throws Error here, and soon on all others that wait for this one.
