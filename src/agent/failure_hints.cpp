@@ -171,6 +171,10 @@ const std::vector<KnownError>& known_errors() {
       {"terminate called without an active exception", "",
        "a thread was still at work as the program ended, which aborts it after its work is done; in Python "
        "with Gloo: sys.stdout.flush() and os._exit(0) as the last lines, behind destroy_process_group()"},
+      // Gloo's tcp/pair.cc; seen with torch 1.13 and 2.13.
+      {"op.preamble.length <= op.nbytes", "",
+       "this rank was sent more than the tensor that it receives into holds (bytes sent vs room): sender and "
+       "receiver differ in shape or dtype, or ranks do not call the same operations in the same order"},
       {"Exec format error", "", "the program was built for another kind of processor than this node has"},
 
       // --- limits and files. errno(3), ulimit of bash.

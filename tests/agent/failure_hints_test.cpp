@@ -79,6 +79,9 @@ const std::vector<std::pair<std::string, std::string>> k_lines = {
     {"/lib64/libc.so.6: version `GLIBC_2.34' not found (required by ./a.out)", "version `GLIBC"},
     {"ModuleNotFoundError: No module named 'torch'", "No module named"},
     {"bash: ./train: cannot execute binary file: Exec format error", "Exec format error"},
+    {"  what():  [enforce fail at ./gloo/transport/tcp/pair.cc:510] op.preamble.length <= op.nbytes. 24 vs "
+     "16",
+     "op.preamble.length <= op.nbytes"},
     {"terminate called without an active exception", "terminate called without an active exception"},
     {"OSError: [Errno 24] Too many open files", "Too many open files"},
     {"RuntimeError: can't start new thread", "can't start new thread"},
