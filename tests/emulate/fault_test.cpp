@@ -91,6 +91,47 @@ TEST_CASE("a job whose nodes another takes is suspended, and goes on", "[.faults
   CHECK_THAT(result.err, Contains("what runs there is suspended"));
 }
 
+TEST_CASE("of a node that is down no process is left", "[.faults]") {
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", "node-down:2@3s"});
+  // A task, one that left its session and its parent, and the daemon itself.
+  const auto result = cluster.run(
+      "srun -t 5 -w node002 bash -c '(setsid sleep 98766 > /dev/null 2>&1 &); sleep 98765' & "
+      "count() { pgrep -x -f \"$1\" | wc -l; }; daemon='.*slurmd -D -N node002'; "
+      "for i in {1..600}; do [ $(count 'sleep 9876[56]') != 2 ] || break; sleep 0.1; done; "
+      "echo before $(count 'sleep 9876[56]') $(($(count \"$daemon\") > 0)); "
+      "for i in {1..600}; do [ -n \"$(pgrep -x -f \"$daemon\")\" ] || break; sleep 0.1; done; sleep 1; "
+      "echo after $(count 'sleep 9876[56]') $(count \"$daemon\"), $(count '.*slurmd -D -N node001') stays; "
+      "kill %1; wait");
+  INFO(result.err);
+  CHECK_THAT(result.err, Contains("fault: node002 is down, "));
+  CHECK(result.out == "before 2 1\nafter 0 0, 1 stays\n");
+}
+
+TEST_CASE("nothing passes a link that is cut, and what was sent meanwhile arrives when it is whole",
+          "[.faults]") {
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", "link-cut:2@4s..9s"});
+  // A number ten times a second, from before the cut until after it.
+  cluster.write("pulse.py", R"(import os, socket, time
+if os.environ["SLURM_PROCID"] == "0":
+    link, _ = socket.create_server(("0.0.0.0", 7777)).accept()
+    last, longest, count = time.monotonic(), 0, 0
+    while data := link.recv(65536):
+        now = time.monotonic()
+        last, longest, count = now, max(longest, now - last), count + len(data)
+    print("silent for more than 4 s:", longest > 4, "arrived:", count, flush=True)
+else:
+    for i in range(600):
+        try: link = socket.create_connection(("node001", 7777)); break
+        except OSError: time.sleep(0.1)
+    for i in range(140):
+        link.sendall(b"x"); time.sleep(0.1)
+)");
+  const auto result = cluster.run("srun -t 5 -N2 --ntasks-per-node=1 python3 pulse.py");
+  INFO(result.err);
+  CHECK(result.out == "silent for more than 4 s: True arrived: 140\n");
+  CHECK_THAT(result.err, Contains("node002's links are cut, ") && Contains("links are whole again, "));
+}
+
 TEST_CASE("a slow link is slow, both ways, and fast again", "[.faults]") {
   const Cluster cluster(
       {"--site", "generic", "--nodes", "2", "--quiet", "--fault", "slow-link:2:1000x@0s..20s"});
