@@ -22,12 +22,14 @@ using Time = KeptBuild::Time;
 
 constexpr const char* k_half_built = ".building-"; ///< before the name of a build that goes on, or was killed
 
-/// When a file was made, changed or read, as far as its file system keeps that.
+/// When a file was made, changed or read, or a folder made or changed, as far as the file system keeps that:
+/// folders are read by everybody who only looks around.
 Time last_touched(const std::string& path) {
   struct stat found {};
   if (::stat(path.c_str(), &found) != 0) return {};
-  return std::chrono::system_clock::from_time_t(
-      std::max({found.st_mtim.tv_sec, found.st_atim.tv_sec, found.st_ctim.tv_sec}));
+  auto latest = std::max(found.st_mtim.tv_sec, found.st_ctim.tv_sec);
+  if (!S_ISDIR(found.st_mode)) latest = std::max(latest, found.st_atim.tv_sec);
+  return std::chrono::system_clock::from_time_t(latest);
 }
 
 } // namespace

@@ -64,6 +64,7 @@ try_torch() {
   done
   awk -v t="$best" 'BEGIN {exit !(t <= 0.1)}' || fail "a call that finds it built took $best s"
   [ -z "$(find "$XDG_CACHE_HOME" -name '.building-*')" ] || fail "a folder of the build was left"
+  grep -q "^/.*/libtorch_cpu.so [0-9]* [0-9]*\$" "$XDG_CACHE_HOME"/hpcml/torch/torch-*/built-for || fail "the build does not say what it is for"
   "$work/bin/hpcml" preflight --nproc-per-node 2 --backend gloo >"$work/out" 2>"$work/err" || fail "$(cat "$work/out" "$work/err")"
   ! grep -q 'checks run in' "$work/err" || fail "the preflight did not take what was built: $(cat "$work/err")"
   read -ra flags < <("${build[@]}" --flags)
@@ -89,6 +90,7 @@ try_image() {
   export XDG_CACHE_HOME=$1/cache USER=${USER:-$(id -un)}
   "$work/bin/hpcml" torch build --container "$image"
   "$work/bin/hpcml" torch build --container "$image" | grep -q 'ok: it was built before' || fail "in the image it was built twice"
+  grep -q "^$image [0-9]" "$XDG_CACHE_HOME"/hpcml/torch/torch-*/built-for || fail "the image's build does not say that it is the image's"
   ch-run --bind="$XDG_CACHE_HOME/hpcml/torch:/mnt" "$image" -- sh -c '/mnt/torch-*/hpcml-torch info' || fail "the image's helper does not start in it"
   results+=("in an image by ch-run")
 }
