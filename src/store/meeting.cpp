@@ -31,14 +31,15 @@ void Meeting::stay_for_others(std::vector<std::string> own_addresses) {
 }
 
 /// A program of torch speaks as soon as it has connected; who only listens for who is there does not.
-void Meeting::note_program(ClientId client) {
+void Meeting::note_program(ClientId client, Time now) {
   if (!x_own_addresses) return;
   Peer& peer = x_peers[client];
-  if (peer.elsewhere || util::is_loopback_address(peer.address) ||
-      util::contains(*x_own_addresses, peer.address))
-    return;
-  peer.elsewhere = true;
-  ++x_programs_elsewhere;
+  if (!peer.elsewhere) {
+    if (util::is_loopback_address(peer.address) || util::contains(*x_own_addresses, peer.address)) return;
+    peer.elsewhere = true;
+    ++x_programs_elsewhere;
+  }
+  x_heard_elsewhere = now;
 }
 
 void Meeting::say(const std::vector<std::string>& lines) const {
@@ -102,13 +103,13 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
 
 bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
   if (message.op == Op::ping) {
-    note_program(client);
+    note_program(client, now);
     say(x_roster.program_came(client, x_peers[client].address, message.number, now));
     x_watch.heard(client, message, now);
     return false;
   }
   if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
-    note_program(client);
+    note_program(client, now);
     if (x_activity != nullptr && changes_store(message)) x_activity->touch(now);
     x_watch.heard(client, message, now);
     return false;

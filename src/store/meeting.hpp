@@ -24,6 +24,10 @@ struct MeetingRules {
   std::chrono::seconds patience{20};
 };
 
+/// Programs of other nodes that say nothing for so long keep no store that is to stop: it is longer than
+/// torch's own limits of waits, and what holds the connection may be a process that a rank has left behind.
+constexpr std::chrono::hours k_longest_silence{1};
+
 class Meeting : public Observer {
 public:
   using Say = std::function<void(const std::string&)>;
@@ -40,8 +44,9 @@ public:
   /// Called once every rank has announced itself, or one has failed, before the others hear of it.
   void set_complete(std::function<void()> complete) { x_complete = std::move(complete); }
 
-  /// Where it is to stop it serves on while programs of other nodes are connected: of those that do not come
-  /// from one of these addresses, this node's own, nor from the loopback.
+  /// Where it is to stop it serves on while programs of other nodes are connected, of which one has said
+  /// something within an hour: those that come neither from one of these addresses, this node's own, nor from
+  /// the loopback.
   void stay_for_others(std::vector<std::string> own_addresses);
 
   /// Programs that change something at the store are noted there.
@@ -55,7 +60,9 @@ public:
   bool heard(ClientId client, const Message& message, Answers& answers, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   bool tick(const Table& table, Time now) override;
-  bool outlasts_stop() const override { return x_programs_elsewhere > 0; }
+  bool outlasts_stop(Time now) const override {
+    return x_programs_elsewhere > 0 && now - x_heard_elsewhere < k_longest_silence;
+  }
 
   const Roster& roster() const { return x_roster; }
   /// Clients that are no launchers.
@@ -69,7 +76,7 @@ private:
     bool leads = false;     ///< it is rank 0's
     bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
   };
-  void note_program(ClientId client);
+  void note_program(ClientId client, Time now);
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
   void welcome(ClientId client, Answers& answers) const;
   bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
@@ -93,6 +100,7 @@ private:
   std::unordered_map<ClientId, Peer> x_peers;
   std::optional<std::vector<std::string>> x_own_addresses; ///< none: it stays for nobody
   std::size_t x_programs_elsewhere = 0;
+  Time x_heard_elsewhere{}; ///< when one of these said something last
   std::size_t x_launchers = 0;
   std::size_t x_leaders = 0; ///< connections of rank 0's launcher
   std::vector<ClientId> x_wait_for_decision, x_wait_for_all;

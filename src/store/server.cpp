@@ -245,7 +245,7 @@ util::Status Server::run(int stop) {
       over = x_observer.tick(x_table, x_now);
     }
     answer_late();
-    if (over || (is_to_stop && !x_observer.outlasts_stop())) return util::Done{};
+    if (over || (is_to_stop && !x_observer.outlasts_stop(x_now))) return util::Done{};
   }
 }
 

@@ -34,7 +34,7 @@ public:
   /// About twice a second; true ends the service.
   virtual bool tick(const Table&, Time) { return false; }
   /// Asked after each round once the service is to stop; true: it goes on for now.
-  virtual bool outlasts_stop() const { return false; }
+  virtual bool outlasts_stop(Time) const { return false; }
 };
 
 struct ServerLimits {

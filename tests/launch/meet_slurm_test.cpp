@@ -220,6 +220,7 @@ text() { printf "\\x$(printf %02x ${#1})\\0\\0\\0\\0\\0\\0\\0%s" "$1"; }
 set() { { printf '\0'; text "$1"; text yes; } >&3; }
 await() { { printf '\5\1\0\0\0\0\0\0\0'; text "$1"; } >&3 && head -c 1 <&3 > answer.$RANK; } # torch 1's words
 if [[ $RANK == 0 ]]; then
+  echo $$ > rank.pid
   await here && set going
   [[ $1 == fails ]] && exit 3
   exit 0
@@ -251,6 +252,8 @@ run ends
 run fails
 run stops &
 for ((i = 0; i < 1000; ++i)); do [[ ! -e alone ]] || break; sleep 0.1; done
+for ((i = 0; i < 1000; ++i)); do kill -0 $(< rank.pid) || break; sleep 0.1; done 2> /dev/null
+sleep 0.5
 kill -TERM $(< pid.0)
 wait
 # Who is left belongs to the node: the launch ends with its ranks.

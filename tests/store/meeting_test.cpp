@@ -298,17 +298,19 @@ TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and fo
     }
     return meeting;
   };
-  CHECK_FALSE(meeting_of({})->outlasts_stop());
+  CHECK_FALSE(meeting_of({})->outlasts_stop(now));
   CHECK_FALSE(meeting_of({{"10.0.0.1", &ping}, {"fd00::1", &get}, {"127.0.0.1", &ping}, {"::1", &get}})
-                  ->outlasts_stop());
-  CHECK_FALSE(meeting_of({{"10.0.0.2", nullptr}, {"10.0.0.2", &show}})->outlasts_stop());
+                  ->outlasts_stop(now));
+  CHECK_FALSE(meeting_of({{"10.0.0.2", nullptr}, {"10.0.0.2", &show}})->outlasts_stop(now));
   const auto meeting = meeting_of({{"10.0.0.2", &ping}, {"fd00::2", &get}, {"10.0.0.1", &ping}});
-  (void)meeting->heard(0, get, answers, now);
-  CHECK(meeting->outlasts_stop());
+  (void)meeting->heard(0, get, answers, now + std::chrono::minutes(30));
+  CHECK(meeting->outlasts_stop(now));
+  CHECK(meeting->outlasts_stop(now + std::chrono::minutes(89)));
+  CHECK_FALSE(meeting->outlasts_stop(now + std::chrono::minutes(90))); // none has said anything for an hour
   meeting->left(0, "10.0.0.2", {}, now);
-  CHECK(meeting->outlasts_stop());
+  CHECK(meeting->outlasts_stop(now));
   meeting->left(1, "fd00::2", {}, now);
-  CHECK_FALSE(meeting->outlasts_stop());
+  CHECK_FALSE(meeting->outlasts_stop(now));
 }
 
 TEST_CASE("places are read as they are written") {
