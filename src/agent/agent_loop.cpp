@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "agent/attempt_world.hpp"
+#include "agent/conductor.hpp"
 #include "agent/failure_hints.hpp"
 #include "agent/failure_report.hpp"
 #include "agent/flight_recorder.hpp"
 #include "agent/stop_words.hpp"
+#include "launch/end_class.hpp"
 #include "launch/failure.hpp"
 #include "launch/meet.hpp"
 #include "launch/rendezvous.hpp"
@@ -51,8 +53,24 @@ AgentLoop::~AgentLoop() {
 
 launch::Outcome AgentLoop::run() {
   while (!x_end) wait_for_order();
-  note(RunEnded{x_end->code, x_attempt ? x_attempt->world.agent->restarts : 0});
+  const auto why = tell_class();
+  note(RunEnded{x_end->code, x_attempt ? x_attempt->world.agent->restarts : 0, why});
   return *x_end;
+}
+
+/// Why the run ended: the last line on standard error where it ended badly, once for all nodes.
+std::optional<model::FailureClass> AgentLoop::tell_class() const {
+  const bool of_rank = x_failure && !x_failure->of_launcher;
+  const auto why = launch::classify_end({.code = x_end->code,
+                                         .signal = x_signal != 0 ? x_signal : x_run_signal,
+                                         .asked_to_save = x_saving,
+                                         .rank_failed = of_rank,
+                                         .out_of_memory = of_rank && x_failure->out_of_memory,
+                                         .launcher_failed = x_failure && !of_rank,
+                                         .nodes_missing = x_end->code == k_nodes_missing},
+                                        x_here.env, std::chrono::system_clock::now());
+  if (why && x_end->code != 0 && x_met.leads) launch::narrate(launch::describe_class(x_end->code, *why));
+  return why;
 }
 
 int AgentLoop::wait_milliseconds() const {
@@ -236,6 +254,8 @@ void AgentLoop::start(const Order& order) {
     launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);
     if (x_store > 0) ranks.meet_at(x_store);
     outcome = ranks.run();
+    x_own_code = outcome.code;
+    x_saving = x_saving || ranks.was_asked_to_save();
     x_all_good = ranks.have_all_ended_well();
     if (ranks.has_lost_store()) x_store = -1; // waited for: its number may be another's
     overseer.note_start_up(ranks);
@@ -296,6 +316,8 @@ void AgentLoop::end(const Order& order) {
     if (!more.empty()) launch::narrate(more);
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
+  if (by_signal) x_run_signal = order.code - 128;
+  x_failure = order.failure;
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
   x_end = by_signal ? outcome_of_signal(order.code - 128) : launch::Outcome{order.code, signal};
 }
@@ -304,6 +326,7 @@ void AgentLoop::end(const Order& order) {
 /// ended with 0 have ended well.
 launch::Outcome AgentLoop::outcome_of_signal(int signal) const {
   if (x_all_good) return {0, 0};
+  if (x_saving && x_own_code != 0) return {x_own_code, x_own_code == 128 + signal ? signal : 0};
   return {128 + signal, signal == x_signal ? signal : 0};
 }
 

@@ -42,6 +42,7 @@ private:
   void start(const Order& order);
   void end(const Order& order);
   launch::Outcome outcome_of_signal(int signal) const;
+  std::optional<model::FailureClass> tell_class() const;
   void fail(const launch::Failure& failure);
   void open_record(const Order& order);
   void note(const RecordEvent& event);
@@ -68,7 +69,11 @@ private:
   bool x_all_good = false;     ///< the ranks that ran here last have all ended with 0
   std::optional<Order> x_said; ///< what people were told last
   std::optional<launch::Outcome> x_end;
-  int x_signal = 0; ///< that asked this agent to end
+  int x_signal = 0;                     ///< that asked this agent to end
+  int x_run_signal = 0;                 ///< that asked some agent of the run to
+  bool x_saving = false;                ///< the ranks were asked to save, which is what x_signal is for
+  int x_own_code = 0;                   ///< of the ranks that ran here last
+  std::optional<FailureNote> x_failure; ///< that the run ended by
   Clock::time_point x_leaving{};
 };
 

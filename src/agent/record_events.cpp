@@ -96,7 +96,10 @@ struct AddMembers {
     line.add("restart", restart.restart).add("max_restarts", restart.max_restarts);
     line.add("because_of", restart.because_of).add("why", or_null(restart.why));
   }
-  void operator()(const RunEnded& end) const { line.add("code", end.code).add("restarts", end.restarts); }
+  void operator()(const RunEnded& end) const {
+    line.add("code", end.code).add("restarts", end.restarts);
+    line.add("class", end.why ? std::optional(model::word_of(*end.why)) : std::nullopt);
+  }
 };
 
 /// In the order of the variant.

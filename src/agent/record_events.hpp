@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/failure_note.hpp"
+#include "model/retry_classes.hpp"
 
 namespace hpcml::agent {
 
@@ -108,6 +109,7 @@ struct RestartBegun {
 struct RunEnded {
   int code = 0;
   unsigned restarts = 0;
+  std::optional<model::FailureClass> why = {}; ///< none where it ended well
 };
 
 using RecordEvent = std::variant<RunFacts, AttemptFacts, RankStarted, PhaseOfRank, SlowestOfPhase,

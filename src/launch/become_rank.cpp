@@ -10,6 +10,7 @@
 #include "launch/meet.hpp"
 #include "launch/preflight_check.hpp"
 #include "launch/report.hpp"
+#include "launch/save_request.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -181,6 +182,7 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
   if (report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.asked.preflight))
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
+  ignore_save_signal(find_save_signal(here.env));
   Failure failure = exec_command(request.command, setup.env);
   failure.rank = setup.world.layout.rank;
   failure.host = here.host;

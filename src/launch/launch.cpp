@@ -4,6 +4,7 @@
 #include "launch/become_rank.hpp"
 #include "launch/meet.hpp"
 #include "launch/report.hpp"
+#include "launch/save_request.hpp"
 #include "launch/supervisor.hpp"
 #include "launch/task_place.hpp"
 #include "util/text.hpp"
@@ -88,8 +89,11 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     if (!opened) return give_up(request, here, {"cache", opened.error(), node->world, !starts});
     caches = std::move(*opened);
   }
-  if (!starts)
+  const auto become = [&] {
     return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
+  };
+  const int save_signal = find_save_signal(here.env);
+  if (!starts) return save_signal != 0 ? run_handing_on(save_signal, become) : become();
   Outcome outcome;
   {
     const auto store = serve_started_ranks(node, request, here);

@@ -12,30 +12,17 @@
 #include <unistd.h>
 
 #include "launch/failure.hpp"
+#include "launch/save_request.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::launch {
 
 namespace {
 
-constexpr int k_watched[] = {SIGINT,  SIGTERM, SIGHUP,   SIGQUIT, SIGUSR1,
-                             SIGUSR2, SIGCONT, SIGWINCH, SIGTSTP, SIGCHLD};
-/// The same request may come twice: timeout signals a process and then its group, a shell passes on what the
-/// terminal sent all.
-constexpr auto k_same_request = std::chrono::milliseconds(250);
+constexpr int k_watched[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGUSR1,           SIGUSR2,
+                             SIGCONT, SIGWINCH, SIGTSTP, SIGCHLD, k_save_word_signal};
 /// What KILL does not end in this time is no process any more that anybody could end.
 constexpr auto k_after_kill = std::chrono::seconds(2);
-/// Of a reader that is behind so much is kept while the ranks end: what they say last must not stop them.
-constexpr std::size_t k_last_words = 16U << 20;
-
-/// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
-/// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
-std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request,
-                                                       const Surroundings& here) {
-  if (request.grace || here.env.get_or("SLURM_JOB_ID", "").empty())
-    return request.grace.value_or(k_grace_after_signal);
-  return std::nullopt;
-}
 
 bool is_one_file(int a, int b) {
   struct stat first {
@@ -189,54 +176,7 @@ void Supervisor::wait_once() {
 void Supervisor::ask_overseer() {
   if (!x_oversight->overseer->look(*this) || x_stopped) return;
   x_stopped = true;
-  if (!x_failed && x_ending == 0) stop_others();
-}
-
-void Supervisor::take_signals() {
-  signalfd_siginfo info{};
-  bool ended = false;
-  while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    const int signal = static_cast<int>(info.ssi_signo);
-    // At a terminal Ctrl-\ is the harder Ctrl-C; elsewhere QUIT is a program's own affair (a dump of its
-    // stacks).
-    const bool end =
-        signal == SIGINT || signal == SIGTERM || (signal == SIGQUIT && ::isatty(STDIN_FILENO) != 0);
-    if (signal == SIGCHLD)
-      ended = true;
-    else if (signal == SIGTSTP)
-      stop();
-    else if (end)
-      take_request_to_end(signal);
-    else
-      pass_on(signal);
-  }
-  if (ended) reap();
-}
-
-void Supervisor::pass_on(int signal) {
-  if (signal != SIGCONT && signal != SIGWINCH) x_received = signal;
-  x_groups.signal(signal);
-}
-
-/// Ctrl-Z stops the ranks, too, and then us; CONT is passed on when it comes.
-void Supervisor::stop() {
-  x_groups.signal(SIGTSTP);
-  ::raise(SIGSTOP);
-}
-
-void Supervisor::take_request_to_end(int signal) {
-  if (x_ending != 0) {
-    if (Clock::now() - x_asked > k_same_request) kill_all();
-    return;
-  }
-  x_received = x_ending = signal;
-  x_asked = Clock::now();
-  x_out.queue().set_limit(k_last_words);
-  if (x_err) x_err->queue().set_limit(k_last_words);
-  x_groups.signal(signal);
-  x_groups.signal(SIGCONT); // one that is stopped could not hear it
-  if (x_oversight) x_oversight->overseer->asked_to_end(signal);
-  if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
+  if (!x_failed && x_ending == 0 && !x_saving) stop_others();
 }
 
 void Supervisor::kill_all() {
@@ -288,7 +228,7 @@ void Supervisor::take_failure(std::size_t index) {
   x_groups.ranks()[index].open = false;
   if (x_failed || x_stopped) return;
   x_failed = index;
-  const bool by_ours = ended_by_ours(x_groups.ranks()[index]);
+  const bool by_ours = x_saving || ended_by_ours(x_groups.ranks()[index]);
   if (x_oversight && x_ending == 0) {
     if (by_ours)
       x_oversight->overseer->asked_to_end(x_received);
@@ -297,6 +237,7 @@ void Supervisor::take_failure(std::size_t index) {
   }
   if (x_ending != 0 || !x_groups.any_left()) return; // they have been asked to end already
   // All have heard the signal that this one ended by: they may be saving, and have their time for it.
+  if (x_saving) return; // the others have the time that is left for it
   if (by_ours)
     x_stop_at = Clock::now() + grace_after_failure();
   else

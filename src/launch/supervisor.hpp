@@ -55,6 +55,8 @@ public:
   /// Whether that child has ended, and its number may be somebody else's.
   bool has_lost_store() const { return x_groups.ended_spared(x_store).has_value(); }
 
+  /// Whether the ranks were asked to save and to end.
+  bool was_asked_to_save() const { return x_saving; }
   /// A line of our own on standard error, between those of the ranks.
   void say(const std::string& line);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
@@ -81,6 +83,7 @@ private:
   void ask_overseer();
   void take_signals();
   void pass_on(int signal);
+  void ask_to_save();
   void take_request_to_end(int signal);
   void stop();
   void reap();
@@ -99,6 +102,7 @@ private:
   void say_what_is_lost();
   std::string output_fault() const;
   std::string describe_failure() const;
+  void say_class(const Outcome& outcome);
 
   const LaunchRequest& x_request;
   const Surroundings& x_here;
@@ -115,6 +119,7 @@ private:
   int x_signals = -1;
   int x_received = 0;          ///< the last signal that was passed on
   int x_ending = 0;            ///< a request to end: the ranks have been asked to
+  bool x_saving = false;       ///< the ranks have been asked to save and to end
   bool x_killed = false;       ///< and were killed, since they did not
   Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;

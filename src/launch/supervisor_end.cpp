@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch/end_class.hpp"
 #include "launch/failure.hpp"
 #include "launch/supervisor.hpp"
 #include "util/process.hpp"
@@ -113,6 +114,16 @@ void Supervisor::say_what_is_lost() {
   errors().write_some();
 }
 
+void Supervisor::say_class(const Outcome& outcome) {
+  const auto why = classify_end({.code = outcome.code,
+                                 .signal = outcome.signal,
+                                 .asked_to_save = x_saving,
+                                 .rank_failed = x_failed && outcome.signal == 0,
+                                 .launcher_failed = !x_store_fault.empty()},
+                                x_here.env, std::chrono::system_clock::now());
+  if (why && outcome.code != 0) say(describe_class(outcome.code, *why));
+}
+
 Outcome Supervisor::finish() {
   x_stop_at.reset();
   x_kill_at.reset();
@@ -142,6 +153,7 @@ Outcome Supervisor::finish() {
     if (x_failed)
       failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
     say("hpcml launch: " + failure.error.what);
+    say_class(outcome);
     if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
       if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);
   }

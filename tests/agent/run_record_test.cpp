@@ -106,7 +106,7 @@ TEST_CASE("an event says when it was, in UTC and since the start") {
   CHECK(render_time(std::chrono::system_clock::time_point{}) == "1970-01-01T00:00:00.000Z");
   CHECK(render_event(RunEnded{.code = 143, .restarts = 2}, {time, 1234567.8914}) ==
         "{\"event\":\"end\",\"time\":\"2025-11-25T21:03:04.567Z\",\"seconds\":1234567.891,\"code\":143,"
-        "\"restarts\":2}\n");
+        "\"restarts\":2,\"class\":null}\n");
 }
 
 TEST_CASE("a record whose folder is removed goes on in a new one, with the run's facts, which is said once") {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Signals to launch while it stays with the ranks: what is passed on, what ends them, what asks them to save.
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "launch/save_request.hpp"
+#include "launch/supervisor.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// The same request may come twice: timeout signals a process and then its group, a shell passes on what the
+/// terminal sent all.
+constexpr auto k_same_request = std::chrono::milliseconds(250);
+/// Of a reader that is behind so much is kept while the ranks end: what they say last must not stop them.
+constexpr std::size_t k_last_words = 16U << 20;
+
+/// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
+/// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
+std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request,
+                                                       const Surroundings& here) {
+  if (request.grace || here.env.get_or("SLURM_JOB_ID", "").empty())
+    return request.grace.value_or(k_grace_after_signal);
+  return std::nullopt;
+}
+
+} // namespace
+
+void Supervisor::take_signals() {
+  signalfd_siginfo info{};
+  bool ended = false;
+  while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    // At a terminal Ctrl-\ is the harder Ctrl-C; elsewhere QUIT is a program's own affair (a dump of its
+    // stacks).
+    const bool end =
+        signal == SIGINT || signal == SIGTERM || (signal == SIGQUIT && ::isatty(STDIN_FILENO) != 0);
+    if (signal == SIGCHLD)
+      ended = true;
+    else if (signal == SIGTSTP)
+      stop();
+    else if (end)
+      take_request_to_end(signal);
+    else if (signal == k_save_word_signal)
+      ask_to_save();
+    else
+      pass_on(signal);
+  }
+  if (ended) reap();
+}
+
+void Supervisor::pass_on(int signal) {
+  if (signal != SIGCONT && signal != SIGWINCH) x_received = signal;
+  x_groups.signal(signal);
+}
+
+/// The ranks may take until their job ends, and what ends from now on has not failed.
+void Supervisor::ask_to_save() {
+  const int signal = find_save_signal(x_here.env);
+  if (signal == 0 || x_ending != 0) return;
+  x_saving = true;
+  pass_on(signal);
+  x_groups.signal(SIGCONT);
+}
+
+/// Ctrl-Z stops the ranks, too, and then us; CONT is passed on when it comes.
+void Supervisor::stop() {
+  x_groups.signal(SIGTSTP);
+  ::raise(SIGSTOP);
+}
+
+void Supervisor::take_request_to_end(int signal) {
+  if (x_ending != 0) {
+    if (Clock::now() - x_asked > k_same_request) kill_all();
+    return;
+  }
+  x_received = x_ending = signal;
+  x_asked = Clock::now();
+  x_out.queue().set_limit(k_last_words);
+  if (x_err) x_err->queue().set_limit(k_last_words);
+  x_groups.signal(signal);
+  x_groups.signal(SIGCONT); // one that is stopped could not hear it
+  if (x_oversight) x_oversight->overseer->asked_to_end(signal);
+  if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
+}
+
+} // namespace hpcml::launch

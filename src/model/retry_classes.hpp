@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Why a run ended, as one word each, and after which of these its job may be tried again.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "model/words.hpp"
+
+namespace hpcml::model {
+
+/// Why a run ended badly.
+enum class FailureClass {
+  program,       ///< by itself
+  out_of_memory, ///< the kernel killed a process of it for want of memory
+  time_limit,    ///< it was asked to save, since its job's time was over
+  preempted,     ///< Slurm ended it, for another job or for whoever asked
+  node,          ///< a node was lost
+  launcher,      ///< hpcml itself, or what it was asked for cannot be
+  user,          ///< somebody interrupted it
+};
+
+template <>
+inline constexpr std::array<NamedValue<FailureClass>, 7> k_words<FailureClass> = {
+    {{"program", FailureClass::program},
+     {"out-of-memory", FailureClass::out_of_memory},
+     {"time-limit", FailureClass::time_limit},
+     {"preempted", FailureClass::preempted},
+     {"node", FailureClass::node},
+     {"launcher", FailureClass::launcher},
+     {"user", FailureClass::user}}};
+
+/// A list of them, as --retry-on takes it: "node,preempted". Never a program's own failure, nor a user's
+/// wish.
+class RetryClasses {
+public:
+  static util::Result<RetryClasses> parse(const std::string& text) {
+    RetryClasses classes;
+    for (const auto& word : util::split(text, ',')) {
+      const auto one = parse_word<FailureClass>(word);
+      if (!one) return one.error();
+      if (*one == FailureClass::program || *one == FailureClass::user || *one == FailureClass::out_of_memory)
+        return util::Error{"cannot be \"" + word + "\": what failed by itself fails again",
+                           "classes that may be tried again: time-limit, preempted, node, launcher"};
+      classes.x_words.push_back(word);
+    }
+    return classes;
+  }
+  /// "node,preempted".
+  std::string text() const { return util::join(x_words, ","); }
+  const std::vector<std::string>& words() const { return x_words; }
+  bool empty() const { return x_words.empty(); }
+
+private:
+  std::vector<std::string> x_words;
+};
+
+} // namespace hpcml::model

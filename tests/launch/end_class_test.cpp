@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Why a run ended, as one word.
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include "hpcml/exit_code.hpp"
+#include "launch/end_class.hpp"
+#include "launch/process_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+std::string class_of(const launch::RunEnd& end, const util::EnvSnapshot& env = {}) {
+  const std::chrono::system_clock::time_point now{std::chrono::seconds(1000)};
+  const auto why = launch::classify_end(end, env, now);
+  return why ? model::word_of(*why) : "none";
+}
+
+} // namespace
+
+TEST_CASE("a run's end has one class, and a good end has none") {
+  CHECK(class_of({}) == "none");
+  CHECK(class_of({.code = 3, .rank_failed = true}) == "program");
+  CHECK(class_of({.code = 137, .rank_failed = true, .out_of_memory = true}) == "out-of-memory");
+  CHECK(class_of({.code = 125, .launcher_failed = true}) == "launcher");
+  CHECK(class_of({.code = k_cannot_set_up}) == "launcher");
+  CHECK(class_of({.code = 1, .nodes_missing = true}) == "node");
+  CHECK(class_of({.code = 124}) == "program"); // stalled
+  CHECK(class_of({.code = 0, .asked_to_save = true}) == "time-limit");
+  CHECK(class_of({.code = 1, .asked_to_save = true, .rank_failed = true}) == "time-limit");
+}
+
+TEST_CASE("TERM is Slurm's word in a job, before its time or then, and a user's anywhere else") {
+  const launch::RunEnd ended{.code = 143, .signal = SIGTERM};
+  util::EnvSnapshot env;
+  CHECK(class_of(ended, env) == "user");
+  env.set("SLURM_JOB_ID", "7");
+  CHECK(class_of(ended, env) == "preempted");
+  env.set("SLURM_JOB_END_TIME", "1001");
+  CHECK(class_of(ended, env) == "preempted");
+  env.set("SLURM_JOB_END_TIME", "1000");
+  CHECK(class_of(ended, env) == "time-limit");
+  CHECK(class_of({.code = 130, .signal = SIGINT}, env) == "user");
+}
+
+TEST_CASE("launch's last word is its exit code, which is the program's, and why") {
+  for (const std::string flag : {"", "--agent"}) {
+    std::vector<std::string> words = {"launch", "--nproc-per-node", "2"};
+    if (!flag.empty()) words.push_back(flag);
+    words.insert(words.end(), {"--", "sh", "-c", "[ $RANK = 0 ] || exit 3; sleep 20"});
+    const auto output = run_hpcml(words, bare_environment());
+    INFO(output.err);
+    CHECK(output.exit_code == 3);
+    CHECK(output.err.ends_with("hpcml launch: the run ended with 3: program\n"));
+  }
+}
