@@ -62,6 +62,19 @@ std::string script_of(const std::vector<std::string>& command) {
   return at == 1 || by_line ? *text : std::string();
 }
 
+/// The Python program that a command runs, `python [OPTIONS] train.py`; empty where it is none, or not here.
+std::string python_program_of(const std::vector<std::string>& command) {
+  constexpr std::uintmax_t k_most = 1 << 20;
+  const auto found =
+      std::find_if(command.begin(), command.end(), [](const auto& word) { return word.ends_with(".py"); });
+  std::error_code ignored;
+  if (found == command.end() || !std::filesystem::is_regular_file(*found, ignored) ||
+      std::filesystem::file_size(*found, ignored) > k_most)
+    return {};
+  const auto text = util::read_file(*found);
+  return text ? *text : std::string();
+}
+
 /// A program that the node could not execute: a script without the permission, or Python's without a word of
 /// it.
 void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
@@ -92,7 +105,10 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
         util::own_executable().string(),
         {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
   auto components = spec::component_jobs(job);
-  for (auto& component : components) component.command_script = script_of(component.command);
+  for (auto& component : components) {
+    component.command_script = script_of(component.command);
+    component.program_text = python_program_of(component.command);
+  }
   plan::Caller caller{request_line(context)};
   std::error_code ignored;
   for (const auto& folder : context.sites_dirs)

@@ -103,6 +103,7 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
   PathReader reader(env, findings);
   reader.path("--venv", job.venv);
   reader.path("--hpcml-path", job.hpcml_path);
+  reader.path("--checkpoint-dir", job.checkpoint_dir);
   // A name of an environment is no path.
   if (job.conda &&
       (job.conda->value.find_first_of("/~$") != std::string::npos || plan::is_archive(job.conda->value)))

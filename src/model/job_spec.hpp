@@ -15,6 +15,8 @@
 #include "model/ported_body.hpp"
 #include "model/rank_choices.hpp"
 #include "model/rank_request.hpp"
+#include "model/retry_classes.hpp"
+#include "model/save_signal.hpp"
 #include "model/walltime.hpp"
 
 namespace hpcml::model {
@@ -29,6 +31,7 @@ struct JobStep {
 struct JobSpec : RankRequest {
   std::vector<std::string> command; ///< argv of the program; never goes through a shell
   std::string command_script; ///< the text of the shell script that the command runs, where it could be read
+  std::string program_text;   ///< the text of the Python program that the command runs, likewise
   std::vector<JobStep> steps; ///< where there are several programs: all of them, `command` being the main one
   Known<std::string> partition;
   Known<unsigned> nodes;
@@ -63,7 +66,13 @@ struct JobSpec : RankRequest {
   std::vector<Sourced<std::string>> sbatch; ///< raw pass-through to the header: "--reservation=x"
   std::vector<Sourced<std::string>> srun;   ///< raw pass-through to srun
   Known<std::string> signal;
+  Known<Walltime> save_before;   ///< so long before the time limit the ranks are asked to save and to end
+  Known<SaveSignal> save_signal; ///< by which; unset: one that nobody else takes
   Known<bool> requeue;
+  Known<unsigned> max_requeues; ///< so often the script puts its job back into the queue itself
+  Known<RetryClasses> retry_on; ///< and after these failures, too
+  Known<std::string>
+      checkpoint_dir; ///< where programs save, absolute; each job has a folder of its own in it
   Known<std::string> array;
   Known<std::string> dependency;
   bool nccl_debug = false;

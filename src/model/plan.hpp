@@ -174,6 +174,27 @@ struct PlannedLauncher {
   bool has_own_agent() const { return spawns && choice.is_hpcml(); }
 };
 
+/// How the ranks are asked to save before the job ends.
+struct PlannedSaving {
+  unsigned seconds = 0; ///< before the time limit
+  SaveSignal signal;    ///< that the programs get
+  std::string word;     ///< the signal that the script sends the step: the same, or hpcml launch's own word
+  Origin asked;         ///< who wants it
+  Origin chosen;        ///< why this signal
+  /// Whether hpcml launch hands the signal on, once to each process of a rank.
+  bool by_launch() const { return word != signal.text(); }
+};
+
+/// How a job goes on after its end.
+struct PlannedRequeue {
+  bool requeues = false;      ///< its script puts it back into the queue
+  unsigned most = 3;          ///< so often
+  RetryClasses retry_on;      ///< after which failures, too
+  std::string checkpoint_dir; ///< of all jobs; empty: the programs' own affair
+  Origin origin;              ///< who wants it
+  Origin bound;               ///< who says how often
+};
+
 /// The whole plan of one job.
 struct Plan {
   std::string site_id;
@@ -200,6 +221,8 @@ struct Plan {
   PlannedPython python;
   std::optional<PlannedStage> stage;
   std::optional<PlannedContainer> container;
+  std::optional<PlannedSaving> saving;   ///< none: nobody asks them
+  std::optional<PlannedRequeue> requeue; ///< none: it does not
   PlannedRendezvous rendezvous;
   Sourced<Backend> backend;
   Sourced<std::string> hpcml_path;

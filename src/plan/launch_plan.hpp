@@ -2,6 +2,8 @@
 // The fourth step of the planner: what starts the ranks, and who binds them to cores.
 #pragma once
 
+#include <optional>
+
 #include "plan/layout.hpp"
 #include "topo/affinity.hpp"
 
@@ -11,6 +13,8 @@ namespace hpcml::plan {
 struct LaunchPlan {
   model::PlannedLauncher launcher;
   model::PlannedBinding binding;
+  std::optional<model::PlannedSaving> saving = {};
+  std::optional<model::PlannedRequeue> requeue = {};
 };
 
 /// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.

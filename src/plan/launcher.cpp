@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/launch_plan.hpp"
+#include "plan/survival.hpp"
 #include "topo/gpu_order.hpp"
 
 namespace hpcml::plan {
@@ -267,6 +268,8 @@ Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
   plan_order(given, launch, said);
   check_asked(given, launch, said);
   check_own_agent(given, launch.launcher, said);
+  launch.saving = take(plan_saving(given, launch.launcher), said);
+  launch.requeue = take(plan_requeue(given, launch), said);
   choose_binder(given, launch);
   if (launch.binding.binder == model::Binder::srun_masks && !refused && !said.refuse())
     plan_masks(given, launch, said);

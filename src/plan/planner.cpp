@@ -50,6 +50,8 @@ model::Plan plan_of(const Equipped& given, Software software, Directives directi
   plan.launcher = given.launcher();
   plan.launcher.step_args = std::move(directives.step_args);
   plan.binding = given.launch.binding;
+  plan.saving = given.launch.saving;
+  plan.requeue = given.launch.requeue;
   plan.directives = std::move(directives.header);
   plan.command = std::move(software.command);
   plan.steps = std::move(software.steps);

@@ -138,7 +138,10 @@ void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<D
     const std::string option = "--" + verdict.name;
     if (verdict.rule == site::SiteRule::option_refused) {
       told.remarks.error("request/" + verdict.name, given.site.name + " refuses " + option + why_of(verdict),
-                         "leave " + option + " out");
+                         verdict.name == "requeue"
+                             ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
+                               "which goes on where the one before has saved"
+                             : "leave " + option + " out");
     } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(given, verdict.name)) {
       told.remarks.warning("request/" + verdict.name,
                            given.site.name + " ignores " + option + why_of(verdict),

@@ -76,6 +76,10 @@ model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourc
 } // namespace
 
 void add_signal(const Equipped& given, Told<Directives>& told) {
+  if (const auto& saving = given.launch.saving)
+    return add_directive(told.value, "--signal",
+                         "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
+                         saving->asked);
   if (const auto& signal = given.job.signal)
     add_text(given, told, "signal", signal_for_ranks(given, *signal, told.remarks));
 }

@@ -36,6 +36,7 @@ const std::vector<Section>& sections() {
       {"rendezvous", make_rendezvous},
       {"store", make_store},
       {"container", make_container},
+      {"survival", make_survival},
       {"step", [](const model::Plan& plan) { return make_step(plan, plan.launcher.step_args); }}};
   return k_sections;
 }

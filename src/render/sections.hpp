@@ -34,6 +34,12 @@ ScriptLines make_store(const model::Plan& plan);
 ScriptLines make_caches(const model::Plan& plan);
 /// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
 ScriptLines make_container(const model::Plan& plan);
+/// What asks the ranks to save before the time limit, and waits for them; empty where nobody asks.
+ScriptLines make_survival(const model::Plan& plan);
+/// Whether the script hears signals while its step runs, or looks at how that ended.
+bool hears_signals(const model::Plan& plan);
+/// The step as the script runs it: by the function that hears signals meanwhile, where there is one.
+Step heard_step(const model::Plan& plan, Step step);
 /// The step or steps that run the program; `step_args` are the launcher's options of each.
 ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args);
 

@@ -311,7 +311,7 @@ namespace {
 ScriptLines one_step(const ScriptStep& given) {
   const bool over_components = !given.plan.components.empty() && !given.program.once;
   auto lines = over_components ? component_lines() : mask_lines(given.plan);
-  auto step = program_step(given);
+  auto step = heard_step(given.plan, program_step(given));
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
   // purpose.
   if (holds_program(step))

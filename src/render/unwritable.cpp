@@ -70,6 +70,7 @@ diag::Diagnostics find_unwritable(const model::Plan& plan) {
     for (const auto& word : plan.container->step_options) finder.word("the container", word);
     for (const auto& bind : plan.container->binds) finder.word("a bind", bind.source + bind.target);
   }
+  if (plan.requeue) finder.word("--checkpoint-dir", plan.requeue->checkpoint_dir);
   finder.word("the path of hpcml", plan.hpcml_path.value);
   return finder.x_found;
 }

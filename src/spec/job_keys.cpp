@@ -20,6 +20,8 @@ constexpr std::string_view k_where_several = ", where the site has several; by t
 
 std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
 std::string time_text(const model::Walltime& time) { return time.to_slurm(); }
+std::string classes_text(const model::RetryClasses& classes) { return classes.text(); }
+std::string signal_text(const model::SaveSignal& signal) { return signal.text(); }
 std::string order_text(const model::GpuOrder& order) { return order.text(); }
 
 JobKey launcher_key() {
@@ -75,6 +77,15 @@ std::vector<JobKey> run_keys() {
                  &JobSpec::spill),
       text_key("signal", help("SPEC", "signal to the ranks before the time limit: USR1@60"),
                &JobSpec::signal),
+      parsed_key(
+          "save-before",
+          help("TIME", "so long before the time limit the ranks are asked to save and to end: 5m, 90s"),
+          &JobSpec::save_before, time_text),
+      parsed_key("save-signal",
+                 help("SIGNAL",
+                      "by which signal: USR1, USR2, TERM, HUP; one that their GPUs' libraries leave "
+                      "alone otherwise"),
+                 &JobSpec::save_signal, signal_text),
       text_key("array", help("SPEC", "job array: 0-9%2"), &JobSpec::array),
       text_key("dependency", help("SPEC", "start after other jobs: afterok:123"), &JobSpec::dependency),
       text_key("hpcml-path", help("PATH", "hpcml as the compute nodes see it; this program otherwise"),
@@ -88,6 +99,17 @@ std::vector<JobKey> run_keys() {
           "requeue",
           {k_run, {}, "let Slurm start the job again after a failure of a node", "never start the job again"},
           &JobSpec::requeue),
+      number_key("max-requeues",
+                 help("N", "so often the script requeues its own job, saved before its limit; 3 otherwise"),
+                 &JobSpec::max_requeues, 0),
+      parsed_key("retry-on",
+                 help("WHY", "requeue after these ends, too: node, preempted, launcher; never after the "
+                             "program's own failure"),
+                 &JobSpec::retry_on, classes_text),
+      text_key("checkpoint-dir",
+               help("FOLDER", "where programs save: each job has a folder of its own in it, whose path they "
+                              "find in HPCML_CHECKPOINT_DIR"),
+               &JobSpec::checkpoint_dir),
       switch_key("nccl-debug", help({}, "let NCCL or RCCL say what it does"), &JobSpec::nccl_debug),
   };
 }

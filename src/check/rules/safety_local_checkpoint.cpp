@@ -4,7 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "util/local_folders.hpp"
 
 namespace hpcml::check {
 namespace safety_local_checkpoint {
@@ -15,14 +15,6 @@ constexpr std::array<std::string_view, 14> k_options = {
     "--checkpoint-dir",  "--ckpt_dir",         "--ckpt-dir",
     "--checkpoint",      "--default_root_dir", "--checkpoint_path",
     "--checkpoint-path", "--save_path"};
-constexpr std::array<std::string_view, 7> k_folders = {
-    "/tmp", "/dev/shm", "/var/tmp", "$SLURM_TMPDIR", "${SLURM_TMPDIR}", "$TMPDIR", "${TMPDIR}"};
-
-bool is_local(const std::string& path) {
-  return std::any_of(k_folders.begin(), k_folders.end(), [&](std::string_view folder) {
-    return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-  });
-}
 
 /// Whether something is copied from there before the job ends.
 bool is_saved(const Subject& subject) {
@@ -46,7 +38,7 @@ Hits find(const Subject& subject) {
           (equals == std::string::npos && i + 1 >= words.size()))
         continue;
       const auto path = equals == std::string::npos ? words[i + 1].text() : text.substr(equals + 1);
-      if (!is_local(path) || is_saved(subject)) continue;
+      if (!util::is_node_local(path) || is_saved(subject)) continue;
       const auto& last = equals == std::string::npos ? words[i + 1] : words[i];
       hits.push_back({last.place, path + " is another folder on each of the nodes, and gone after the job",
                       "write checkpoints to a file system that all nodes share"});

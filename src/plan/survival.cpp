@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "plan/survival.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "site/words.hpp"
+#include "util/local_folders.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+/// sbatch takes no more for the time of a signal.
+constexpr std::int64_t k_most_seconds = 65535;
+
+/// As the request says, else as the site's profile does for "save-before".
+model::Known<model::Walltime> wanted_time(const LaidOut& given, Remarks& said) {
+  if (given.job.save_before) return given.job.save_before;
+  const auto& rule = given.flag("save-before");
+  if (rule.default_value.empty()) return std::nullopt;
+  const auto time = model::Walltime::parse(rule.default_value);
+  if (time) return model::Sourced<model::Walltime>{*time, rule.origin};
+  said.error("site/save-before", "the profile's save-before: " + time.error().what, time.error().hint);
+  return std::nullopt;
+}
+
+/// Why nobody could ask the ranks, or nobody needs to.
+void refuse(const LaidOut& given, const model::PlannedLauncher& launcher, const model::Walltime& time,
+            Remarks& said) {
+  if (given.job.body)
+    said.error("request/save-before",
+               "the old script's own commands stand around its launches, and its traps are its own",
+               "write the trap there, and --signal=B:USR1@300 without --save-before");
+  if (given.job.signal)
+    said.error("request/save-before",
+               "--signal and --save-before both say what Slurm sends before the time limit, which is one "
+               "signal",
+               "leave --signal out; --save-signal says what the ranks get");
+  if (!launcher.by_srun())
+    said.error("request/save-before",
+               given.site.name + " starts programs with " + launcher.step +
+                   ", whose tasks are no tasks of Slurm's: a signal does not reach them",
+               "save at intervals, or let --signal reach what " + launcher.step + " starts, if it does");
+  if (time.seconds().count() > k_most_seconds)
+    said.error("request/save-before",
+               "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
+               "say --save-before with less");
+  if (given.job.time && time >= given.job.time->value)
+    said.error("request/save-before",
+               "the ranks would be asked to save before they begin: the time limit is " +
+                   given.job.time->value.to_slurm(),
+               "say --save-before with less than --time");
+}
+
+/// Whether a script that could be read seems to wait for the signal; true where it cannot be told.
+bool seems_to_listen(const std::string& text) {
+  static constexpr std::array<std::string_view, 12> c_signs = {
+      "signal", "SIGUSR",   "SIGTERM", "SIGHUP", "HPCML_SAVE_SIGNAL", "preempt", "lightning", "exit_signal",
+      "ignite", "composer", "nemo",    "hpcml"};
+  return text.empty() || std::any_of(c_signs.begin(), c_signs.end(),
+                                     [&](auto sign) { return text.find(sign) != std::string::npos; });
+}
+
+bool traps_itself(const std::string& text, const std::string& signal) {
+  for (auto at = text.find("trap "); at != std::string::npos; at = text.find("trap ", at + 1)) {
+    const auto line = text.substr(at, text.find('\n', at) - at);
+    if (line.find(signal) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// What can be seen of the program: whether somebody listens.
+void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving, Remarks& said) {
+  const auto signal = saving.signal.text();
+  if (saving.by_launch() && signal != "TERM" && traps_itself(given.job.command_script, signal))
+    said.warning("request/save-before",
+                 "the shell script that each rank runs has a trap for " + signal +
+                     ", which never runs: ranks start with the signal ignored, and a shell cannot trap what "
+                     "it found ignored",
+                 "handle it in the program that the script starts: it gets the signal, too; or say "
+                 "--save-signal TERM");
+  if (seems_to_listen(given.job.program_text)) return;
+  said.warning("request/save-before",
+               "the program has no handler for " + signal + " that could be seen: " +
+                   (signal == "TERM" || !saving.by_launch() ? "it dies of it, and saves nothing"
+                                                            : "it takes no notice, and runs on to its limit"),
+               "let it handle the signal that " + std::string(model::k_save_variable) +
+                   " names: save, and end with 0");
+}
+
+} // namespace
+
+Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
+                                                      const model::PlannedLauncher& launcher) {
+  Told<std::optional<model::PlannedSaving>> told;
+  auto& [planned, said] = told;
+  const auto time = wanted_time(given, said);
+  if (!time) {
+    // In a job the variable tells its own programs; that is no wish for another job.
+    if (given.job.save_signal && given.job.save_signal->origin.kind != model::OriginKind::environment)
+      said.error("request/save-signal", "--save-signal says how the ranks are asked, and nobody asks them",
+                 "say --save-before TIME, too");
+    return told;
+  }
+  refuse(given, launcher, time->value, said);
+  model::PlannedSaving saving;
+  saving.seconds =
+      static_cast<unsigned>(std::min<std::int64_t>(time->value.seconds().count(), k_most_seconds));
+  saving.asked = time->origin;
+  const bool gpus = given.numbers().gpus_per_node > 0;
+  if (given.job.save_signal) {
+    saving.signal = given.job.save_signal->value;
+    saving.chosen = given.job.save_signal->origin;
+  } else if (launcher.choice.is_agent()) {
+    saving.signal = model::SaveSignal::of_agents();
+    saving.chosen = by_rule(launcher.choice.name() + " passes TERM on to its processes, and no other");
+  } else {
+    saving.signal = model::SaveSignal::of_gpus(gpus ? given.placement.gpu_vendor : model::GpuVendor::unknown);
+    saving.chosen = by_rule("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
+                            "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
+  }
+  saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
+  remark_on_program(given, saving, said);
+  planned = std::move(saving);
+  return told;
+}
+
+namespace {
+
+constexpr unsigned k_usual_requeues = 3;
+
+/// A folder that is gone with the node, or that the node may not write, is none to save in.
+void check_checkpoint_dir(const LaidOut& given, const model::Sourced<std::string>& folder, Remarks& said) {
+  const auto refuse = [&](const std::string& why) {
+    said.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
+               "name a folder on storage that all nodes share and that outlives the job" +
+                   (given.site.storage.scratch.empty() ? "" : ": " + given.site.storage.scratch));
+  };
+  const auto& node = given.node();
+  const auto below = [&](const std::string& place) {
+    return !place.empty() && (folder.value == place || folder.value.starts_with(place + "/"));
+  };
+  if (util::is_node_local(folder.value) || (node && node->local_disk && below(*node->local_disk)))
+    return refuse("is each node's own, and emptied when the job ends");
+  for (const auto& place : given.site.storage.read_only_on_compute)
+    if (below(place))
+      return refuse("cannot be written from the nodes of " + given.site.name +
+                    site::cited(given.site.storage.origin));
+}
+
+/// What is said of requeues that nobody could make.
+void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues, Remarks& said) {
+  const model::JobSpec& job = given.job;
+  if (job.max_requeues && !requeues)
+    said.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
+               "say --requeue and --save-before TIME, too");
+  if (!job.retry_on || job.retry_on->value.empty()) return;
+  if (!(job.requeue && job.requeue->value))
+    said.error("request/retry-on", "--retry-on tries a job again by requeueing it", "say --requeue, too");
+  const auto& words = job.retry_on->value.words();
+  const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
+  const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
+    return word == model::word_of(model::FailureClass::preempted) && launch.saving;
+  });
+  if (!recorded && !hears)
+    said.error("request/retry-on",
+               "why a run ended stands in its record, which an agent writes into its folder of logs",
+               "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME");
+}
+
+} // namespace
+
+Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, const LaunchPlan& launch) {
+  Told<std::optional<model::PlannedRequeue>> told;
+  auto& [planned, said] = told;
+  const model::JobSpec& job = given.job;
+  const bool asked = job.requeue && job.requeue->value && !job.body;
+  const bool retries = asked && job.retry_on && !job.retry_on->value.empty();
+  const bool requeues = asked && (launch.saving || retries);
+  check_bounds(given, launch, requeues, said);
+  if (job.checkpoint_dir) check_checkpoint_dir(given, *job.checkpoint_dir, said);
+  if (!asked && !job.checkpoint_dir) return told;
+  model::PlannedRequeue requeue;
+  requeue.requeues = requeues;
+  requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
+  if (job.retry_on) requeue.retry_on = job.retry_on->value;
+  if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
+  requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
+  requeue.bound = job.max_requeues ? job.max_requeues->origin
+                                   : by_rule("a job that never gets ahead is not to run for ever");
+  if (asked && !requeues)
+    said.note(
+        "Slurm starts the job again after the loss of a node and after preemption; at its time limit only "
+        "--save-before TIME does",
+        requeue.origin);
+  planned = std::move(requeue);
+  return told;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What a script does before its job ends and behind it: the ranks hear of it and are waited for, the job is
+// put back into the queue.
+#include <algorithm>
+
+#include "render/sections.hpp"
+#include "render/template.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+/// Of the time before the limit so much is left for the requeue itself, in seconds.
+unsigned reserve_of(unsigned seconds) { return std::clamp(seconds / 10, 1U, 30U); }
+
+bool requeues(const model::Plan& plan) { return plan.requeue && plan.requeue->requeues; }
+/// Whether the script looks into the run's record.
+bool retries(const model::Plan& plan) {
+  return requeues(plan) && !plan.requeue->retry_on.empty() && plan.ranks.log_dir;
+}
+
+bool retries_preempted(const model::Plan& plan) {
+  if (!plan.saving || !requeues(plan)) return false;
+  const auto& words = plan.requeue->retry_on.words();
+  return std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
+}
+
+/// How the ranks are asked.
+void add_saving(const model::Plan& plan, ScriptLines& lines) {
+  const auto& saving = *plan.saving;
+  const Reasons chosen{{"signal " + saving.signal.text(), saving.chosen}};
+  const auto signal = saving.signal.text();
+  const std::string unheard = signal == "TERM" || !saving.by_launch()
+                                  ? " A program without a handler dies of it."
+                                  : " A program without a handler takes no notice, and runs on.";
+  lines.push_back(
+      Comment{"Programs save and end where they get SIG" + signal + ", or TERM." + unheard, chosen});
+  lines.push_back(Export{model::k_save_variable, signal, false, chosen});
+  lines.push_back(
+      Verbatim{render_block("survival",
+                            {{"word", saving.word},
+                             {"left", model::Walltime::of(std::chrono::seconds(saving.seconds)).to_slurm()},
+                             {"signal", std::string(model::k_limit_signal)},
+                             {"requeues", requeues(plan)},
+                             {"retries_preempted", retries_preempted(plan)},
+                             {"seconds", std::to_string(saving.seconds - reserve_of(saving.seconds))}}),
+               {{"", saving.asked}}});
+}
+
+/// What the programs find, and how the job is put back.
+void add_requeue(const model::Plan& plan, ScriptLines& lines) {
+  const auto& requeue = *plan.requeue;
+  const Reasons asked{{"", requeue.origin}};
+  lines.push_back(Export{"HPCML_RESTART_COUNT", "${SLURM_RESTART_COUNT:-0}", true, asked});
+  if (!requeue.checkpoint_dir.empty()) {
+    lines.push_back(
+        Verbatim{render_block("checkpoint_dir", {{"folder", quote_word(requeue.checkpoint_dir)}}), asked});
+  }
+  if (!requeue.requeues) return;
+  lines.push_back(
+      Verbatim{render_block("requeue", {{"most", std::to_string(requeue.most)}}),
+               {{"", requeue.origin}, {"at most " + std::to_string(requeue.most), requeue.bound}}});
+  if (!retries(plan)) return;
+  const auto& words = requeue.retry_on.words();
+  lines.push_back(Verbatim{render_block("retry", {{"classes", util::join(words, " | ")},
+                                                  {"log_dir", quote_word(plan.ranks.log_dir->value.text())}}),
+                           asked});
+}
+
+} // namespace
+
+bool hears_signals(const model::Plan& plan) { return plan.saving || retries(plan); }
+
+ScriptLines make_survival(const model::Plan& plan) {
+  ScriptLines lines;
+  if (plan.saving || requeues(plan) || (plan.requeue && !plan.requeue->checkpoint_dir.empty()))
+    lines.push_back(Verbatim{render_block("this_job", {}),
+                             by_rule("one task of an array is not the array, and may have its number")});
+  if (plan.requeue) add_requeue(plan, lines);
+  if (plan.saving) add_saving(plan, lines);
+  if (hears_signals(plan))
+    lines.push_back(
+        Verbatim{render_block("run_step", {{"signal", std::string(model::k_limit_signal)},
+                                           {"saves", plan.saving.has_value()},
+                                           {"saves_and_requeues", plan.saving && requeues(plan)},
+                                           {"retries", retries(plan)}}),
+                 by_rule("a shell hears no signal while it waits for a command in the foreground")});
+  return lines;
+}
+
+Step heard_step(const model::Plan& plan, Step step) {
+  if (!hears_signals(plan) || step.groups.empty()) return step;
+  auto& first = step.groups.front();
+  first.insert(first.begin(), ScriptWord::literal("run_step"));
+  return step;
+}
+
+} // namespace hpcml::render

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Jobs that end before they are done, on a real Slurm: their ranks save, they are requeued, and go on.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <unistd.h>
+
+#include "emulate/cluster_helper.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using Catch::Contains;
+using test::Cluster;
+
+namespace {
+
+/// Counts, saves where it is asked to, goes on there, and is done after a hundred more in its last run. Its
+/// words: the restart in which it is done, its exit code then, and a log that has to tell of a save before.
+constexpr const char* k_program = R"(
+import os, signal, sys, time
+asked = []
+for name in {os.environ["HPCML_SAVE_SIGNAL"], "TERM"}:
+    signal.signal(getattr(signal, "SIG" + name), lambda number, frame: asked.append(number))
+restart, last, code = int(os.environ["HPCML_RESTART_COUNT"]), int(sys.argv[1]), int(sys.argv[2])
+file = os.path.join(os.environ["HPCML_CHECKPOINT_DIR"], "rank-" + os.environ["RANK"])
+count = int(open(file).read()) if os.path.exists(file) else 0
+print("begin", os.environ["RANK"], "restart", restart, "at", count and "a checkpoint", flush=True)
+end = count + 100
+def waits(): return len(sys.argv) > 3 and "saved" not in open(sys.argv[3]).read()
+while restart < last or count < end or waits():
+    if asked:
+        with open(file + ".part", "w") as out: out.write(str(count))
+        os.rename(file + ".part", file)
+        print("saved", os.environ["RANK"], flush=True)
+        sys.exit(0)
+    count += 1
+    time.sleep(0.01)
+print("done", os.environ["RANK"], flush=True)
+sys.exit(code)
+)";
+
+/// A folder of this build: what lies below /tmp is each emulated node's own.
+class SharedFolder {
+public:
+  SharedFolder() {
+    std::filesystem::remove_all(x_path);
+    std::filesystem::create_directories(x_path);
+  }
+  ~SharedFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(x_path, ignored);
+  }
+  SharedFolder(const SharedFolder&) = delete;
+  SharedFolder& operator=(const SharedFolder&) = delete;
+  std::string path() const { return x_path.string(); }
+
+private:
+  std::filesystem::path x_path = std::string(HPCML_BINARY_DIR) + "/survival-" + std::to_string(::getpid());
+};
+
+/// Writes a script that saves and requeues.
+void generate(const Cluster& cluster, const SharedFolder& folder, const std::string& name,
+              const std::vector<std::string>& flags, const std::vector<std::string>& words) {
+  std::vector<std::string> all = {
+      "--site",    "generic",   "--gpus-per-node",  "0",           "--time",   "10",          "--save-before",
+      "1m",        "--requeue", "--checkpoint-dir", folder.path(), "--output", name + ".out", "-o",
+      name + ".sh"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  all.insert(all.end(), {"--", "python3", "train.py"});
+  all.insert(all.end(), words.begin(), words.end());
+  const auto made = cluster.generate(all);
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+}
+
+/// Shell functions: `hear FILE TEXT` waits for a line, `ended JOB` for the end of a job.
+constexpr const char* k_shell = R"(
+hear() { for i in {1..1800}; do grep -qs -- "$2" "$1" && return; sleep 0.1; done; echo "no '$2' in $1"; }
+ended() { for i in {1..1800}; do squeue -h -j "$1" 2> /dev/null | grep -q . || return; sleep 0.1; done; echo "job $1 does not end"; }
+told() { scontrol -o show job "$1" | grep -o 'JobState=[A-Z]*\|Restarts=[0-9]*\|ExitCode=[0-9:]*' | xargs; }
+)";
+
+std::size_t count(const std::string& text, const std::string& part) {
+  return util::split(util::replace_all(text, part, "\x01"), '\x01').size() - 1;
+}
+
+} // namespace
+
+TEST_CASE(
+    "ranks that are asked to save are requeued and go on, within the bound; of an array the one task alone; "
+    "and never after a failure of their own",
+    "[slurm]") {
+  const SharedFolder folder;
+  // A fault that never comes: a requeued job starts again after 10 seconds then, not after two minutes.
+  const Cluster cluster({"--site", "generic", "--nodes", "5", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_program);
+  generate(cluster, folder, "whole", {"--nodes", "2", "--max-requeues", "1"}, {"9", "0"});
+  generate(cluster, folder, "array-%a", {"--array", "0-1"}, {"0", "0", "array-1.out"});
+  generate(cluster, folder, "failing", {}, {"0", "3"});
+  // What Slurm does before the limit: USR1 to the batch shell.
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+whole=$(sbatch --parsable whole.sh)
+array=$(sbatch --parsable array-%a.sh)
+failing=$(sbatch --parsable failing.sh)
+hear array-0.out "begin 0"; hear array-1.out "begin 0"; scancel --batch --signal=USR1 ${array}_1
+hear whole.out "begin 0"; hear whole.out "begin 1"; scancel --batch --signal=USR1 $whole
+hear whole.out "begin 0 restart 1"; hear whole.out "begin 1 restart 1"; scancel --batch --signal=USR1 $whole
+ended $whole; ended $array; ended $failing
+echo "whole $(told $whole)"
+echo "task 0 $(told ${array}_0)"
+echo "task 1 $(told ${array}_1)"
+echo "failing $(told $failing)"
+)sh");
+  const auto whole = cluster.read("whole.out"), failing = cluster.read("failing.out");
+  INFO(ran.out << ran.err << whole << cluster.read("array-0.out") << cluster.read("array-1.out") << failing);
+  CHECK(ran.out == "whole JobState=COMPLETED Restarts=1 ExitCode=0:0\n"
+                   "task 0 JobState=COMPLETED Restarts=0 ExitCode=0:0\n"
+                   "task 1 JobState=COMPLETED Restarts=1 ExitCode=0:0\n"
+                   "failing JobState=FAILED Restarts=0 ExitCode=3:0\n");
+  CHECK(count(whole, "saved 0\n") == 2);
+  CHECK(count(whole, "saved 1\n") == 2);
+  CHECK_THAT(whole, Contains("begin 0 restart 1 at a checkpoint\n") &&
+                        Contains("is requeued, 1 of at most 1 times") &&
+                        Contains("was requeued 1 times, and is not again (--max-requeues)"));
+  CHECK_THAT(cluster.read("array-1.out"),
+             Contains("saved 0\n") && Contains("at a checkpoint\n") && Contains("done 0\n"));
+  CHECK_THAT(cluster.read("array-0.out"), !Contains("saved"));
+  CHECK_THAT(failing, !Contains("requeued"));
+}
+
+TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and is done", "[.faults]") {
+  const SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_program);
+  generate(cluster, folder, "job", {"--nodes", "2", "--time", "1", "--save-before", "20s"}, {"1", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; ended 1; told 1");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\n");
+  for (const std::string rank : {"0", "1"})
+    CHECK_THAT(said, Contains("saved " + rank + "\n") &&
+                         Contains("begin " + rank + " restart 1 at a checkpoint\n") &&
+                         Contains("done " + rank + "\n"));
+}
+
+TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go on", "[.faults]") {
+  const SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "preempt@8s..20s"});
+  cluster.write("train.py", k_program);
+  generate(cluster, folder, "job", {"--array", "0-1", "--max-requeues", "0"}, {"1", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; ended 1; told 1_0; told 1_1");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out ==
+        "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=COMPLETED Restarts=1 ExitCode=0:0\n");
+  CHECK(count(said, "saved 0\n") == 2);
+  CHECK(count(said, "at a checkpoint\n") == 2);
+  CHECK_THAT(said, !Contains("is requeued"));
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// How ranks are asked to save before their job ends: when, by which signal, and what is refused.
+#include "plan/plan_helper.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+using Catch::Contains;
+
+namespace {
+
+model::JobSpec saving(model::JobSpec job, const std::string& before = "5m") {
+  job.save_before = flag(time_of(before), "--save-before");
+  return job;
+}
+
+/// A job of the site's GPUs or, without any, of its CPUs.
+model::JobSpec small_job(unsigned gpus) {
+  auto job = job_of({"python", "train.py"});
+  job.gpus_per_node = flag(gpus, "--gpus-per-node");
+  return job;
+}
+
+model::Plan plan_at_small_site(const model::JobSpec& job, const std::string& vendor = "nvidia") {
+  auto site = small_site();
+  for (auto& type : site.node_types)
+    if (type.gpu) type.gpu->vendor = *model::find_word<model::GpuVendor>(vendor);
+  auto result = plan::make_plan(job, site);
+  for (const auto& finding : result.diagnostics) UNSCOPED_INFO(finding.message);
+  REQUIRE(result.plan);
+  return *result.plan;
+}
+
+} // namespace
+
+TEST_CASE("Slurm tells the batch shell before the limit, and nobody where nobody asked for it") {
+  const auto plan = planned(saving(lumi_job()), "lumi");
+  CHECK(directive(plan, "--signal") == "B:USR1@300");
+  CHECK_FALSE(directive(planned(lumi_job(), "lumi"), "--signal"));
+  CHECK_FALSE(planned(lumi_job(), "lumi").saving);
+}
+
+TEST_CASE("a site's profile may say how long before the limit its jobs save") {
+  auto site = site_named("lumi");
+  site.flags["save-before"].default_value = "2m";
+  const auto result = plan::make_plan(lumi_job(), site);
+  REQUIRE(result.plan);
+  CHECK(directive(*result.plan, "--signal") == "B:USR1@120");
+  const auto own = plan::make_plan(saving(lumi_job(), "90s"), site);
+  REQUIRE(own.plan);
+  CHECK(directive(*own.plan, "--signal") == "B:USR1@90");
+}
+
+TEST_CASE("ranks are asked by a signal that neither NCCL nor RCCL has taken, and by TERM under torchrun") {
+  const auto signal_of = [](const model::JobSpec& job, const std::string& vendor) {
+    const auto plan = plan_at_small_site(job, vendor);
+    REQUIRE(plan.saving);
+    return plan.saving->signal.text() + " by " + plan.saving->word;
+  };
+  CHECK(signal_of(saving(small_job(4)), "nvidia") == "USR2 by URG");
+  CHECK(signal_of(saving(small_job(4)), "amd") == "USR1 by URG");
+  auto job = saving(small_job(4));
+  job.launcher = launcher("torchrun");
+  CHECK(signal_of(job, "nvidia") == "TERM by TERM");
+  job.launcher = launcher("srun");
+  CHECK(signal_of(job, "nvidia") == "USR2 by USR2");
+  job.save_signal = flag(model::SaveSignal::parse("SIGHUP").value(), "--save-signal");
+  CHECK(signal_of(job, "nvidia") == "HUP by HUP");
+}
+
+TEST_CASE("what can ask nobody, or too early, is refused with the reason") {
+  auto job = saving(lumi_job());
+  job.signal = text("USR1@60");
+  CHECK_THAT(error_of(job, "lumi", "request/save-before").message, Contains("one signal"));
+  job = saving(lumi_job(), "2h");
+  job.time = flag(time_of("1h"), "--time");
+  CHECK_THAT(error_of(job, "lumi", "request/save-before").message, Contains("before they begin"));
+  job = lumi_job();
+  job.save_signal = flag(model::SaveSignal::parse("USR1").value(), "--save-signal");
+  CHECK_THAT(error_of(job, "lumi", "request/save-signal").hint, Contains("--save-before"));
+  CHECK_FALSE(model::SaveSignal::parse("KILL"));
+  CHECK_FALSE(model::SaveSignal::parse(""));
+}
+
+TEST_CASE("a program that seems to handle no signal is warned of, and one that does is not") {
+  const auto warned = [](const std::string& text) {
+    auto job = saving(lumi_job());
+    job.program_text = text;
+    return plan::make_plan(job, site_named("lumi")).diagnostics;
+  };
+  const auto is_warned = [&](const std::string& text) {
+    for (const auto& finding : warned(text))
+      if (finding.code == "request/save-before") return true;
+    return false;
+  };
+  CHECK(is_warned("import torch\ntorch.save({}, 'x')\n"));
+  CHECK_FALSE(is_warned("import signal\n"));
+  CHECK_FALSE(is_warned("import lightning as L\n"));
+  CHECK_FALSE(is_warned(""));
+  auto job = saving(lumi_job());
+  job.command_script = "#!/bin/bash\ntrap 'touch stop' USR1\npython train.py & wait\n";
+  bool trapped = false;
+  for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
+    trapped = trapped || finding.message.find("never runs") != std::string::npos;
+  CHECK(trapped);
+}
+
+TEST_CASE(
+    "a script requeues its job three times at most, or as often as was asked for, and only what saves") {
+  auto job = saving(lumi_job());
+  job.requeue = flag(true, "--requeue");
+  auto plan = planned(job, "lumi");
+  REQUIRE(plan.requeue);
+  CHECK(plan.requeue->requeues);
+  CHECK(plan.requeue->most == 3);
+  CHECK(directive(plan, "--requeue") == "");
+  CHECK(directive(plan, "--open-mode") == "append");
+  job.max_requeues = flag(7U, "--max-requeues");
+  CHECK(planned(job, "lumi").requeue->most == 7);
+  auto unsaved = lumi_job();
+  unsaved.requeue = flag(true, "--requeue");
+  plan = planned(unsaved, "lumi");
+  CHECK_FALSE(plan.requeue->requeues);
+  CHECK(has_note(plan, "only --save-before TIME does"));
+  unsaved.max_requeues = flag(7U, "--max-requeues");
+  CHECK_THAT(error_of(unsaved, "lumi", "request/max-requeues").hint, Contains("--save-before"));
+}
+
+TEST_CASE("checkpoints are not put where the node takes them with it, or where it cannot write") {
+  auto site = site_named("lumi");
+  site.storage.read_only_on_compute = {"/appl"};
+  const auto refused = [&](const std::string& folder) {
+    auto job = lumi_job();
+    job.checkpoint_dir = flag(folder, "--checkpoint-dir");
+    for (const auto& finding : plan::make_plan(job, site).diagnostics)
+      if (finding.code == "request/checkpoint-dir") return finding.message;
+    return std::string();
+  };
+  CHECK_THAT(refused("/tmp/x"), Contains("each node's own"));
+  CHECK_THAT(refused("/dev/shm"), Contains("each node's own"));
+  CHECK_THAT(refused("/appl/x"), Contains("cannot be written"));
+  CHECK(refused("/scratch/project_1/tmp").empty());
+  CHECK(refused("/tmpfiles/x").empty());
+}
+
+TEST_CASE("a job is tried again where that can be known, and never after its program's own failure") {
+  CHECK_FALSE(model::RetryClasses::parse("node,program"));
+  CHECK_FALSE(model::RetryClasses::parse("user"));
+  CHECK_FALSE(model::RetryClasses::parse("nodes"));
+  auto job = saving(lumi_job());
+  job.retry_on = flag(model::RetryClasses::parse("preempted").value(), "--retry-on");
+  CHECK_THAT(error_of(job, "lumi", "request/retry-on").hint, Contains("--requeue"));
+  job.requeue = flag(true, "--requeue");
+  CHECK(planned(job, "lumi").requeue->retry_on.text() == "preempted");
+  job.retry_on = flag(model::RetryClasses::parse("node,preempted").value(), "--retry-on");
+  CHECK_THAT(error_of(job, "lumi", "request/retry-on").hint, Contains("--log-dir"));
+  job.log_dir = model::Sourced<model::LogFolder>{model::LogFolder::parse("logs").value(), {}};
+  CHECK(planned(job, "lumi").requeue->retry_on.text() == "node,preempted");
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The part of a script that asks the ranks to save: as text, and run by a real bash.
+#include <catch2/catch.hpp>
+
+#include "check/check_script.hpp"
+#include "holds.hpp"
+#include "render/render_helper.hpp"
+#include "render/script.hpp"
+#include "util/file.hpp"
+
+using namespace hpcml;
+using test::holds;
+
+namespace {
+
+model::Plan make_saving_plan() {
+  auto plan = test::make_whole_node_plan();
+  plan.saving = model::PlannedSaving{300, model::SaveSignal::of_gpus(model::GpuVendor::amd), "URG", {}, {}};
+  plan.directives.push_back({"--signal", "B:USR1@300", {}});
+  return plan;
+}
+
+} // namespace
+
+TEST_CASE(
+    "a script that saves runs its step by the function that hears signals, and bash and shellcheck take it") {
+  const auto script = render::render_script(make_saving_plan());
+  CHECK(holds(script, "\nrun_step srun "));
+  CHECK(holds(script, "\nexport HPCML_SAVE_SIGNAL=USR1\n"));
+  CHECK(holds(script, "takes no notice, and runs on."));
+  CHECK(test::script_faults(script) == "");
+  CHECK_FALSE(holds(render::render_script(test::make_whole_node_plan()), "run_step"));
+  auto plan = test::make_plan_for("torchrun");
+  plan.saving = model::PlannedSaving{60, model::SaveSignal::of_agents(), "TERM", {}, {}};
+  CHECK(holds(render::render_script(plan), "A program without a handler dies of it."));
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+}
+
+TEST_CASE("the step's exit code is the script's, also where a signal was heard meanwhile") {
+  const test::TempFolder folder;
+  std::filesystem::create_directories(folder / "bin");
+  // The step signals the batch shell as Slurm does, sees it call scancel, and ends by itself.
+  test::put_program(folder, "scancel", "echo \"scancel $*\" >> told\n");
+  test::put_program(
+      folder, "srun",
+      "[[ $* == *train_ddp* ]] || exit 0\nbatch=$(ps -o ppid= $PPID)\nkill -USR1 $batch\n"
+      "for i in {1..1000}; do [[ -s told ]] && break; sleep 0.02; done\nkill -TERM $batch\nexit 7\n");
+  auto plan = make_saving_plan();
+  plan.hpcml_path.value = test::stand_in_hpcml(folder);
+  const auto ran = test::run_script(render::render_script(plan), folder);
+  INFO(ran.err);
+  CHECK(ran.exit_code == 7);
+  CHECK(holds(ran.err, "hpcml: 00:05:00 to the time limit: the ranks are asked to save and to end\n"));
+  const auto told = util::read_file((folder / "told").string());
+  REQUIRE(told);
+  CHECK(holds(*told, "scancel --signal=URG "));
+  CHECK(told->find('\n') == told->size() - 1); // once
+}
+
+namespace {
+
+/// Runs a script whose step ends with `code`, after USR1 to the batch shell where it is `asked`; Slurm's
+/// commands write what they were told into the file "told".
+std::string told_by(model::Plan plan, const std::map<std::string, std::string>& variables, bool asked,
+                    int code, std::string* errors = nullptr) {
+  const test::TempFolder folder;
+  std::filesystem::create_directories(folder / "bin");
+  test::put_program(folder, "scancel", "echo \"scancel $*\" >> told\n");
+  test::put_program(folder, "scontrol", "echo \"scontrol $*\" >> told\n");
+  test::put_program(folder, "srun",
+                    std::string("[[ $* == *train_ddp* ]] || exit 0\n") +
+                        (asked ? "kill -USR1 $(ps -o ppid= $PPID)\nfor i in {1..1000}; do [[ -s told ]] && "
+                                 "break; sleep 0.02; done\n"
+                               : "") +
+                        "exit " + std::to_string(code) + "\n");
+  plan.hpcml_path.value = test::stand_in_hpcml(folder);
+  const auto ran = test::run_script(render::render_script(plan), folder, variables);
+  CHECK(ran.exit_code == code);
+  if (errors != nullptr) *errors = ran.err;
+  return util::read_file((folder / "told").string()).value_or("");
+}
+
+model::Plan make_requeueing_plan() {
+  auto plan = make_saving_plan();
+  plan.requeue = model::PlannedRequeue{true, 2, {}, "", {}, {}};
+  return plan;
+}
+
+} // namespace
+
+TEST_CASE("what saved is requeued by its own name, within the bound, whatever its code; what ended by itself "
+          "is not") {
+  const auto plan = make_requeueing_plan();
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+  const std::map<std::string, std::string> job{{"SLURM_JOB_ID", "70"}};
+  const std::map<std::string, std::string> task{
+      {"SLURM_JOB_ID", "70"}, {"SLURM_ARRAY_JOB_ID", "70"}, {"SLURM_ARRAY_TASK_ID", "3"}};
+  CHECK(told_by(plan, job, true, 0) == "scancel --signal=URG 70\nscontrol requeue 70\n");
+  CHECK(told_by(plan, job, true, 1) == "scancel --signal=URG 70\nscontrol requeue 70\n");
+  CHECK(told_by(plan, task, true, 0) == "scancel --signal=URG 70_3\nscontrol requeue 70_3\n");
+  CHECK(told_by(plan, job, false, 3) == "");
+  CHECK(told_by(plan, job, false, 0) == "");
+  auto last = job;
+  last["SLURM_RESTART_COUNT"] = "2";
+  std::string said;
+  CHECK(told_by(plan, last, true, 0, &said) == "scancel --signal=URG 70\n");
+  CHECK(holds(said, "job 70 was requeued 2 times, and is not again (--max-requeues)\n"));
+}
+
+TEST_CASE(
+    "the folder of checkpoints is the job's, or the task's, and programs hear how often it was started") {
+  auto plan = make_requeueing_plan();
+  plan.requeue->checkpoint_dir = "/shared/my files";
+  const auto script = render::render_script(plan);
+  CHECK(holds(script, "\nexport HPCML_CHECKPOINT_DIR='/shared/my files'/$this_job\n"));
+  CHECK(holds(script, "\nexport HPCML_RESTART_COUNT=\"${SLURM_RESTART_COUNT:-0}\"\n"));
+  CHECK(test::script_faults(script) == "");
+}
+
+TEST_CASE("a run is tried again where its record says one of the classes, and not where it says another") {
+  auto plan = make_requeueing_plan();
+  plan.saving.reset();
+  const test::TempFolder logs;
+  plan.ranks.log_dir =
+      model::Sourced<model::LogFolder>{model::LogFolder::parse(logs.path().string()).value(), {}};
+  plan.requeue->retry_on = model::RetryClasses::parse("node,launcher").value();
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+  const auto told_after = [&](const std::string& why) {
+    std::filesystem::create_directories(logs / "70.0");
+    REQUIRE(util::write_file(
+        (logs / "70.0/record-0.jsonl").string(),
+        "{\"event\":\"run\",\"class\":\"no\"}\n{\"event\":\"end\",\"code\":1,\"class\":\"" + why + "\"}\n"));
+    return told_by(plan, {{"SLURM_JOB_ID", "70"}}, false, 1);
+  };
+  CHECK(told_after("node") == "scontrol requeue 70\n");
+  CHECK(told_after("program") == "");
+  std::filesystem::remove_all(logs / "70.0");
+  CHECK(told_by(plan, {{"SLURM_JOB_ID", "70"}}, false, 1) == "");
+}
