@@ -157,3 +157,26 @@ TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go 
   CHECK(count(said, "at a checkpoint\n") == 2);
   CHECK_THAT(said, !Contains("is requeued"));
 }
+
+TEST_CASE("jobs that another preempts are requeued by their script where the site cancels them, and not "
+          "after scancel",
+          "[.faults]") {
+  const SharedFolder folder;
+  const Cluster cluster(
+      {"--site", "generic", "--nodes", "4", "--quiet", "--fault", "preempt:cancel@12s..24s"});
+  cluster.write("train.py", k_program);
+  generate(cluster, folder, "job", {"--array", "0-1", "--retry-on", "preempted"}, {"1", "0"});
+  generate(cluster, folder, "ended", {"--retry-on", "preempted"}, {"1", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+sbatch -Q job.sh
+ended=$(sbatch --parsable ended.sh)
+hear ended.out "begin 0"; scancel $ended; ended $ended
+ended 1; told 1_0; told 1_1; told $ended
+)sh");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said << cluster.read("ended.out"));
+  CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=COMPLETED Restarts=1 ExitCode=0:0\n"
+                   "JobState=CANCELLED Restarts=0 ExitCode=0:0\n");
+  CHECK(count(said, "its nodes are given to another job: job 1_") == 2);
+  CHECK_THAT(cluster.read("ended.out"), !Contains("requeued"));
+}
