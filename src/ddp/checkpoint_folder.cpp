@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "ddp/posix_files.hpp"
 #include "hpcml/ddp/latest_checkpoint.hpp"
 
 namespace hpcml::ddp {
@@ -25,6 +26,7 @@ namespace {
 constexpr const char* k_complete = "complete";
 constexpr const char* k_head = "hpcml-checkpoint 1";
 constexpr const char* k_prefix = "step-";
+constexpr const char* k_part = ".part"; ///< the end of a name while it is being written
 
 [[noreturn]] void fail(const std::string& what, const fs::path& path, int error) {
   throw std::runtime_error("cannot " + what + " " + path.string() + ": " + std::strerror(error));
@@ -66,7 +68,7 @@ std::string read_whole(const fs::path& path) {
 }
 
 struct Entry {
-  std::uintmax_t bytes = 0;
+  std::int64_t bytes = 0;
   std::uint32_t crc = 0;
 };
 
@@ -88,9 +90,8 @@ std::map<std::string, Entry> read_list(const fs::path& checkpoint) {
 
 bool is_whole(const fs::path& checkpoint) {
   const auto list = read_list(checkpoint);
-  std::error_code error;
   return !list.empty() && std::all_of(list.begin(), list.end(), [&](const auto& item) {
-    return fs::file_size(checkpoint / item.first, error) == item.second.bytes && !error;
+    return size_of_file((checkpoint / item.first).string()) == item.second.bytes;
   });
 }
 
@@ -105,33 +106,28 @@ std::int64_t step_of(const std::string& name) {
 /// Ascending.
 std::vector<std::int64_t> whole_steps(const fs::path& folder) {
   std::vector<std::int64_t> steps;
-  std::error_code ignored;
-  for (fs::directory_iterator item(folder, ignored), end; !ignored && item != end; item.increment(ignored))
-    if (const auto step = step_of(item->path().filename().string()); step >= 0 && is_whole(item->path()))
-      steps.push_back(step);
+  for (const auto& name : names_in(folder.string()))
+    if (const auto step = step_of(name); step >= 0 && is_whole(folder / name)) steps.push_back(step);
   std::sort(steps.begin(), steps.end());
   return steps;
 }
 
 fs::path part_path(const fs::path& folder, std::int64_t step) {
-  return folder / ("." + checkpoint_path(folder, step).filename().string() + ".part");
+  return folder / ("." + checkpoint_path(folder, step).filename().string() + k_part);
 }
 
 void remove_old(const fs::path& folder, std::int64_t newest) {
-  std::error_code ignored;
   auto steps = whole_steps(folder);
   // Of a run that began anew, higher numbers are of the run before: they stay until theirs are reached.
   steps.erase(std::remove_if(steps.begin(), steps.end(), [&](auto step) { return step > newest; }),
               steps.end());
   for (std::size_t i = 0; i + k_kept_checkpoints < steps.size(); ++i)
-    fs::remove_all(checkpoint_path(folder, steps[i]), ignored);
-  std::vector<fs::path> halves;
-  for (fs::directory_iterator item(folder, ignored), end; !ignored && item != end; item.increment(ignored)) {
-    const auto name = item->path().filename().string();
-    if (name.rfind(std::string(".") + k_prefix, 0) == 0 && item->path().extension() == ".part")
-      halves.push_back(item->path());
-  }
-  for (const auto& half : halves) fs::remove_all(half, ignored);
+    remove_tree(checkpoint_path(folder, steps[i]).string());
+  const std::string head = std::string(".") + k_prefix, tail = k_part;
+  for (const auto& name : names_in(folder.string()))
+    if (name.rfind(head, 0) == 0 && name.size() > tail.size() &&
+        name.compare(name.size() - tail.size(), tail.size(), tail) == 0)
+      remove_tree((folder / name).string());
 }
 
 } // namespace
@@ -157,12 +153,10 @@ fs::path checkpoint_path(const fs::path& folder, std::int64_t step) {
 
 void write_checkpoint(const fs::path& folder, std::int64_t step,
                       const std::map<std::string, std::string>& files) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) fail("make", folder, error.value());
+  if (const int error = make_folders(folder.string())) fail("make", folder, error);
   const auto part = part_path(folder, step), path = checkpoint_path(folder, step);
-  fs::remove_all(part, error);
-  if (!fs::create_directory(part, error) && error) fail("make", part, error.value());
+  remove_tree(part.string());
+  if (const int error = make_folders(part.string())) fail("make", part, error);
   try {
     std::ostringstream list;
     list << k_head << "\n";
@@ -172,10 +166,10 @@ void write_checkpoint(const fs::path& folder, std::int64_t step,
     }
     write_whole(part / k_complete, list.str());
     sync_path(part, O_RDONLY | O_DIRECTORY);
-    fs::remove_all(path, error);
+    remove_tree(path.string());
     if (::rename(part.c_str(), path.c_str()) != 0) fail("rename", part, errno);
   } catch (...) {
-    fs::remove_all(part, error);
+    remove_tree(part.string());
     throw;
   }
   sync_path(folder, O_RDONLY | O_DIRECTORY);
@@ -190,7 +184,7 @@ std::string read_checkpoint_file(const fs::path& folder, std::int64_t step, cons
     throw std::runtime_error(checkpoint.string() + " is not there, or its file `complete` does not list " +
                              name);
   auto bytes = read_whole(checkpoint / name);
-  if (bytes.size() != entry->second.bytes || crc32(bytes) != entry->second.crc)
+  if (static_cast<std::int64_t>(bytes.size()) != entry->second.bytes || crc32(bytes) != entry->second.crc)
     throw std::runtime_error((checkpoint / name).string() +
                              " is not what was written: its size or checksum is another");
   return bytes;

@@ -4,12 +4,13 @@
 
 #include <arpa/inet.h>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <unistd.h>
 
 #include "ddp/network.hpp"
+#include "ddp/posix_files.hpp"
 
 namespace hpcml::ddp {
 
@@ -18,9 +19,10 @@ namespace {
 /// Inode numbers of the sockets this process has open.
 std::set<std::string> own_inodes() {
   std::set<std::string> inodes;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", ignored)) {
-    const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();
+  for (const auto& name : names_in("/proc/self/fd")) {
+    char text[64];
+    const auto length = ::readlink(("/proc/self/fd/" + name).c_str(), text, sizeof text);
+    const std::string target(text, length < 0 ? 0 : static_cast<std::size_t>(length));
     if (target.compare(0, 8, "socket:[") == 0) inodes.insert(target.substr(8, target.size() - 9));
   }
   return inodes;

@@ -56,7 +56,9 @@ Words torch_includes(const TorchPackage& package) {
 }
 
 Words torch_libraries(const TorchPackage& package) {
-  Words words;
+  // First, so that it is asked first when the program runs: libtorch.so of some wheels for GPUs has functions
+  // of std::filesystem that call nothing (2.11.0, CUDA 13).
+  Words words = {"-lstdc++"};
   for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
     words.push_back(package.lib + "/" + name);
   // GPU kernels register themselves when their library is loaded, so the linker may not drop it as unused.
