@@ -10,6 +10,7 @@
 #include <torch/serialize/output-archive.h>
 
 #include "ddp/checkpoint_folder.hpp"
+#include "ddp/optimizer_state.hpp"
 
 namespace hpcml::ddp {
 
@@ -82,13 +83,33 @@ at::Tensor read_tensor(torch::serialize::InputArchive& archive, const std::strin
   return tensor;
 }
 
+/// Reads the module's state; each tensor stays where it is. An archive gives tensors its own device.
+void load_module(torch::nn::Module& module, torch::serialize::InputArchive& archive) {
+  auto tensors = module.parameters();
+  for (const auto& buffer : module.buffers()) tensors.push_back(buffer);
+  std::vector<at::Device> places;
+  for (const auto& tensor : tensors) places.push_back(tensor.device());
+  module.load(archive);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].device() != places[i]) tensors[i].set_data(tensors[i].detach().to(places[i]));
+}
+
+/// The device of all parameters; the CPU where there are several.
+at::Device place_of(const torch::nn::Module& module) {
+  const auto parameters = module.parameters();
+  for (const auto& parameter : parameters)
+    if (parameter.device() != parameters.front().device()) return at::kCPU;
+  return parameters.empty() ? at::kCPU : parameters.front().device();
+}
+
 void unpack_state(ProcessGroup& group, const std::string& bytes, TrainingState& state, Resumed& resumed) {
   torch::serialize::InputArchive root, module, optimizer, sampler, values;
-  root.load_from(bytes.data(), bytes.size(), at::Device(at::kCPU));
+  root.load_from(bytes.data(), bytes.size(), place_of(state.module));
   root.read("module", module);
-  state.module.load(module);
+  load_module(state.module, module);
   root.read("optimizer", optimizer);
   state.optimizer.load(optimizer);
+  move_state_to_parameters(state.optimizer);
   resumed.step = read_tensor(root, "step").item<int64_t>();
   resumed.world_size = static_cast<int>(read_tensor(root, "world_size").item<int64_t>());
   if (state.sampler != nullptr && root.try_read("sampler", sampler)) state.sampler->load(sampler);
@@ -104,7 +125,7 @@ void unpack_state(ProcessGroup& group, const std::string& bytes, TrainingState& 
   if (resumed.world_size != group.size()) return;
   auto generators = generators_of(group);
   for (std::size_t i = 0; i < generators.size(); ++i)
-    generators[i].set_state(read_tensor(root, state_key(i, group.rank())));
+    generators[i].set_state(read_tensor(root, state_key(i, group.rank())).cpu());
 }
 
 } // namespace

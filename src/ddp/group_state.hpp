@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "ddp/stream_watch.hpp"
 #include "ddp/torch_compat.hpp"
 #include "ddp/trouble_watch.hpp"
 #include "hpcml/ddp/process_group.hpp"
@@ -12,17 +13,28 @@
 namespace hpcml::ddp {
 
 struct ProcessGroup::State {
-  State(RankEnv rank_env, GroupOptions group_options, const std::shared_ptr<Store>& store,
+  State(RankEnv rank_env, GroupOptions group_options, std::shared_ptr<Store> own_store,
         const std::shared_ptr<Store>& second, std::string key_prefix, bool serves)
       : env(std::move(rank_env)), options(std::move(group_options)), prefix(std::move(key_prefix)),
-        watch(store, second, prefix, env, serves) {}
+        store(std::move(own_store)), watch(store, second, prefix, env, serves) {}
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  /// Connects the ranks by NCCL or Gloo, and looks after what runs on the GPU.
+  void connect(const GroupOptions& wanted);
+  /// The connections that a tensor travels by: those of GPUs, or on the CPU Gloo's.
+  Communicator& communicator_for(const at::Tensor& tensor);
 
   RankEnv env;
   GroupOptions options;
   std::string prefix; ///< of its keys in the store
+  std::shared_ptr<Store> store;
   std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<Communicator> of_cpu; ///< of a group on GPUs, from its first tensor on the CPU on
   TroubleWatch watch; ///< ends first: that this rank leaves is said before the others lose its connections
   at::Device device = at::kCPU;
+  std::unique_ptr<StreamWatch> stream_watch; ///< of GPUs: first to end, as it uses all of these
 };
 
 } // namespace hpcml::ddp

@@ -39,7 +39,13 @@ struct Work::State {
   Operation operation;
 };
 
-bool Work::is_done() const { return x_state == nullptr || x_state->transfer.is_done(); }
+bool Work::is_done() const {
+  try {
+    return x_state == nullptr || x_state->transfer.is_done();
+  } catch (const std::exception&) {
+    return true; // it failed: wait() says so
+  }
+}
 
 void Work::wait() {
   if (x_state == nullptr) return;
@@ -56,6 +62,8 @@ void Work::wait() {
                          "not done within " + std::to_string(group.options.timeout.count() / 1000) + " s",
                          false);
     }
+    // NCCL's wait is over when the streams are in order, or the group was ended.
+    if (group.stream_watch && group.watch.is_called()) group.watch.fail(operation, "", false);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -80,13 +88,17 @@ void ProcessGroup::fail(const std::string& phase, const std::string& why) {
   x_state->watch.fail({phase}, why, true);
 }
 
-template <class Begin> Work ProcessGroup::begin(const Operation& operation, const Begin& start) {
+template <class Begin>
+Work ProcessGroup::begin(const Operation& operation, const at::Tensor* tensor, const Begin& start) {
   auto& watch = x_state->watch;
   if (watch.is_called()) watch.fail(operation, "", false);
   watch.begin(operation);
   Transfer transfer;
   try {
-    transfer = start(*x_state->communicator);
+    auto& ranks = tensor == nullptr ? *x_state->communicator : x_state->communicator_for(*tensor);
+    transfer = start(ranks);
+    if (x_state->stream_watch && ranks.device().is_cuda())
+      x_state->stream_watch->add(operation, [left = transfer.without_tensors()] { return left.is_done(); });
   } catch (const std::exception& error) {
     watch.fail(operation, error.what(), false);
   }
@@ -94,21 +106,21 @@ template <class Begin> Work ProcessGroup::begin(const Operation& operation, cons
 }
 
 Work ProcessGroup::all_reduce(const at::Tensor& tensor, ReduceOp op) {
-  return begin({"all_reduce"}, [&](auto& ranks) { return ranks.begin_all_reduce(tensor, op); });
+  return begin({"all_reduce"}, &tensor, [&](auto& ranks) { return ranks.begin_all_reduce(tensor, op); });
 }
 
 Work ProcessGroup::broadcast(const at::Tensor& tensor, int root) {
-  return begin({"broadcast"}, [&](auto& ranks) { return ranks.begin_broadcast(tensor, root); });
+  return begin({"broadcast"}, &tensor, [&](auto& ranks) { return ranks.begin_broadcast(tensor, root); });
 }
 
 Work ProcessGroup::all_gather(std::vector<at::Tensor>& outputs, const at::Tensor& input) {
   outputs.clear();
   for (int rank = 0; rank < size(); ++rank) outputs.push_back(at::empty_like(input));
-  return begin({"all_gather"}, [&](auto& ranks) { return ranks.begin_all_gather(outputs, input); });
+  return begin({"all_gather"}, &input, [&](auto& ranks) { return ranks.begin_all_gather(outputs, input); });
 }
 
 Work ProcessGroup::barrier() {
-  return begin({"barrier"}, [&](auto& ranks) { return ranks.begin_barrier(); });
+  return begin({"barrier"}, nullptr, [&](auto& ranks) { return ranks.begin_barrier(); });
 }
 
 void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& tensor) {
@@ -119,20 +131,20 @@ void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& t
   if (exchange.peer == rank()) refuse(other + " is this rank itself");
   if (exchange.tag < 0) refuse("a tag is 0 or more");
   if (!tensor.is_contiguous()) refuse("the tensor is not contiguous");
-  if (tensor.device() != device())
+  if (tensor.device() != device() && !tensor.is_cpu())
     refuse("the tensor is on " + tensor.device().str() + ", and the group on " + device().str());
 }
 
 Work ProcessGroup::send(const at::Tensor& tensor, int to_rank, int tag) {
   const Operation exchange{k_send, to_rank, tag};
   check_exchange(exchange, tensor);
-  return begin(exchange, [&](auto& ranks) { return ranks.begin_send(tensor, to_rank, tag); });
+  return begin(exchange, &tensor, [&](auto& ranks) { return ranks.begin_send(tensor, to_rank, tag); });
 }
 
 Work ProcessGroup::recv(const at::Tensor& tensor, int from_rank, int tag) {
   const Operation exchange{k_recv, from_rank, tag};
   check_exchange(exchange, tensor);
-  return begin(exchange, [&](auto& ranks) { return ranks.begin_receive(tensor, from_rank, tag); });
+  return begin(exchange, &tensor, [&](auto& ranks) { return ranks.begin_receive(tensor, from_rank, tag); });
 }
 
 std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
@@ -157,13 +169,11 @@ std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   state->watch.begin(meeting);
   state->watch.wait_for(meeting);
   try {
-    state->communicator = std::make_unique<Communicator>(
-        *store, env, wanted, Subgroup{state->prefix + "group", env.rank, env.world_size}, NcclWait::stream);
+    state->connect(wanted);
   } catch (const std::exception& error) {
     state->watch.fail(meeting, error.what(), false);
   }
   state->watch.go_on();
-  state->device = state->communicator->device();
   return std::make_shared<ProcessGroup>(std::move(state));
 }
 

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include <c10/core/GradMode.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "ddp/gradient_slot.hpp"
 
@@ -169,7 +171,10 @@ void Reducer::mark_ready(std::size_t index) {
   auto& parameter = x_parameters[index];
   fill_slot(parameter);
   parameter.ready = true;
-  --x_buckets[parameter.bucket].missing;
+  auto& bucket = x_buckets[parameter.bucket];
+  --bucket.missing;
+  const auto device = bucket.flat.device();
+  if (device.is_cuda()) bucket.stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
 void Reducer::fill_slot(Parameter& parameter) {
@@ -198,6 +203,9 @@ void Reducer::begin_ready_buckets() {
 
 void Reducer::begin_bucket(Bucket& bucket) {
   const at::NoGradGuard no_gradients;
+  // A model on several devices has a thread for each, and any of them may begin a bucket.
+  c10::OptionalStreamGuard guard;
+  if (bucket.stream) guard.reset_stream(*bucket.stream);
   if (x_options.compression != Compression::none) {
     bucket.compressed =
         bucket.flat.to(x_options.compression == Compression::fp16 ? at::kHalf : at::kBFloat16);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,7 @@ private:
     at::Tensor flat;       ///< all gradients of the members, one behind the other
     at::Tensor compressed; ///< what is sent in its place; else undefined
     std::size_t missing = 0;
+    std::optional<c10::Stream> stream; ///< of a GPU: what fills it
     Work work;
   };
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "ddp/torch_compat.hpp"
 
-#include <cstdlib>
+#include <atomic>
 #include <stdexcept>
 
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <ATen/ATen.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <torch/cuda.h>
-#ifdef USE_C10D_NCCL
-#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
-#endif
-#include <ATen/ATen.h>
-#include <ATen/Version.h>
-#include <torch/version.h>
 
+#include "ddp/nccl_group.hpp"
 #include "ddp/network.hpp"
+#include "ddp/run_within.hpp"
 #include "ddp/timed_wait.hpp"
 #include "ddp/waiters.hpp"
 
@@ -23,13 +19,8 @@ namespace hpcml::ddp {
 
 namespace {
 
-// In 1.x ProcessGroupGloo *is* a process group; since 2.0 it is a backend that a process group holds. Both
-// have the same operations, so we hold the thing that has them.
-#if TORCH_VERSION_MAJOR >= 2
-using Group = c10d::Backend;
-#else
-using Group = c10d::ProcessGroup;
-#endif
+/// For the end of a group with a rank in trouble.
+[[maybe_unused]] constexpr std::chrono::milliseconds k_end{5000};
 
 /// c10d's messages carry a C++ back trace from the second line on; people need the first.
 std::string first_line(const char* text) {
@@ -48,16 +39,6 @@ template <class Action> auto translate(const std::string& circumstance, Action a
   }
 }
 
-/// "TORCH_VERSION=2.13.0" in the library's own description of its build.
-std::string version_of_loaded_library() {
-  const std::string text = at::show_config();
-  const std::string key = "TORCH_VERSION=";
-  const auto start = text.find(key);
-  if (start == std::string::npos) return {};
-  const auto begin = start + key.size();
-  return text.substr(begin, text.find_first_of(", \n", begin) - begin);
-}
-
 c10::intrusive_ptr<Group> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankEnv& env,
                                     const GroupOptions& options, const Subgroup& members,
                                     std::string& interface_name) {
@@ -70,58 +51,7 @@ c10::intrusive_ptr<Group> make_gloo(const c10::intrusive_ptr<c10d::Store>& store
   return c10::make_intrusive<c10d::ProcessGroupGloo>(store, members.rank, members.size, settings);
 }
 
-#ifdef USE_C10D_NCCL
-c10::intrusive_ptr<Group> make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const GroupOptions& options,
-                                    const Subgroup& members, NcclWait wait) {
-  // Without blocking wait a missing peer aborts the whole process from a watchdog thread, and nobody is
-  // named. The variable was renamed in 2.2.
-  if (wait == NcclWait::process) {
-    ::setenv("NCCL_BLOCKING_WAIT", "1", 0);
-    ::setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 0);
-  }
-  auto settings = c10d::ProcessGroupNCCL::Options::create();
-  settings->timeout = options.timeout;
-  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, members.rank, members.size, settings);
-}
-#endif
-
 } // namespace
-
-TorchFacts torch_facts() {
-  TorchFacts facts;
-  facts.header_version = TORCH_VERSION;
-  facts.library_version = version_of_loaded_library();
-#ifdef USE_C10D_GLOO
-  facts.gloo = true;
-#endif
-#ifdef USE_C10D_NCCL
-  facts.nccl = true;
-  facts.nccl_version = c10d::getNcclVersion();
-#endif
-  facts.gpu_count = static_cast<int>(torch::cuda::device_count());
-  return facts;
-}
-
-std::string resolve_backend(const std::string& wanted) {
-  if (wanted == "gloo") return wanted;
-#ifdef USE_C10D_NCCL
-  const bool built = true;
-#else
-  const bool built = false;
-#endif
-  const bool gpus = torch::cuda::device_count() > 0;
-  if (wanted == "auto" || wanted.empty()) return built && gpus ? "nccl" : "gloo";
-  if (wanted != "nccl")
-    throw std::runtime_error("unknown backend '" + wanted + "': there are auto, nccl and gloo");
-  if (!built)
-    throw std::runtime_error("this program was built against a LibTorch without NCCL; build it against a "
-                             "CUDA or ROCm torch, or take --backend gloo");
-  if (!gpus)
-    throw std::runtime_error(
-        "NCCL needs GPUs and LibTorch sees none on " + host_name() +
-        "; see --gpus-per-node and the visible-devices variables, or take --backend gloo");
-  return wanted;
-}
 
 struct Store::State {
   c10::intrusive_ptr<c10d::TCPStore> store;
@@ -184,7 +114,18 @@ struct Transfer::State {
 };
 
 bool Transfer::is_done() const {
-  return x_state->wait ? x_state->wait->is_over() : x_state->work->isCompleted();
+  if (x_state->wait) return x_state->wait->is_over();
+  if (!x_state->work->isCompleted()) return false;
+  // No wait for an operation of NCCL throws this.
+  if (!x_state->blocks && x_state->work->exception())
+    translate(x_state->what, [&] { std::rethrow_exception(x_state->work->exception()); });
+  return true;
+}
+
+Transfer Transfer::without_tensors() const {
+  auto state = std::make_shared<State>(*x_state);
+  state->tensors.clear();
+  return Transfer(std::move(state));
 }
 
 bool Transfer::wait_for(std::chrono::milliseconds limit) const {
@@ -201,6 +142,7 @@ struct Communicator::State {
   std::string backend;
   std::string interface_name;
   at::Device device = at::kCPU;
+  std::atomic<bool> given_up{false}, aborted{false};
   Waiters waiters; // end before the group
 
   template <class Start>
@@ -266,7 +208,19 @@ Communicator::Communicator(Store& store, const RankEnv& env, const GroupOptions&
                              [&] { return make_gloo(base, env, options, members, x_state->interface_name); });
 }
 
-Communicator::~Communicator() = default;
+Communicator::~Communicator() {
+#ifdef USE_C10D_NCCL
+  if (!x_state || !x_state->group || x_state->backend != "nccl") return;
+  if (!x_state->given_up) {
+    end_nccl(*x_state->group);
+    return;
+  }
+  if (!x_state->aborted) abort();
+  // c10d joins threads of its own, which may wait for others, too: the process ends soon.
+  run_within(k_end, [group = std::move(x_state->group)]() mutable { group.reset(); });
+#endif
+}
+
 Communicator::Communicator(Communicator&&) noexcept = default;
 
 int Communicator::rank() const { return x_state->group->getRank(); }
@@ -274,6 +228,15 @@ int Communicator::size() const { return x_state->group->getSize(); }
 const std::string& Communicator::backend() const { return x_state->backend; }
 const std::string& Communicator::interface_name() const { return x_state->interface_name; }
 at::Device Communicator::device() const { return x_state->device; }
+
+void Communicator::give_up() { x_state->given_up = true; }
+
+void Communicator::abort() {
+  x_state->given_up = x_state->aborted = true;
+#ifdef USE_C10D_NCCL
+  if (x_state->backend == "nccl") run_within(k_end, [group = x_state->group] { abort_nccl(*group); });
+#endif
+}
 
 Transfer Communicator::begin_all_reduce(const at::Tensor& tensor, ReduceOp op) {
   c10d::AllreduceOptions options;
@@ -301,7 +264,10 @@ Transfer Communicator::begin_all_gather(std::vector<at::Tensor>& outputs, const 
 }
 
 Transfer Communicator::begin_barrier() {
-  return x_state->begin("barrier", {}, [&](auto&) { return x_state->group->barrier(); });
+  c10d::BarrierOptions options;
+  // Else NCCL guesses the GPU, by the rank's number.
+  if (device().is_cuda()) options.device_ids = {device().index()};
+  return x_state->begin("barrier", {}, [&](auto&) { return x_state->group->barrier(options); });
 }
 
 Transfer Communicator::begin_send(const at::Tensor& tensor, int to, int tag) {

@@ -78,7 +78,10 @@ public:
   Transfer() = default; ///< nothing has begun
   explicit Transfer(std::shared_ptr<State> state) : x_state(std::move(state)) {}
   explicit operator bool() const { return x_state != nullptr; }
+  /// Throws std::runtime_error if an operation on a GPU failed.
   bool is_done() const;
+  /// The same operation, for whoever only asks whether it is done.
+  Transfer without_tensors() const;
   /// Waits no longer than `limit`; whether it is done. Throws std::runtime_error if it failed. On a GPU the
   /// results are there for what the current stream does next.
   bool wait_for(std::chrono::milliseconds limit) const;
@@ -104,6 +107,10 @@ public:
   const std::string& backend() const;        ///< "nccl" or "gloo"
   const std::string& interface_name() const; ///< Gloo's; empty with NCCL, which chooses by itself
   at::Device device() const;                 ///< where tensors must be: this rank's GPU, or the CPU
+  /// A rank is in trouble: the destructor does not wait for it.
+  void give_up();
+  /// What GPUs wait for ends, with any result. From any thread; only the destructor may be called then.
+  void abort();
 
   Transfer begin_all_reduce(const at::Tensor& tensor, ReduceOp op);
   Transfer begin_broadcast(const at::Tensor& tensor, int root);

@@ -33,6 +33,8 @@ constexpr const char* k_verdict_key = "verdict";
 constexpr const char* k_callers_key = "called"; ///< how many have called: the first one judges
 constexpr const char* k_heard_key = "heard";    ///< how many have read the verdict
 constexpr const char* k_ended_key = "ended";    ///< how many have ended well
+constexpr const char* k_come_key = "come";      ///< how many have come to the meeting
+constexpr const char* k_all_key = "all";        ///< set: all have
 
 /// "3 5\nclause": the ranks to blame, and the clause.
 std::string pack_blame(const Blame& blame) {
@@ -95,6 +97,15 @@ TroubleWatch::~TroubleWatch() {
 
 std::string TroubleWatch::key(const std::string& what, int rank) const {
   return x_prefix + what + "/" + std::to_string(rank);
+}
+
+void TroubleWatch::meet(milliseconds timeout) {
+  // Not a key per rank: each would be read by all.
+  const bool last = x_store->add(x_prefix + k_come_key, 1) == x_size;
+  if (last)
+    x_store->set(x_prefix + k_all_key, "come");
+  else
+    x_store->get(x_prefix + k_all_key, timeout);
 }
 
 void TroubleWatch::begin(const Operation& operation) {
@@ -209,6 +220,23 @@ Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string&
 }
 
 void TroubleWatch::fail(const Operation& operation, const std::string& why, bool own) {
+  const std::lock_guard<std::mutex> lock(x_error_mutex);
+  if (!x_error || own) throw error_of(operation, why, own);
+  x_heard = true;
+  throw *x_error;
+}
+
+void TroubleWatch::find_out(const Operation& operation, const std::string& why) {
+  const std::lock_guard<std::mutex> lock(x_error_mutex);
+  if (!x_error) x_error = error_of(operation, why, false);
+}
+
+std::string TroubleWatch::unheard() const {
+  const std::lock_guard<std::mutex> lock(x_error_mutex);
+  return x_error && !x_heard ? x_error->what() : "";
+}
+
+Error TroubleWatch::error_of(const Operation& operation, const std::string& why, bool own) {
   Blame blame;
   try {
     blame = ask_for_blame(operation, why, own);
@@ -218,8 +246,8 @@ void TroubleWatch::fail(const Operation& operation, const std::string& why, bool
   }
   const std::string subject =
       "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + text_of(operation) + " failed: ";
-  throw Error(subject + (own ? why : blame.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
-              x_rank, operation.name, own ? std::vector<int>{x_rank} : blame.ranks);
+  return Error(subject + (own ? why : blame.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
+               x_rank, operation.name, own ? std::vector<int>{x_rank} : blame.ranks);
 }
 
 } // namespace hpcml::ddp

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +32,8 @@ public:
   TroubleWatch(const TroubleWatch&) = delete;
   TroubleWatch& operator=(const TroubleWatch&) = delete;
 
+  /// Returns when all ranks have come here; throws std::runtime_error when they do not in time.
+  void meet(std::chrono::milliseconds timeout);
   /// This rank begins an operation.
   void begin(const Operation& operation);
   /// It waits for an operation that it has begun.
@@ -42,8 +45,14 @@ public:
 
   /// Calls all ranks to account and throws Error. `why`: what this rank saw; `own`: the failure is its own.
   [[noreturn]] void fail(const Operation& operation, const std::string& why, bool own);
+  /// For a thread that looks after operations: the same, but the program's thread is to throw the Error, at
+  /// its next operation.
+  void find_out(const Operation& operation, const std::string& why);
+  /// What find_out() found and fail() has not thrown; empty: nothing.
+  std::string unheard() const;
 
 private:
+  Error error_of(const Operation& operation, const std::string& why, bool own);
   RankReport report() const;
   void answer();
   void end_with_the_others();
@@ -62,6 +71,9 @@ private:
   mutable std::mutex x_mutex; // of what follows
   RankReport x_report;
   std::chrono::steady_clock::time_point x_since;
+  mutable std::mutex x_error_mutex; // of what follows; held while the others are asked
+  std::optional<Error> x_error;
+  bool x_heard = false;
   std::thread x_thread;
 };
 

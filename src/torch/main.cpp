@@ -81,10 +81,7 @@ hpcml::helper::PreflightOptions parse_preflight(const std::vector<std::string>& 
   return options;
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
+int run(const std::vector<std::string>& words) {
   try {
     if (words.empty()) throw UsageError("a command is missing");
     if (words[0] == "--help" || words[0] == "-h") {
@@ -102,4 +99,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "hpcml-torch: error: %s\n", error.what());
     return hpcml::k_world_failed;
   }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const int code = run({argv + 1, argv + argc});
+  std::fflush(nullptr);
+  // LibTorch's own end is left out: it takes a while, and on a machine with GPUs that of 2.11.0 frees what it
+  // has not allocated.
+  std::_Exit(code);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A rank that trains with hpcml::ddp, and by itself the same on the batches of all ranks: prints where the
 // two differ.
-//   ddp_rank equal [--model mlp|shared|unused] [--samples even|uneven|weighted] [--bucket-bytes N]
+//   ddp_rank equal [--model mlp|shared|unused|split] [--samples even|uneven|weighted] [--bucket-bytes N]
 //                  [--accumulate N] [--static] [--copies] [--compress fp16|bf16] [--steps N]
 //                  [--keep-gradients] [--join] [--clip X]
 //   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm|mixed] [--width N]
@@ -87,8 +87,10 @@ int run_equal(const Wish& wish) {
   const int64_t width = wish.number("--width", 13), parts = wish.number("--accumulate", 1);
   const auto dtype = torch::kDouble;
   auto module = std::make_shared<Model>(kind, width), alone = std::make_shared<Model>(kind, width);
-  module->to(dtype);
-  alone->to(dtype);
+  for (auto* one : {module.get(), alone.get()}) {
+    one->to(dtype);
+    one->place(group->device());
+  }
   if (group->rank() > 0) // rank 0's parameters are to become those of all
     for (auto& parameter : module->parameters()) torch::NoGradGuard(), parameter.data().fill_(group->rank());
   ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
@@ -103,7 +105,7 @@ int run_equal(const Wish& wish) {
     clear_gradients(*module, wish.has("--keep-gradients"));
     for (int64_t part = 0; part < parts; ++part) {
       const auto share = share_of(group->rank(), group->size(), step * parts + part, samples);
-      const auto [inputs, wanted] = batch_of(share.first, share.count, dtype);
+      const auto [inputs, wanted] = batch_of(share.first, share.count, dtype, group->device());
       if (samples == "weighted") model.set_batch_samples(static_cast<double>(share.count));
       const auto train = [&] {
         loss_of(model.forward(inputs, takes_branch(group->rank(), step)), wanted).backward();
@@ -126,7 +128,7 @@ int run_equal(const Wish& wish) {
       for (int rank = 0; rank < group->size(); ++rank) {
         if (step >= last_step(rank)) continue;
         const auto share = share_of(rank, group->size(), step * parts + part, samples);
-        const auto [inputs, wanted] = batch_of(share.first, share.count, dtype);
+        const auto [inputs, wanted] = batch_of(share.first, share.count, dtype, group->device());
         const double weight = samples == "weighted" ? share.weight / active : share.weight;
         (loss_of(alone->forward(inputs, takes_branch(rank, step)), wanted) * weight).backward();
       }
@@ -172,6 +174,7 @@ int run_train(const Wish& wish) {
   torch::set_num_threads(1);
   auto group = ddp::init_process_group();
   auto module = std::make_shared<Model>(wish.get("--model", "mlp"), wish.number("--width", 13));
+  module->place(group->device());
   ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   // With --join rank r ends r steps before rank 0.
@@ -179,7 +182,8 @@ int run_train(const Wish& wish) {
   const auto loop = [&] {
     for (int64_t step = 0; step < steps; ++step) {
       clear_gradients(*module, false);
-      const auto [inputs, wanted] = batch_of(step * 50 + group->rank() * 4, 4, torch::kFloat);
+      const auto [inputs, wanted] =
+          batch_of(step * 50 + group->rank() * 4, 4, torch::kFloat, group->device());
       loss_of(model.forward(inputs, takes_branch(group->rank(), step)), wanted).backward();
       optimizer.step();
     }
@@ -202,6 +206,7 @@ int run_trouble(const Wish& wish) {
   const bool bad = group->rank() == wish.number("--bad", 1);
   auto module =
       std::make_shared<Model>(how == "differs" && bad ? "shared" : "mlp", how == "differs" && bad ? 17 : 13);
+  module->place(group->device());
   ddp::DistributedDataParallel<Model> model(module, group);
   for (int64_t step = 0; step < 6; ++step) {
     clear_gradients(*module, false);
@@ -211,12 +216,12 @@ int run_trouble(const Wish& wish) {
       if (how == "leave") return 0;
       if (how == "throw") throw std::runtime_error("no such file");
       if (how == "unused") {
-        auto [inputs, wanted] = batch_of(0, 4, torch::kFloat);
+        auto [inputs, wanted] = batch_of(0, 4, torch::kFloat, group->device());
         model.forward(inputs);
         torch::tanh(module->first(inputs)).sum().backward();
       }
     }
-    const auto [inputs, wanted] = batch_of(step, 4, torch::kFloat);
+    const auto [inputs, wanted] = batch_of(step, 4, torch::kFloat, group->device());
     loss_of(model.forward(inputs), wanted).backward();
   }
   std::printf("%s\n", JsonLine().add("rank", group->rank()).add("end", "well").text().c_str());

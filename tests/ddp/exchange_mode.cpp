@@ -23,21 +23,27 @@ namespace {
 
 constexpr int k_forward = 1, k_backward = 2; // tags
 
-torch::Tensor mark_of(int rank, torch::Dtype dtype, int64_t count) {
-  return (torch::arange(count, torch::kDouble) + 1000 * rank).to(dtype);
+torch::Tensor mark_of(int rank, torch::Dtype dtype, int64_t count, torch::Device device = torch::kCPU) {
+  return (torch::arange(count, torch::kDouble) + 1000 * rank).to(device, dtype);
 }
 
 /// Each rank hands on what it got from the one before it; after `size` rounds its own has come back.
 bool goes_around(ddp::ProcessGroup& group, torch::Dtype dtype, int64_t count) {
   const int size = group.size(), before = (group.rank() + size - 1) % size, after = (group.rank() + 1) % size;
-  auto own = mark_of(group.rank(), dtype, count);
+  auto own = mark_of(group.rank(), dtype, count, group.device());
   bool right = true;
   for (int round = 1; round <= size; ++round) {
     auto got = torch::zeros_like(own);
-    auto arrival = group.recv(got, before), departure = group.send(own, after);
+    ddp::Work arrival, departure;
+    // On a GPU two ranks that send to each other have to begin with different things.
+    const bool sends_first = group.device().is_cuda() && group.rank() % 2 == 0;
+    if (sends_first) departure = group.send(own, after);
+    arrival = group.recv(got, before);
+    if (!sends_first) departure = group.send(own, after);
     arrival.wait();
     departure.wait();
-    right = right && torch::equal(got, mark_of((group.rank() + size - round) % size, dtype, count));
+    right = right &&
+            torch::equal(got, mark_of((group.rank() + size - round) % size, dtype, count, group.device()));
     own = got;
   }
   return right;
@@ -45,14 +51,15 @@ bool goes_around(ddp::ProcessGroup& group, torch::Dtype dtype, int64_t count) {
 
 /// Two tensors whose receiver waits for the later tag first, and asks whether they are there.
 bool comes_by_tag(ddp::ProcessGroup& group) {
-  const auto first = mark_of(7, torch::kFloat, 5), second = mark_of(8, torch::kFloat, 3);
+  const auto first = mark_of(7, torch::kFloat, 5, group.device()),
+             second = mark_of(8, torch::kFloat, 3, group.device());
   if (group.rank() == 0) {
     auto one = group.send(first, 1, 5), other = group.send(second, 1, 6);
     one.wait();
     other.wait();
   }
   if (group.rank() != 1) return true;
-  auto got_first = torch::zeros({5}), got_second = torch::zeros({3});
+  auto got_first = torch::zeros_like(first), got_second = torch::zeros_like(second);
   auto other = group.recv(got_second, 0, 6), one = group.recv(got_first, 0, 5);
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   while (!other.is_done() || !one.is_done()) {
@@ -66,14 +73,14 @@ bool comes_by_tag(ddp::ProcessGroup& group) {
 
 /// A tensor that comes after several of the library's looks at the others.
 bool comes_late(ddp::ProcessGroup& group) {
-  auto tensor = torch::full({3}, group.rank());
+  auto tensor = torch::full({3}, group.rank(), torch::device(group.device()));
   if (group.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(700));
   if (group.rank() < 2) (group.rank() == 0 ? group.send(tensor, 1) : group.recv(tensor, 0)).wait();
-  return group.rank() != 1 || torch::equal(tensor, torch::full({3}, 0));
+  return group.rank() != 1 || torch::equal(tensor, torch::zeros_like(tensor));
 }
 
 int run_ring(ddp::ProcessGroup& group) {
-  bool right = comes_by_tag(group);
+  bool right = group.device().is_cuda() || comes_by_tag(group); // NCCL knows no tags
   right = comes_late(group) && right;
   for (const auto dtype : {torch::kFloat, torch::kLong, torch::kHalf})
     for (const int64_t count : {1, 1000}) right = goes_around(group, dtype, count) && right;
@@ -145,16 +152,18 @@ int run_into_trouble(ddp::ProcessGroup& group, const Wish& wish) {
       if (how == "die") ::kill(::getpid(), SIGKILL);
       if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(15));
       if (how == "leave") { // with something in flight that nobody answers
-        auto got = torch::zeros({4});
+        auto got = torch::zeros({4}, torch::device(group.device()));
         const auto never = group.recv(got, before, 77);
         return 0;
       }
-      if (how == "itself") group.send(torch::ones({4}), group.rank());
-      if (how == "short") group.recv(torch::ones({4, 4}).t().slice(0, 0, 2), before);
+      if (how == "itself") group.send(torch::ones({4}, torch::device(group.device())), group.rank());
+      if (how == "short")
+        group.recv(torch::ones({4, 4}, torch::device(group.device())).t().slice(0, 0, 2), before);
     }
     // All wait for the one before, who sends with another tag than the one that is waited for.
     const int tag = how == "tags" && round == 3 ? group.rank() : 0;
-    auto got = torch::zeros({1000}), own = torch::ones({1000});
+    const auto place = torch::device(group.device());
+    auto got = torch::zeros({1000}, place), own = torch::ones({1000}, place);
     auto arrival = group.recv(got, before, tag);
     auto departure = group.send(own, after, tag);
     arrival.wait();

@@ -22,7 +22,7 @@ inline void fill(torch::Tensor tensor, int64_t k) {
 }
 
 /// Three layers, of which some kinds use the second twice, or one more now and then, or have it in another
-/// precision.
+/// precision, or the first on the CPU wherever the others are.
 struct Model : torch::nn::Module {
   explicit Model(const std::string& model_kind, int64_t width) : kind(model_kind) {
     first = register_module("first", torch::nn::Linear(7, width));
@@ -38,9 +38,16 @@ struct Model : torch::nn::Module {
     for (auto& parameter : parameters()) fill(parameter, k++);
   }
 
+  /// To where its rank computes.
+  void place(torch::Device device) {
+    to(device);
+    if (kind == "split") first->to(torch::kCPU);
+  }
+
   torch::Tensor forward(torch::Tensor x, bool branch = false) {
-    x = torch::tanh(first(x));
-    x = torch::tanh(second(x.to(second->weight.dtype()))).to(last->weight.dtype());
+    x = torch::tanh(first(x.to(first->weight.device())));
+    x = torch::tanh(second(x.to(second->weight.device(), second->weight.scalar_type())))
+            .to(last->weight.dtype());
     if (kind == "batchnorm") x = norm(x);
     if (kind == "shared") x = torch::tanh(second(x));
     if (kind == "unused" && branch) x = x + torch::tanh(sometimes(x));
@@ -53,13 +60,14 @@ struct Model : torch::nn::Module {
 };
 
 /// Samples first, first+1, … as a batch of inputs and of wanted outputs.
-inline std::pair<torch::Tensor, torch::Tensor> batch_of(int64_t first, int64_t count, torch::Dtype dtype) {
+inline std::pair<torch::Tensor, torch::Tensor> batch_of(int64_t first, int64_t count, torch::Dtype dtype,
+                                                        torch::Device device = torch::kCPU) {
   auto inputs = torch::empty({count, 7}, torch::kDouble), wanted = torch::empty({count, 3}, torch::kDouble);
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t j = 0; j < 7; ++j) inputs.data_ptr<double>()[7 * i + j] = number(100 + first + i, 3 * j + 1);
     for (int64_t j = 0; j < 3; ++j) wanted.data_ptr<double>()[3 * i + j] = number(900 + first + i, 5 * j + 2);
   }
-  return {inputs.to(dtype), wanted.to(dtype)};
+  return {inputs.to(device, dtype), wanted.to(device, dtype)};
 }
 
 /// The mean over samples (and outputs) of the squared error.

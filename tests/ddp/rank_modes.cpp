@@ -42,7 +42,7 @@ int write_state(const torch::nn::Module& module, const std::string& path) {
   std::ofstream file(path, std::ios::binary);
   const auto write = [&](const auto& items) {
     for (const auto& item : items) {
-      const auto tensor = item.value().detach().contiguous();
+      const auto tensor = item.value().detach().cpu().contiguous();
       file.write(static_cast<const char*>(tensor.data_ptr()), static_cast<std::streamsize>(tensor.nbytes()));
     }
   };
@@ -58,7 +58,8 @@ int run_resume(const Wish& wish) {
   auto group = ddp::init_process_group();
   torch::manual_seed(static_cast<std::uint64_t>(wish.number("--seed", 1)) +
                      1000 * static_cast<std::uint64_t>(group->rank()));
-  auto module = std::make_shared<Model>("batchnorm", 13);
+  auto module = std::make_shared<Model>(wish.get("--model", "batchnorm"), 13);
+  module->place(group->device());
   ddp::DistributedDataParallel<Model> model(module, group);
   ddp::DistributedSampler sampler(60, group->size(), group->rank(), true,
                                   static_cast<std::uint64_t>(wish.number("--seed", 1)));
@@ -79,7 +80,7 @@ int run_resume(const Wish& wish) {
     }
     std::vector<torch::Tensor> inputs, wanted;
     for (const auto index : *indices) {
-      const auto [input, output] = batch_of(static_cast<int64_t>(index), 1, torch::kFloat);
+      const auto [input, output] = batch_of(static_cast<int64_t>(index), 1, torch::kFloat, group->device());
       inputs.push_back(input);
       wanted.push_back(output);
     }

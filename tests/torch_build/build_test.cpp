@@ -92,7 +92,7 @@ TEST_CASE("CMake's package of a build names headers, standard, ABI and libraries
   for (const char* part :
        {"set(hpcml_TORCH_VERSION \"2.5.0+cpu\")", "/lib/libhpcml_ddp.so\"", "cxx_std_20\n",
         "\"/opt/my \\$torch/include;/opt/my \\$torch/include/torch/csrc/api/include\"",
-        "\"_GLIBCXX_USE_CXX11_ABI=0\"", "\"hpcml::headers;/opt/my \\$torch/lib/libtorch.so;"})
+        "\"_GLIBCXX_USE_CXX11_ABI=0\"", "\"hpcml::headers;-lstdc++;/opt/my \\$torch/lib/libtorch.so;"})
     CHECK(holds(text, part));
   CHECK_FALSE(holds(text, "@"));
   CHECK(holds(render_cmake_version("0.1.7"), "GREATER_EQUAL 0.1)"));

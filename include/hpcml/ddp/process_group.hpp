@@ -37,7 +37,8 @@ private:
 
 /// All ranks of the job. Every rank begins the same operations, in the same order, with tensors of the same
 /// shape and dtype, but for exchanges between two; a group is used by one thread at a time. Tensors are
-/// contiguous and on device().
+/// contiguous and on device(); where that is a GPU, or on another of this rank's GPUs, or on the CPU: these
+/// travel by Gloo, on all ranks alike.
 class ProcessGroup {
 public:
   ~ProcessGroup();
@@ -63,7 +64,8 @@ public:
   /// The tensor goes to `to_rank` alone, which calls recv() for this rank with the same tag (0 or more),
   /// shape and dtype; among those of one tag the first recv() gets the first tensor. NCCL knows no tags. Done
   /// when the tensor may be changed, which can be as late as its recv(): where two ranks send to each other,
-  /// both begin before they wait.
+  /// both begin before they wait, and with NCCL one of the two begins with its send, the other with its
+  /// recv: a GPU does what two ranks have between them one after the other.
   Work send(const at::Tensor& tensor, int to_rank, int tag = 0);
   /// The tensor becomes what `from_rank` sends to this rank with the same tag. Its size is not checked, since
   /// no backend tells it before: with Gloo a smaller tensor fills the first bytes of this one and says
@@ -80,7 +82,7 @@ public:
 private:
   friend class Work;
   /// Begins an operation unless a rank is in trouble; throws Error.
-  template <class Begin> Work begin(const Operation& operation, const Begin& start);
+  template <class Begin> Work begin(const Operation& operation, const at::Tensor* tensor, const Begin& start);
   /// Throws Error on what can be no exchange.
   void check_exchange(const Operation& exchange, const at::Tensor& tensor);
   std::shared_ptr<State> x_state;
