@@ -163,6 +163,17 @@ std::string render_json(const model::Plan& plan) {
     if (const auto value = asked.write(plan.ranks))
       json[util::replace_all(std::string(asked.name), "-", "_")] = {
           {"value", *value}, {"origin", origin_json(*asked.origin(plan.ranks))}};
+  if (const auto& saving = plan.saving)
+    json["save_before"] = {{"seconds", saving->seconds},
+                           {"signal", saving->signal.text()},
+                           {"origin", origin_json(saving->asked)},
+                           {"signal_origin", origin_json(saving->chosen)}};
+  if (const auto& requeue = plan.requeue)
+    json["requeue"] = {{"by_script", requeue->requeues},
+                       {"most", requeue->most},
+                       {"retry_on", requeue->retry_on.words()},
+                       {"checkpoint_dir", requeue->checkpoint_dir},
+                       {"origin", origin_json(requeue->origin)}};
   json["gpu_visibility"] = sourced_json(plan.gpu_visibility);
   json["environment"] = environment_json(plan);
   json.update(software_json(plan));

@@ -137,3 +137,10 @@ TEST_CASE("a run is tried again where its record says one of the classes, and no
   std::filesystem::remove_all(logs / "70.0");
   CHECK(told_by(plan, {{"SLURM_JOB_ID", "70"}}, false, 1) == "");
 }
+
+TEST_CASE("the plan as JSON says when ranks save, by what, and how often the job is requeued") {
+  const auto json = render::render_json(make_requeueing_plan());
+  for (const char* part : {"\"seconds\": 300", "\"signal\": \"USR1\"", "\"most\": 2", "\"by_script\": true"})
+    CHECK(holds(json, part));
+  CHECK_FALSE(holds(render::render_json(test::make_whole_node_plan()), "save_before"));
+}
