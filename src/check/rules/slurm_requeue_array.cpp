@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// A task of an array that requeues or signals the whole array.
+#include "check/rule.hpp"
+
+namespace hpcml::check {
+namespace slurm_requeue_array {
+
+/// Whether a word is a job's number that may be the array's: "$SLURM_JOB_ID" of one task is.
+bool may_be_whole_array(std::string_view word) {
+  for (const std::string_view name : {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_ARRAY_JOB_ID"})
+    for (const std::string& text : {"$" + std::string(name), "${" + std::string(name) + "}"})
+      if (word == text || word == "\"" + text + "\"") return true;
+  return false;
+}
+
+Hits find(const Subject& subject) {
+  if (!subject.directive("array")) return {};
+  Hits hits;
+  for (const auto& command : subject.view.commands) {
+    const auto name = command.name();
+    const auto words = command.arguments();
+    const bool requeues = name == "scontrol" && !words.empty() && words[0].text() == "requeue";
+    if (!requeues && name != "scancel") continue;
+    for (const auto& word : words) {
+      const auto written = subject.text.substr(word.place.offset, word.place.length);
+      if (!may_be_whole_array(written)) continue;
+      hits.push_back({word.place,
+                      std::string("in one task of an array this number may be that of the whole array: all "
+                                  "tasks are ") +
+                          (requeues ? "requeued" : "signalled or cancelled"),
+                      "write ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}",
+                      {}});
+    }
+  }
+  return hits;
+}
+
+} // namespace slurm_requeue_array
+
+Rule rule_slurm_requeue_array() {
+  using namespace slurm_requeue_array;
+  return {
+      "slurm/requeue-array",
+      diag::Severity::warning,
+      "One task of an array that means itself and names all",
+      "In a task of an array SLURM_JOB_ID is the number of that task's job, which for one of the tasks is "
+      "the array's own; SLURM_ARRAY_JOB_ID always is. scontrol requeue and scancel take an array's number "
+      "for all of its tasks.",
+      "https://slurm.schedmd.com/job_array.html",
+      {R"(#!/bin/bash
+#SBATCH --array=0-4
+srun python train.py || scontrol requeue $SLURM_JOB_ID
+)",
+       R"(#!/bin/bash
+#SBATCH --array=0-4 --signal=B:USR1@60
+trap 'scontrol requeue "$SLURM_ARRAY_JOB_ID"' USR1
+srun python train.py &
+wait
+)",
+       R"(#!/bin/bash
+#SBATCH --array=0-4
+srun python train.py || scancel ${SLURM_JOB_ID}
+)"},
+      {R"(#!/bin/bash
+#SBATCH --array=0-4
+srun python train.py || scontrol requeue ${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}
+)",
+       R"(#!/bin/bash
+srun python train.py || scontrol requeue $SLURM_JOB_ID
+)",
+       R"(#!/bin/bash
+#SBATCH --array=0-4
+scontrol show job $SLURM_JOB_ID
+)"},
+      find};
+}
+
+} // namespace hpcml::check
