@@ -1,7 +1,7 @@
 # Two files of a folder may not use one name for two things: with -DHPCML_UNITY=OFF the compiler would not say so.
 # hpcml_compile_together(TARGET [SOURCES_AT_ONCE])
 function(hpcml_compile_together TARGET)
-  set(at_once ${ARGN} 12)
+  set(at_once ${ARGN} 24)
   list(GET at_once 0 at_once)
   set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ${HPCML_UNITY} UNITY_BUILD_BATCH_SIZE ${at_once})
 endfunction()

@@ -70,7 +70,7 @@ std::optional<model::Site> site_of_line(const Question& question) {
 }
 
 /// "the usual one; 8 x AMD MI250X (GCD), to 2d"
-std::string describe_partition(const model::Site& site, const model::Partition& partition) {
+std::string partition_in_brief(const model::Site& site, const model::Partition& partition) {
   std::string about = partition.is_default ? "the usual one; " : "";
   for (const auto& type : site.node_types)
     if (!partition.node_types.empty() && type.id == partition.node_types.front())
@@ -83,7 +83,7 @@ Candidates partitions(const Question& question) {
   const auto site = site_of_line(question);
   if (!site) return list;
   for (const auto& partition : site->partitions)
-    if (partition.nameable) list.push_back({partition.name, describe_partition(*site, partition)});
+    if (partition.nameable) list.push_back({partition.name, partition_in_brief(*site, partition)});
   return list;
 }
 

@@ -8,7 +8,7 @@ namespace hpcml::shell {
 
 namespace {
 
-constexpr int k_deepest = 150;
+constexpr int k_deepest_body = 150;
 
 /// Assignments of plain text and `true` do not fail.
 bool always_succeeds(const SyntaxNode& node) {
@@ -68,7 +68,7 @@ bool Walker::spend(std::size_t cost) {
 
 void Walker::walk(const SyntaxNode& node) {
   // What a script costs to copy is what the paths of its conditions cost.
-  if (!spend(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest) {
+  if (!spend(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest_body) {
     x_view.complete = false;
     return;
   }

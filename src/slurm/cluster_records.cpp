@@ -24,7 +24,7 @@ std::vector<std::string> split_outside(std::string_view text) {
 }
 
 /// "4", "1K", "2M".
-std::optional<unsigned long long> parse_count(std::string text) {
+std::optional<unsigned long long> parse_units(std::string text) {
   if (text.empty()) return std::nullopt;
   unsigned long long unit = 1;
   const auto at = std::string_view("KMGT").find(text.back());
@@ -131,7 +131,7 @@ std::vector<GresRecord> read_gres_records(std::string_view text) {
     if (words.front() == "gres" && words.size() > 1) words.erase(words.begin());
     if (words.front().empty()) continue;
     GresRecord gres{words.front(), {}, 1};
-    const auto count = words.size() > 1 ? parse_count(words.back()) : std::nullopt;
+    const auto count = words.size() > 1 ? parse_units(words.back()) : std::nullopt;
     if (count) {
       gres.count = *count;
       words.pop_back();

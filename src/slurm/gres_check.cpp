@@ -12,7 +12,7 @@ namespace {
 using Count = std::uint64_t;
 
 /// What is asked of one gres of one type; 0: nothing.
-struct Record {
+struct AskedGres {
   std::string name;
   std::string type;
   Count per_job = 0;
@@ -69,7 +69,7 @@ private:
       c.tasks = *c.min_nodes;
   }
 
-  Record& record_of(const std::string& name, const std::string& type) {
+  AskedGres& record_of(const std::string& name, const std::string& type) {
     for (auto& record : x_records)
       // An empty type finds the record without one.
       if (record.name == name && (record.type == type || (type == ":" && record.type.empty()))) return record;
@@ -77,10 +77,10 @@ private:
     return x_records.back();
   }
 
-  void add(std::string_view option, Count Record::*field) {
+  void add(std::string_view option, Count AskedGres::*field) {
     if (const auto found = r.gres.find(option); found != r.gres.end()) add(found->second, field);
   }
-  void add(const std::vector<GresItem>& items, Count Record::*field) {
+  void add(const std::vector<GresItem>& items, Count AskedGres::*field) {
     for (const auto& item : items) {
       if (item.count == 0 || item.name == "cpu") continue;
       auto& record = record_of(item.name, item.type);
@@ -96,12 +96,12 @@ private:
       record.cpus_per = static_cast<Count>(cpus);
       record.tasks_per = x_tasks_per_gpu;
     }
-    add("gpus", &Record::per_job);
-    add("gpus-per-node", &Record::per_node);
-    add("gres", &Record::per_node);
-    add("gpus-per-socket", &Record::per_socket);
-    add("gpus-per-task", &Record::per_task);
-    if (r.tres_per_task) add(r.tres_per_task->items, &Record::per_task);
+    add("gpus", &AskedGres::per_job);
+    add("gpus-per-node", &AskedGres::per_node);
+    add("gres", &AskedGres::per_node);
+    add("gpus-per-socket", &AskedGres::per_socket);
+    add("gpus-per-task", &AskedGres::per_task);
+    if (r.tres_per_task) add(r.tres_per_task->items, &AskedGres::per_task);
     if (const auto memory = r.memory_mb.find("mem-per-gpu");
         memory != r.memory_mb.end() && memory->second > 0)
       record_of("gpu", {}).tasks_per = x_tasks_per_gpu;
@@ -135,8 +135,8 @@ private:
     return true;
   }
 
-  Refusal check(const Record& record) {
-    Record g = record; // what one check derives, the next uses
+  Refusal check(const AskedGres& record) {
+    AskedGres g = record; // what one check derives, the next uses
     if (g.per_job > 0 && (g.per_node > g.per_job || g.per_task > g.per_job || g.per_socket > g.per_job))
       return refuse("gpus", "gpus", "--gpus asks for fewer GPUs than one node, socket or task is to have",
                     "raise --gpus or leave it out");
@@ -163,7 +163,7 @@ private:
 
   std::string per_node_option() const { return r.has("gres") ? "gres" : "gpus-per-node"; }
 
-  Refusal check_nodes(const Record& g) {
+  Refusal check_nodes(const AskedGres& g) {
     if (g.per_job == 0 || g.per_node == 0) return std::nullopt;
     if (g.per_job % g.per_node != 0)
       return refuse("gpus", "gpus", "--gpus is no multiple of the GPUs per node",
@@ -181,7 +181,7 @@ private:
     return std::nullopt;
   }
 
-  Refusal check_sockets(const Record& g) {
+  Refusal check_sockets(const AskedGres& g) {
     if (g.per_node == 0 || g.per_socket == 0) return std::nullopt;
     if (g.per_node % g.per_socket != 0 || *c.sockets_per_node != static_cast<long>(g.per_node / g.per_socket))
       return refuse("gpus-per-socket", "gpus",
@@ -190,7 +190,7 @@ private:
     return std::nullopt;
   }
 
-  Refusal check_tasks(Record& g) {
+  Refusal check_tasks(AskedGres& g) {
     if (g.per_task == 0) return std::nullopt;
     const std::string option = r.gres.count("gpus-per-task") > 0 ? "gpus-per-task" : "tres-per-task";
     if (g.per_job > 0) {
@@ -229,7 +229,7 @@ private:
     return std::nullopt;
   }
 
-  Refusal check_cpus(const Record& g) {
+  Refusal check_cpus(const AskedGres& g) {
     if (g.cpus_per == 0 || g.per_task == 0) return std::nullopt;
     const auto cpus = static_cast<long>(g.cpus_per * g.per_task);
     if (c.cpus_per_task && *c.cpus_per_task != cpus)
@@ -243,7 +243,7 @@ private:
 
   /// gpu:4 and gpu:a100:4 together.
   Refusal check_types() const {
-    const auto counts = [](const Record& g) {
+    const auto counts = [](const AskedGres& g) {
       return g.per_job + g.per_node + g.per_socket + g.per_task > 0;
     };
     for (const auto& one : x_records)
@@ -259,7 +259,7 @@ private:
   SentCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
-  std::vector<Record> x_records;
+  std::vector<AskedGres> x_records;
 };
 
 } // namespace

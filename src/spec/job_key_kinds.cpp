@@ -15,7 +15,7 @@ using model::Known;
 using model::Origin;
 using model::Sourced;
 using Fault = std::optional<util::Error>;
-using Json = std::optional<std::string>;
+using WrittenValue = std::optional<std::string>;
 
 constexpr unsigned k_most = 1000000;
 
@@ -52,7 +52,7 @@ JobKey text_key(const std::string& name, KeyHelp help, Known<std::string> JobSpe
     return std::nullopt;
   };
   key.to_json = [member](const JobSpec& job) {
-    return job.*member ? Json(json_string((job.*member)->value)) : std::nullopt;
+    return job.*member ? WrittenValue(json_string((job.*member)->value)) : std::nullopt;
   };
   return key;
 }
@@ -71,7 +71,7 @@ JobKey number_key(const std::string& name, KeyHelp help, Known<unsigned> JobSpec
     return std::nullopt;
   };
   key.to_json = [member](const JobSpec& job) {
-    return job.*member ? Json(std::to_string((job.*member)->value)) : std::nullopt;
+    return job.*member ? WrittenValue(std::to_string((job.*member)->value)) : std::nullopt;
   };
   return key;
 }
@@ -87,7 +87,7 @@ JobKey bool_key(const std::string& name, KeyHelp help, Known<bool> JobSpec::*mem
     return std::nullopt;
   };
   key.to_json = [member](const JobSpec& job) {
-    return job.*member ? Json((job.*member)->value ? "true" : "false") : std::nullopt;
+    return job.*member ? WrittenValue((job.*member)->value ? "true" : "false") : std::nullopt;
   };
   return key;
 }
@@ -103,7 +103,7 @@ JobKey switch_key(const std::string& name, KeyHelp help, bool JobSpec::*member) 
     return std::nullopt;
   };
   key.merge = [member](JobSpec& job, const JobSpec& over) { job.*member = job.*member || over.*member; };
-  key.to_json = [member](const JobSpec& job) { return job.*member ? Json("true") : std::nullopt; };
+  key.to_json = [member](const JobSpec& job) { return job.*member ? WrittenValue("true") : std::nullopt; };
   return key;
 }
 
@@ -120,10 +120,10 @@ JobKey list_key(const std::string& name, KeyHelp help, std::vector<Sourced<std::
   key.merge = [member](JobSpec& job, const JobSpec& over) {
     (job.*member).insert((job.*member).end(), (over.*member).begin(), (over.*member).end());
   };
-  key.to_json = [member](const JobSpec& job) -> Json {
+  key.to_json = [member](const JobSpec& job) -> WrittenValue {
     std::vector<std::string> texts;
     for (const auto& text : job.*member) texts.push_back(json_string(text.value));
-    return texts.empty() ? std::nullopt : Json("[" + util::join(texts, ", ") + "]");
+    return texts.empty() ? std::nullopt : WrittenValue("[" + util::join(texts, ", ") + "]");
   };
   return key;
 }
@@ -147,7 +147,7 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   key.merge = [](JobSpec& job, const JobSpec& over) {
     job.env.insert(job.env.end(), over.env.begin(), over.env.end());
   };
-  key.to_json = [](const JobSpec& job) -> Json {
+  key.to_json = [](const JobSpec& job) -> WrittenValue {
     std::vector<std::string> members;
     for (auto at = job.env.begin(); at != job.env.end();
          ++at) { // of a name that comes twice the last one holds
@@ -155,7 +155,7 @@ JobKey env_key(const std::string& name, KeyHelp help) {
       if (std::none_of(std::next(at), job.env.end(), is_same))
         members.push_back(json_string(at->first) + ": " + json_string(at->second.value));
     }
-    return members.empty() ? std::nullopt : Json("{" + util::join(members, ", ") + "}");
+    return members.empty() ? std::nullopt : WrittenValue("{" + util::join(members, ", ") + "}");
   };
   return key;
 }
@@ -188,7 +188,7 @@ JobKey rank_key(const model::RankFlag& asked, std::string_view group) {
   key.merge = [&asked](JobSpec& job, const JobSpec& over) {
     if (!asked.is_switch() || asked.write(over) || !asked.write(job)) asked.merge(job, over);
   };
-  key.to_json = [&asked](const JobSpec& job) -> Json {
+  key.to_json = [&asked](const JobSpec& job) -> WrittenValue {
     const auto value = asked.write(job);
     if (!value) return std::nullopt;
     return asked.is_switch() || asked.is_number ? *value : json_string(*value);

@@ -13,7 +13,7 @@
 namespace hpcml::topo {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using model::IdSet;
 
 std::string gpus_text(const std::vector<unsigned>& gpus) {
@@ -25,11 +25,11 @@ std::string gpus_text(const std::vector<unsigned>& gpus) {
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-Json rank_json(const Node& node, const model::PlannedRankBinding& rank) {
-  Json entry;
+OrderedJson rank_json(const Node& node, const model::PlannedRankBinding& rank) {
+  OrderedJson entry;
   entry["rank"] = rank.local_rank;
   entry["gpus"] = rank.gpus;
-  Json pci = Json::array();
+  OrderedJson pci = OrderedJson::array();
   for (unsigned index : rank.gpus)
     for (const Gpu& gpu : node.gpus)
       if (gpu.place.index == index && !gpu.place.pci.empty()) pci.push_back(gpu.place.pci);
@@ -86,14 +86,14 @@ std::string render_table(const Node& node, const AffinityPlan& plan) {
 }
 
 std::string render_json(const Node& node, const AffinityPlan& plan) {
-  Json root;
+  OrderedJson root;
   root["node"] = {{"name", node.name},
                   {"cores", node.cpus.core_threads.size()},
                   {"threads_per_core", node.cpus.threads_per_core},
                   {"gpus", node.gpus.size()},
                   {"reserved", node.cpus.reserved.to_list()},
                   {"allowed", node.allowed.to_list()}};
-  Json ranks = Json::array();
+  OrderedJson ranks = OrderedJson::array();
   std::vector<IdSet> masks;
   for (const auto& rank : plan.ranks) {
     ranks.push_back(rank_json(node, rank));
@@ -131,21 +131,21 @@ std::string render_report(const PlacementReport& report, const std::vector<Place
 
 std::string render_report_json(const Node& node, const PlacementReport& report,
                                const std::vector<PlacedRank>& ranks, const AffinityPlan& plan) {
-  Json root;
+  OrderedJson root;
   root["score"] = report.score;
-  root["ranks"] = Json::array();
+  root["ranks"] = OrderedJson::array();
   for (const PlacedRank& rank : ranks) {
-    Json entry = {{"rank", rank.rank},
-                  {"ok", !report.wrong(rank.rank)},
-                  {"gpus", rank.gpus},
-                  {"cpus", rank.cpus.to_list()},
-                  {"mask", rank.cpus.to_mask()}};
+    OrderedJson entry = {{"rank", rank.rank},
+                         {"ok", !report.wrong(rank.rank)},
+                         {"gpus", rank.gpus},
+                         {"cpus", rank.cpus.to_list()},
+                         {"mask", rank.cpus.to_mask()}};
     if (!rank.nic.empty()) entry["nic"] = rank.nic;
     static const char* const k_modes[] = {"local", "preferred", "bound", "interleaved"};
     if (rank.memory)
       entry["memory"] = {{"policy", k_modes[static_cast<int>(rank.memory->mode)]},
                          {"nodes", rank.memory->nodes.ids()}};
-    entry["findings"] = Json::array();
+    entry["findings"] = OrderedJson::array();
     for (const auto& finding : report.findings)
       if (finding.rank == rank.rank)
         entry["findings"].push_back({{"kind", name_of(finding.kind)},
