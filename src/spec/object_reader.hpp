@@ -77,9 +77,10 @@ public:
   /// A word of a closed set.
   template <class E> std::optional<E> choice(std::string_view key) {
     const auto value = text(key);
-    const auto found = value ? model::find_word<E>(*value) : std::nullopt;
-    if (value && !found) report_choice(key, *value, model::words_of<E>());
-    return found;
+    if (!value) return std::nullopt;
+    if (const auto found = model::find_word<E>(*value)) return *found;
+    report_choice(key, *value, model::words_of<E>());
+    return std::nullopt;
   }
   /// One of a few texts that stay texts.
   std::optional<std::string> choice(std::string_view key, const std::vector<std::string>& names) {
