@@ -90,19 +90,17 @@ JsonNode gpu_part(const ClusterFacts& facts, const NodeKind& kind, const model::
   return gpu.node();
 }
 
-/// The share per GPU where all partitions with this kind of node have the same; nothing otherwise.
+/// The share per GPU where all partitions with this kind of node have the same; 0 otherwise.
 template <class T>
-std::optional<T> common_share(const ClusterFacts& facts, const NodeKind& kind,
-                              std::optional<T> slurm::PartitionRecord::*member) {
-  std::optional<T> share;
-  bool first = true;
+T common_share(const ClusterFacts& facts, const NodeKind& kind,
+               std::optional<T> slurm::PartitionRecord::*member) {
+  const slurm::PartitionRecord* first = nullptr;
   for (const auto& partition : facts.partitions) {
     if (!kind.in(partition.name)) continue;
-    if (!first && partition.*member != share) return std::nullopt;
-    share = partition.*member;
-    first = false;
+    if (first == nullptr) first = &partition;
+    if (partition.*member != first->*member) return 0;
   }
-  return share;
+  return first == nullptr ? T{} : (first->*member).value_or(0);
 }
 
 void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& type) {
@@ -110,12 +108,12 @@ void put_shares(const ClusterFacts& facts, const NodeKind& kind, JsonObject& typ
   auto memory = common_share(facts, kind, &slurm::PartitionRecord::def_mem_per_gpu_mib);
   // A partition's default may be meant for its larger nodes: here a job with all GPUs would never start with
   // it.
-  if (cpus && *cpus * kind.gpus > kind.cores * kind.threads_per_core) cpus.reset();
-  if (memory && *memory * kind.gpus > kind.memory_mib) memory.reset();
-  if (cpus && *cpus >= kind.threads_per_core)
-    type.put("cpus_per_gpu", json_number(*cpus / kind.threads_per_core));
-  if (memory) type.put("mem_per_gpu", model::MemSize::of_mib(*memory).to_slurm());
-  if (cpus || memory) type.put("share_policy", "auto");
+  if (cpus * kind.gpus > kind.cores * kind.threads_per_core) cpus = 0;
+  if (memory * kind.gpus > kind.memory_mib) memory = 0;
+  if (cpus > 0 && cpus >= kind.threads_per_core)
+    type.put("cpus_per_gpu", json_number(cpus / kind.threads_per_core));
+  if (memory > 0) type.put("mem_per_gpu", model::MemSize::of_mib(memory).to_slurm());
+  if (cpus > 0 || memory > 0) type.put("share_policy", "auto");
 }
 
 } // namespace

@@ -61,7 +61,7 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
   const auto* nodes = agent.find(Says::nodes);
   const auto expected = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   if (several && agent.complete && expected && shape.nodes && *expected == *shape.nodes)
-    return start + ", which expects one of its kind on each of " + util::counted(*expected, "node");
+    return start + ", which expects one of its kind on each of " + util::counted(*shape.nodes, "node");
   return {};
 }
 
