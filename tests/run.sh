@@ -68,7 +68,7 @@ wait "$other_torch" || {
   die "building with the other LibTorch failed; its output is above, and in build/torch-other.log"
 }
 # Its tests mostly wait for ranks: what is left of the build and tests under AddressSanitizer has the processors meanwhile.
-ctest --test-dir build/torch-other -j2 -R '^torch($|-)' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
+ctest --test-dir build/torch-other -j3 -R '^torch($|-)' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
 
 say "the core under AddressSanitizer and UBSan"
 wait "$asan" || {
