@@ -32,6 +32,29 @@ std::set<std::string> types_of(const std::string& text) {
   return names;
 }
 
+/// What a file has at its margin that another of its folder may not have, too, as they are compiled together:
+/// types, constants and names for types, each with its namespace; of the last what they stand for, as two may
+/// say the same.
+std::set<std::string> own_names(const std::string& text) {
+  static const std::regex k_namespace(R"re(namespace ([\w:]+) \{)re");
+  static const std::regex k_type(R"re((?:class|struct|union|enum class|enum) ([A-Z]\w*)\b(?!::).*\{.*)re");
+  static const std::regex k_constant(
+      R"re((?:inline |static )?(?:constexpr|const) [^()={]*\b(k_\w+)\b(?!<).*)re");
+  static const std::regex k_alias(R"re(using ([A-Z]\w*) = (.*);.*)re");
+  std::set<std::string> names;
+  std::istringstream lines(text);
+  std::smatch match;
+  std::string where;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_match(line, match, k_namespace))
+      where = match.str(1) + "::";
+    else if (std::regex_match(line, match, k_alias))
+      names.insert(where + match.str(1) + "=" + match.str(2));
+    else if (std::regex_match(line, match, k_type) || std::regex_match(line, match, k_constant))
+      names.insert(where + match.str(1));
+  return names;
+}
+
 constexpr std::ptrdiff_t k_columns = 110;
 
 /// The lines of a source that are too wide, with their widths in characters, but for those of a raw literal.
@@ -95,6 +118,43 @@ using util::Result;
 using namespace model;
 )";
   CHECK(types_of(text) == std::set<std::string>{"A", "B", "C", "D", "E", "F", "G"});
+}
+
+TEST_CASE("no two files of a folder have one name for two types or constants") {
+  const auto root = fs::path(HPCML_SOURCE_DIR) / "src";
+  std::map<std::string, std::set<std::string>> meanings, files; // of a name
+  for (const auto& file : sources()) {
+    const auto path = fs::relative(file, root);
+    for (const auto& name : own_names(util::read_file(file).value())) {
+      const auto equals = name.find('=');
+      const auto key = path.begin()->string() + " " + name.substr(0, equals);
+      meanings[key].insert(equals == std::string::npos ? path.string() : name.substr(equals));
+      files[key].insert(path.string());
+    }
+  }
+  CHECK(files.size() > 600); // else they are not recognised
+  for (const auto& [name, found] : files) {
+    INFO(name << ": " << util::join({found.begin(), found.end()}, ", "));
+    CHECK((found.size() == 1 || meanings[name].size() == 1)); // one file may say it for several compilers
+  }
+}
+
+TEST_CASE("what a file has for itself is recognised, and what is another's, nested or declared is not") {
+  const auto text = R"(namespace hpcml::a {
+namespace {
+constexpr int k_few = 3;
+const std::map<std::string, int> k_table = {};
+struct Row {
+  int k_inner = 1;
+class Reader : public Base {
+using Names = std::vector<std::string>;
+struct Other::State {
+struct Later;
+constexpr int many() { return 3; }
+)";
+  CHECK(own_names(text) == std::set<std::string>{"hpcml::a::Names=std::vector<std::string>",
+                                                 "hpcml::a::Reader", "hpcml::a::Row", "hpcml::a::k_few",
+                                                 "hpcml::a::k_table"});
 }
 
 TEST_CASE("lines are short enough to be read side by side") {
