@@ -180,3 +180,28 @@ ended 1; told 1_0; told 1_1; told $ended
   CHECK(count(said, "its nodes are given to another job: job 1_") == 2);
   CHECK_THAT(cluster.read("ended.out"), !Contains("requeued"));
 }
+
+TEST_CASE("an agent's ranks save, nothing is started again in their job, and the record says why it ended",
+          "[.faults]") {
+  const SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_program);
+  generate(cluster, folder, "job",
+           {"--nodes", "2", "--tasks-per-node", "2", "--log-dir", "logs", "--max-restarts", "2"}, {"1", "0"});
+  generate(cluster, folder, "failing", {"--log-dir", "failing-logs", "--retry-on", "node,preempted"},
+           {"0", "3"});
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+sbatch -Q job.sh; sbatch -Q failing.sh
+for rank in 0 1 2 3; do hear job.out "begin $rank"; done; scancel --batch --signal=USR1 1
+ended 1; ended 2; told 1; told 2
+grep -h '"event":"end"' logs/1.0/record-0.jsonl logs/1.0.1/record-0.jsonl failing-logs/2.0/record-0.jsonl | grep -o '"code".*'
+)sh");
+  const auto said = cluster.read("job.out"), failing = cluster.read("failing.out");
+  INFO(ran.out << ran.err << said << failing);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=FAILED Restarts=0 ExitCode=3:0\n"
+                   "\"code\":0,\"restarts\":0,\"class\":\"time-limit\"}\n"
+                   "\"code\":0,\"restarts\":0,\"class\":null}\n"
+                   "\"code\":3,\"restarts\":0,\"class\":\"program\"}\n");
+  CHECK(count(said, "] saved ") == 4);
+  CHECK_THAT(failing, Contains("hpcml launch: the run ended with 3: program\n") && !Contains("is requeued"));
+}
