@@ -106,7 +106,6 @@ int run(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   const int code = run({argv + 1, argv + argc});
   std::fflush(nullptr);
-  // LibTorch's own end is left out: it takes a while, and on a machine with GPUs that of 2.11.0 frees what it
-  // has not allocated.
+  // LibTorch's own end is left out: it takes a while.
   std::_Exit(code);
 }

@@ -56,9 +56,11 @@ Words torch_includes(const TorchPackage& package) {
 }
 
 Words torch_libraries(const TorchPackage& package) {
-  // First, so that it is asked first when the program runs: libtorch.so of some wheels for GPUs has functions
-  // of std::filesystem that call nothing (2.11.0, CUDA 13).
-  Words words = {"-lstdc++"};
+  // The shared C++ library that torch needs, before torch: libtorch.so of some wheels for GPUs has functions
+  // of std::filesystem that call nothing (2.11.0, CUDA 13). By its file's name, since some compilers have it
+  // only as an archive, and -lstdc++ would bring a second one: its locales meet the shared one's, which frees
+  // them. What newer headers want and an older shared one lacks is in the compiler's own.
+  Words words = {"-l:libstdc++.so.6", "-lstdc++"};
   for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
     words.push_back(package.lib + "/" + name);
   // GPU kernels register themselves when their library is loaded, so the linker may not drop it as unused.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What compilers are told, several at a time, and what `hpcml torch build` says where something is missing.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "holds.hpp"
@@ -66,6 +67,24 @@ TEST_CASE("standard, ABI, headers, NCCL and the library's folder of the torch re
 }
 
 TEST_CASE(
+    "library, helper and users' programs ask for the shared C++ library by its file's name, before torch's "
+    "libraries and before the compiler's own") {
+  TorchPackage package;
+  package.lib = "/torch/lib";
+  const auto recipe =
+      make_recipe("/usr/bin/c++", package, "/build", {"src/ddp/a.cpp", "src/torch/b.cpp"}, false);
+  for (const auto& words : {recipe.link_library, recipe.link_helper, program_flags(package, "/build")}) {
+    const auto place = [&](const std::string& word) {
+      return std::find(words.begin(), words.end(), word) - words.begin();
+    };
+    const auto count = static_cast<std::ptrdiff_t>(words.size());
+    CHECK(place("-l:libstdc++.so.6") < place("-lstdc++"));
+    CHECK(place("-lstdc++") < place("/torch/lib/libtorch.so"));
+    CHECK(place("/torch/lib/libtorch.so") < count);
+  }
+}
+
+TEST_CASE(
     "sources are compiled together, so that torch's headers are read a few times and not for each of them") {
   std::vector<std::string> names;
   for (const auto& file : embedded::torch_sources()) names.emplace_back(file.name);
@@ -89,10 +108,10 @@ TEST_CASE("CMake's package of a build names headers, standard, ABI and libraries
   package.abi = "0";
   package.cxx_standard = 20;
   const auto text = render_cmake_config(package);
-  for (const char* part :
-       {"set(hpcml_TORCH_VERSION \"2.5.0+cpu\")", "/lib/libhpcml_ddp.so\"", "cxx_std_20\n",
-        "\"/opt/my \\$torch/include;/opt/my \\$torch/include/torch/csrc/api/include\"",
-        "\"_GLIBCXX_USE_CXX11_ABI=0\"", "\"hpcml::headers;-lstdc++;/opt/my \\$torch/lib/libtorch.so;"})
+  for (const char* part : {"set(hpcml_TORCH_VERSION \"2.5.0+cpu\")", "/lib/libhpcml_ddp.so\"", "cxx_std_20\n",
+                           "\"/opt/my \\$torch/include;/opt/my \\$torch/include/torch/csrc/api/include\"",
+                           "\"_GLIBCXX_USE_CXX11_ABI=0\"",
+                           "\"hpcml::headers;-l:libstdc++.so.6;-lstdc++;/opt/my \\$torch/lib/libtorch.so;"})
     CHECK(holds(text, part));
   CHECK_FALSE(holds(text, "@"));
   CHECK(holds(render_cmake_version("0.1.7"), "GREATER_EQUAL 0.1)"));

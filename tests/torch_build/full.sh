@@ -36,6 +36,26 @@ int main() {
 }
 END
 
+cat >"$work/files.cpp" <<'END'
+#include <ATen/Version.h>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+int main(int, char** words) {
+  const std::filesystem::path folder = words[1];
+  std::filesystem::create_directories(folder / "inner");
+  std::size_t length = 0;
+  for (int i = 0; i < 1000; ++i) {
+    std::ostringstream text;
+    text << at::show_config();
+    length += text.str().size();
+  }
+  const auto removed = std::filesystem::remove_all(folder);
+  if (length > 0) std::printf("%d removed\n", static_cast<int>(removed));
+}
+END
+
 mkdir "$work/project"
 cat >"$work/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
@@ -80,6 +100,26 @@ try_torch() {
   results+=("torch $name built in $(sed -n 's/.*"seconds":\([0-9.]*\).*/\1/p' "$XDG_CACHE_HOME"/hpcml/torch/torch-*/build.json) s, again $best s")
 }
 
+# A compiler that has the C++ library as an archive only, as one that was moved may: no second one gets into a process, and a user's
+# std::filesystem is the shared one's
+try_archive() {
+  local flags program
+  mkdir -p "$work/archive"
+  ln -sf "$(c++ -print-file-name=libstdc++.a)" "$work/archive/libstdc++.a"
+  printf '#!/bin/sh\nexec "%s" "-L%s" "$@"\n' "$(command -v c++)" "$work/archive" >"$work/archive/c++"
+  chmod +x "$work/archive/c++"
+  export XDG_CACHE_HOME=$work/cache-archive-$1
+  CXX=$work/archive/c++ "$work/bin/hpcml" torch build
+  read -ra flags < <(CXX=$work/archive/c++ "$work/bin/hpcml" torch build --flags)
+  "$work/archive/c++" "$work/files.cpp" "${flags[@]}" -o "$work/files"
+  for program in "$work/files" "$XDG_CACHE_HOME"/hpcml/torch/torch-*/{hpcml-torch,lib/libhpcml_ddp.so}; do
+    readelf -dW "$program" | grep NEEDED | sed -n 1p | grep -q 'libstdc++\.so\.6' || fail "$program does not ask the shared C++ library first"
+  done
+  [ "$("$work/files" "$work/folder")" = "2 removed" ] || fail "a program that removes a folder and asks torch how it was built did not end well"
+  "$work/bin/hpcml" preflight --nproc-per-node 2 --backend gloo >"$work/out" 2>"$work/err" || fail "$(cat "$work/out" "$work/err")"
+  results+=("with the C++ library as an archive only")
+}
+
 # An image of this machine's files, by hard links; ch-run enters it without rights
 try_image() {
   local image=$1/image
@@ -96,9 +136,11 @@ try_image() {
 }
 
 try_torch system
+try_archive system
 for environment in "$@"; do
   export VIRTUAL_ENV=$environment
   try_torch "$(basename "$environment")"
+  try_archive "$(basename "$environment")"
   unset VIRTUAL_ENV
 done
 if command -v ch-run >/dev/null; then
