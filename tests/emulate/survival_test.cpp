@@ -2,6 +2,7 @@
 // Jobs that end before they are done, on a real Slurm: their ranks save, they are requeued, and go on.
 #include <catch2/catch.hpp>
 
+#include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
 
@@ -39,7 +40,14 @@ print("done", os.environ["RANK"], flush=True)
 sys.exit(code)
 )";
 
-/// A folder of this build: what lies below /tmp is each emulated node's own.
+/// What lies below these is each emulated node's own.
+bool is_private(const std::string& path) {
+  for (const char* place : {"/tmp/", "/var/tmp/", "/dev/shm/"})
+    if (path.rfind(place, 0) == 0) return true;
+  return false;
+}
+
+/// A folder of this build, or, where that is below /tmp, of the user.
 class SharedFolder {
 public:
   SharedFolder() {
@@ -55,7 +63,12 @@ public:
   std::string path() const { return x_path.string(); }
 
 private:
-  std::filesystem::path x_path = std::string(HPCML_BINARY_DIR) + "/survival-" + std::to_string(::getpid());
+  static std::string base() {
+    if (!is_private(HPCML_BINARY_DIR)) return HPCML_BINARY_DIR;
+    const char* home = std::getenv("HOME");
+    return home == nullptr ? "/root" : home;
+  }
+  std::filesystem::path x_path = base() + "/.hpcml-survival-" + std::to_string(::getpid());
 };
 
 /// Writes a script that saves and requeues.
