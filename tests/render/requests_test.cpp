@@ -202,6 +202,9 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
   test::RequestMaker maker(20260);
   Run run;
   std::string last;
+  // A fifth of the draws, as under a sanitizer, are too few to tell one site or launcher from another.
+  constexpr bool k_all = k_requests == 10000;
+  Tally whole;
   for (const auto& site : sites) {
     Tally tally;
     for (unsigned i = 0; i < each; ++i) {
@@ -220,16 +223,20 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
       if (i % 8 == 4) set_up(job, site, maker, run);
       if (text && i % 8 == 7) last = *text;
     }
+    whole.accepted += tally.accepted;
+    whole.refused += tally.refused;
     CAPTURE(site.id, tally.accepted, tally.refused);
-    CHECK(tally.accepted >= tally.refused);
+    if (k_all) CHECK(tally.accepted >= tally.refused);
   }
+  CAPTURE(whole.accepted, whole.refused);
+  CHECK(whole.accepted >= whole.refused);
   for (const auto& key : spec::job_keys()) {
     CAPTURE(key.name);
     CHECK(maker.drawn().count(key.name) == 1);
   }
   for (const auto& launcher : {"hpcml", "torchrun", "srun", "ibrun", "mpirun", "accelerate", "deepspeed"}) {
     CAPTURE(launcher);
-    CHECK(run.launchers[launcher] >= test::sampled(5));
+    if (k_all) CHECK(run.launchers[launcher] >= 5);
   }
   CHECK(run.ported >= test::sampled(1000));
   CHECK(run.setups >= test::sampled(200));
