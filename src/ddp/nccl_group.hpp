@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A group of c10d whose operations run on GPUs, and how it ends. Only where NCCL is compiled in.
+// What c10d calls a group, and, where NCCL is compiled in, one whose operations run on GPUs, and how it ends.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>

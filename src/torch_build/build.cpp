@@ -151,10 +151,6 @@ private:
   const Say& x_say;
 };
 
-} // namespace
-
-namespace {
-
 /// Another folder than the usual one is somebody's own: torches that are not seen from here may use it, as
 /// where an image builds into it.
 void remove_old_builds(const BuildRequest& request, const std::string& cache, const Say& say) {

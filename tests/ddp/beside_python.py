@@ -8,11 +8,14 @@ it this is the driver; `beside_python.py rank MODEL WIDTH BUCKET_BYTES FILE` is 
 """
 import math
 import os
-import socket
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True  # nothing is left beside the sources
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gpu"))
+from world import free_port, rank_variables
 
 # model, width, bytes of a bucket, ranks
 CASES = [("mlp", 13, 25 << 20, 2), ("mlp", 13, 400, 3), ("mlp", 300, 1 << 20, 4), ("shared", 13, 500, 3), ("batchnorm", 13, 25 << 20, 2),
@@ -98,18 +101,9 @@ def train(torch, model, optimizer, rank, steps, device):
 
 
 def run_world(command, ranks):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    world = []
-    for rank in range(ranks):
-        place = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
-                 "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo",
-                 "OMP_NUM_THREADS": "1"}
-        if ranks > int(os.environ.get("HPCML_RANK_GPUS", ranks)):
-            place["NCCL_HOSTID"] = f"rank{rank}"  # see tests/gpu/world.py
-        world.append(subprocess.Popen(command, env={**os.environ, **place}))
-    return [process.wait(600) for process in world]
+    port, gpus = free_port(), int(os.environ.get("HPCML_RANK_GPUS", ranks))
+    places = [{**os.environ, **rank_variables(rank, ranks, gpus, port), "OMP_NUM_THREADS": "1"} for rank in range(ranks)]
+    return [process.wait(600) for process in [subprocess.Popen(command, env=place) for place in places]]
 
 
 def compare_samplers(program):

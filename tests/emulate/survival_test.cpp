@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_helper.hpp"
+#include "util/local_folders.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -40,13 +41,6 @@ print("done", os.environ["RANK"], flush=True)
 sys.exit(code)
 )";
 
-/// What lies below these is each emulated node's own.
-bool is_private(const std::string& path) {
-  for (const char* place : {"/tmp/", "/var/tmp/", "/dev/shm/"})
-    if (path.rfind(place, 0) == 0) return true;
-  return false;
-}
-
 /// A folder of this build, or, where that is below /tmp, of the user.
 class SharedFolder {
 public:
@@ -64,7 +58,7 @@ public:
 
 private:
   static std::string base() {
-    if (!is_private(HPCML_BINARY_DIR)) return HPCML_BINARY_DIR;
+    if (!util::is_node_local(HPCML_BINARY_DIR)) return HPCML_BINARY_DIR;
     const char* home = std::getenv("HOME");
     return home == nullptr ? "/root" : home;
   }

@@ -17,6 +17,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+sys.dont_write_bytecode = True  # nothing is left beside the sources
 from world import World
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -37,8 +37,8 @@ private:
 
 /// All ranks of the job. Every rank begins the same operations, in the same order, with tensors of the same
 /// shape and dtype, but for exchanges between two; a group is used by one thread at a time. Tensors are
-/// contiguous and on device(); where that is a GPU, or on another of this rank's GPUs, or on the CPU: these
-/// travel by Gloo, on all ranks alike.
+/// contiguous and on device(). Where that is a GPU they may be on another of this rank's GPUs, too, or on the
+/// CPU, whence they travel by Gloo; on all ranks alike.
 class ProcessGroup {
 public:
   ~ProcessGroup();
