@@ -53,8 +53,8 @@ void name_group(KeyMeaning& meaning, std::string_view name) {
 void name_group_of(KeyMeaning& meaning, Parts parts) {
   const bool device = !parts.empty() && is_device(parts.back());
   if (device) parts.pop_back();
-  const bool torch = !parts.empty() && parts[0] == "default_pg";
-  if (!torch) {
+  meaning.is_torchs = !parts.empty() && parts[0] == "default_pg";
+  if (!meaning.is_torchs) {
     name_group(meaning, parts.empty() ? "" : parts.back());
     meaning.is_default = false;
     if (parts.empty()) meaning.group = "a group of the program's own";

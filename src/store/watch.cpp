@@ -10,6 +10,7 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::size_t k_most_clashes = 16;
+constexpr std::size_t k_most_setters = 1 << 20; ///< a program that makes ever new keys costs no more
 constexpr auto k_still_polls = std::chrono::seconds(3);
 constexpr std::string_view k_report_mark = "hpcml report 1";
 
@@ -61,18 +62,31 @@ std::optional<StoreReport> unpack_report(std::string_view bytes) {
   return packed.whole() ? std::optional(std::move(report)) : std::nullopt;
 }
 
+/// Whoever set a member's key before `client` does, and is still there.
+std::optional<ClientId> Watch::first_setter(ClientId client, const Trace& trace, std::string_view key) const {
+  const auto known = x_setters.find(std::hash<std::string_view>{}(key));
+  if (known == x_setters.end() || known->second.client == client) return std::nullopt;
+  const Trace& first = x_traces[known->second.client];
+  if (!first.used || first.number != known->second.connection) return std::nullopt;
+  // A program may have several connections.
+  if ((first.rank && first.rank == trace.rank) ||
+      (first.pid && first.pid == trace.pid && first.peer == trace.peer))
+    return std::nullopt;
+  return known->second.client;
+}
+
 /// A member's key that is there already was set by another: two take themselves for the same member.
 void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
   if (!ends_with_number(key)) return;
   const auto meaning = read_key(key);
-  if (meaning.kind != KeyMeaning::Kind::member) return;
+  if (meaning.kind != KeyMeaning::Kind::member || !meaning.is_torchs) return;
+  if (x_table && x_table->find(key) && x_clashes.size() < k_most_clashes)
+    if (const auto other = first_setter(client, trace, key))
+      x_clashes.push_back(
+          {std::string(key), {*other, client}, {name_of(*other), name_of(client)}, trace.spoke});
   if (meaning.is_default && !trace.rank) trace.rank = meaning.member;
-  if (!x_table || !x_table->find(key) || x_clashes.size() >= k_most_clashes) return;
-  for (ClientId other = 0; other < x_traces.size(); ++other)
-    if (const Trace& one = x_traces[other];
-        other != client && one.used && one.mark == key && one.spoke <= trace.spoke)
-      return x_clashes.push_back(
-          {std::string(key), {other, client}, {name_of(other), name_of(client)}, trace.spoke});
+  if (x_setters.size() < k_most_setters)
+    x_setters[std::hash<std::string_view>{}(key)] = {client, trace.number};
 }
 
 void Watch::note_wait(Trace& trace, std::string_view key, bool polls, Time now) {
@@ -88,6 +102,7 @@ void Watch::connected(ClientId client, const std::string& peer) {
   if (client >= x_traces.size()) x_traces.resize(client + 64);
   x_traces[client] = Trace();
   x_traces[client].peer = peer;
+  x_traces[client].number = ++x_connections;
 }
 
 void Watch::heard(ClientId client, const Message& message, Time now) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "store/roster.hpp"
@@ -50,6 +51,7 @@ public:
 private:
   struct Trace {
     bool used = false;
+    std::uint64_t number = 0; ///< of the connection, among all that there were
     std::string peer;
     std::optional<std::int64_t> pid = {};
     std::optional<unsigned> rank = {}; ///< as its own keys tell it
@@ -63,6 +65,7 @@ private:
     std::chrono::seconds next{0};
   };
   void entered(ClientId client, Trace& trace, std::string_view key);
+  std::optional<ClientId> first_setter(ClientId client, const Trace& trace, std::string_view key) const;
   void note_wait(Trace& trace, std::string_view key, bool polls, Time now);
   std::optional<unsigned> rank_of(ClientId client, const Roster& roster) const;
   std::string name_of(ClientId client) const;
@@ -74,6 +77,12 @@ private:
 
   const Table* x_table = nullptr;
   std::vector<Trace> x_traces; ///< by client
+  std::uint64_t x_connections = 0;
+  struct Setter {
+    ClientId client;
+    std::uint64_t connection;
+  };
+  std::unordered_map<std::size_t, Setter> x_setters; ///< who set a key of a member, by the key's hash
   std::map<unsigned, Time> x_gone;
   struct Clash {
     std::string key;

@@ -113,6 +113,15 @@ def other_members_of_a_group(rank):
     dist.new_group(range(SIZE), timeout=LIMIT)
 
 
+def other_members_of_a_group_in_turn(rank):
+    """Two of the members are whole with the wrong third, and have gone on, when the right one comes."""
+    init(rank)
+    if rank == 2:
+        time.sleep(1)
+    dist.new_group([0, 1, 2] if rank != 3 else [0, 1, 3], timeout=LIMIT)
+    dist.new_group(range(SIZE), timeout=LIMIT)
+
+
 def key_that_nobody_sets(rank):
     init(rank)
     store = dist.distributed_c10d._get_default_store()
@@ -158,6 +167,7 @@ HANGS = [
     (skips_a_collective, "1", "0", "rank 1 of 4 (node001, local rank 1) has waited"),
     (other_order_of_groups, None, None, "rank 3 of 4 (node002, local rank 1)"),
     (other_members_of_a_group, None, None, "rank 3 of 4 (node002, local rank 1)"),
+    (other_members_of_a_group_in_turn, None, None, "rank 3 of 4 (node002, local rank 1)"),
     (key_that_nobody_sets, "013", "2", "rank 2 of 4 (node002, local rank 0) does not wait for it"),
     (same_rank_twice, None, None, "rank 2 of 4 (node002, local rank 0) and rank 3 of 4 (node002, local rank 1) have both entered"),
     (other_world_size, None, "", "rank 1 of 4 (node001, local rank 1) waits for a rank 4, but the step has 4 ranks"),

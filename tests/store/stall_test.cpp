@@ -195,6 +195,50 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(22)).empty());
 }
 
+TEST_CASE("two that take themselves for one member are said also where the first has gone on meanwhile") {
+  Served served;
+  const std::string key = "/default_pg/0//1//cpu//0/2";
+  served.hear(7, Op::ping, "", 100);
+  served.hear(8, Op::ping, "", 101);
+  served.hear(7, Op::set, key);
+  served.hear(7, Op::set, "/default_pg/0//2//cpu//0/3", 0, 1);
+  served.hear(8, Op::set, key, 0, 2);
+  const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].text.find(
+            "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1") == 0);
+}
+
+TEST_CASE("a member's key that is set again is no second member where it cannot be") {
+  Served served;
+  const std::string key = "/default_pg/0//1//cpu//0/2";
+  SECTION("the same program sets it again") {
+    served.hear(7, Op::set, key);
+    served.hear(7, Op::set, key, 0, 1);
+  }
+  SECTION("the same program does, over another connection") {
+    for (const ClientId client : {7U, 8U}) {
+      served.watch.connected(client, "10.0.0.9");
+      served.known.insert(client);
+      served.hear(client, Op::ping, "", 100);
+      served.hear(client, Op::set, key);
+    }
+  }
+  SECTION("the first one has gone, and its connection's number is another's now") {
+    served.hear(7, Op::set, key);
+    served.watch.left(7, served.roster, k_now);
+    served.watch.connected(7, "10.0.0.9");
+    served.hear(8, Op::set, key, 0, 1);
+    served.hear(7, Op::set, "mine", 0, 1);
+  }
+  SECTION("a key of the program's own that looks like one") {
+    served.hear(7, Op::set, "progress/0/5");
+    served.hear(7, Op::set, "progress/0/6");
+    served.hear(8, Op::set, "progress/0/5", 0, 1);
+  }
+  CHECK(served.watch.report(served.roster, 0, k_now + seconds(50)).stalls.empty());
+}
+
 TEST_CASE("of two that take themselves for one member the lower rank is named first, whoever came first") {
   Served served;
   const std::string hosts[] = {"nid1", "nid1", "nid2", "nid2"};
