@@ -22,7 +22,7 @@ inline void fill(torch::Tensor tensor, int64_t k) {
 }
 
 /// Three layers, of which some kinds use the second twice, or one more now and then, or have it in another
-/// precision, or the first on the CPU wherever the others are.
+/// precision ("mixed": double), or the first on the CPU wherever the others are.
 struct Model : torch::nn::Module {
   explicit Model(const std::string& model_kind, int64_t width) : kind(model_kind) {
     first = register_module("first", torch::nn::Linear(7, width));
@@ -34,6 +34,7 @@ struct Model : torch::nn::Module {
     }
     last = register_module("last", torch::nn::Linear(width, 3));
     if (kind == "mixed") second->to(torch::kDouble);
+    if (kind == "bf16") second->to(torch::kBFloat16);
     int64_t k = 0;
     for (auto& parameter : parameters()) fill(parameter, k++);
   }
