@@ -19,7 +19,7 @@ from world import free_port, rank_variables
 
 # model, width, bytes of a bucket, ranks
 CASES = [("mlp", 13, 25 << 20, 2), ("mlp", 13, 400, 3), ("mlp", 300, 1 << 20, 4), ("shared", 13, 500, 3), ("batchnorm", 13, 25 << 20, 2),
-         ("unused", 13, 25 << 20, 2), ("mixed", 13, 400, 3), ("bf16", 13, 400, 3), ("join", 13, 25 << 20, 3), ("join-batchnorm", 13, 400, 2)]
+         ("unused", 13, 25 << 20, 2), ("mixed", 13, 400, 3), ("bf16", 13, 400, 3), ("compressed", 13, 400, 3), ("join", 13, 25 << 20, 3), ("join-batchnorm", 13, 400, 2)]
 STEPS = 6
 
 
@@ -76,6 +76,9 @@ def run_rank(kind, width, bucket_bytes, file):
     dist._DEFAULT_FIRST_BUCKET_BYTES = int(bucket_bytes)
     model = torch.nn.parallel.DistributedDataParallel(net, bucket_cap_mb=int(bucket_bytes) / 2**20, gradient_as_bucket_view=True,
                                                       find_unused_parameters=kind == "unused")
+    if kind == "compressed":
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+        model.register_comm_hook(None, fp16_compress_hook)
     # LibTorch's C++ rounds the factor of mul_ to bf16, which Python does not: without momentum there is none.
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0 if kind == "bf16" else 0.9)
     # With join rank r ends r steps before rank 0.
@@ -147,7 +150,8 @@ def compare(program, kind, width, bucket_bytes, ranks):
     with tempfile.TemporaryDirectory() as folder:
         model = kind.removeprefix("join").lstrip("-") or "mlp"
         ours = [program, "train", "--model", model, "--width", str(width), "--bucket-bytes", str(bucket_bytes),
-                "--steps", str(STEPS), "--write", f"{folder}/ours", *(["--join"] if kind.startswith("join") else [])]
+                "--steps", str(STEPS), "--write", f"{folder}/ours"]
+        ours += ["--join"] if kind.startswith("join") else ["--compress", "fp16"] if kind == "compressed" else []
         theirs = [sys.executable, "-W", "ignore", __file__, "rank", kind, str(width), str(bucket_bytes), f"{folder}/theirs"]
         codes = run_world(ours, ranks) + run_world(theirs, ranks)
         files = []
