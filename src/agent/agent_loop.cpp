@@ -68,7 +68,8 @@ std::optional<model::FailureClass> AgentLoop::tell_class() const {
                                          .out_of_memory = of_rank && x_failure->out_of_memory,
                                          .launcher_failed = x_failure && !of_rank,
                                          .nodes_missing = x_end->code == k_nodes_missing},
-                                        x_here.env, std::chrono::system_clock::now());
+                                        x_here.env, std::chrono::system_clock::now(),
+                                        x_met.leads ? x_here.ask_slurm : launch::AskSlurm());
   if (why && x_end->code != 0 && x_met.leads) launch::narrate(launch::describe_class(x_end->code, *why));
   return why;
 }

@@ -5,11 +5,27 @@
 
 #include "launch/agreement.hpp"
 #include "launch/starter.hpp"
+#include "slurm/jobs.hpp"
 #include "torch_build/preflight_program.hpp"
 #include "util/file.hpp"
 #include "util/host_names.hpp"
 
 namespace hpcml::cli {
+
+namespace {
+
+/// A bounded question to the controller, at the end of a run that Slurm has ended, by one process of it.
+std::optional<model::FailureClass> why_job_ends(const util::EnvSnapshot& env) {
+  constexpr auto k_limit = std::chrono::seconds(2);
+  const auto id = env.get_or("SLURM_JOB_ID", "");
+  const auto records = slurm::find_job(slurm::LiveCommands(env, k_limit), id);
+  if (!records) return std::nullopt;
+  for (const auto& job : *records)
+    if (job.id == id) return slurm::why_ended(job);
+  return std::nullopt;
+}
+
+} // namespace
 
 launch::Surroundings surroundings_of(const Context& context) {
   launch::Surroundings here;
@@ -23,6 +39,7 @@ launch::Surroundings surroundings_of(const Context& context) {
   here.choose_preflight = [program = here.program](const auto& command, const auto& env) {
     return torch_build::choose_preflight(program, command, env);
   };
+  here.ask_slurm = [env = context.env] { return why_job_ends(env); };
   return here;
 }
 

@@ -21,14 +21,25 @@ bool is_time_over(const util::EnvSnapshot& env, std::chrono::system_clock::time_
 } // namespace
 
 std::optional<FailureClass> classify_end(const RunEnd& end, const util::EnvSnapshot& env,
-                                         std::chrono::system_clock::time_point now) {
+                                         std::chrono::system_clock::time_point now,
+                                         const AskSlurm& ask_slurm) {
+  // Slurm's own word: for another job, for whoever asked, or since the time is over.
+  const auto by_slurm = [&]() -> std::optional<FailureClass> {
+    if (env.get_or("SLURM_JOB_ID", "").empty()) return std::nullopt;
+    if (is_time_over(env, now)) return FailureClass::time_limit;
+    return ask_slurm ? ask_slurm() : std::nullopt;
+  };
   if (end.asked_to_save) return FailureClass::time_limit;
   if (end.code == 0) return std::nullopt;
-  if (end.rank_failed) return end.out_of_memory ? FailureClass::out_of_memory : FailureClass::program;
+  if (end.rank_failed) {
+    if (end.out_of_memory) return FailureClass::out_of_memory;
+    // Slurm tells launch and its ranks at the same time, and whoever dies of it may be heard first.
+    const bool terminated = end.code == 128 + SIGTERM;
+    return (terminated ? by_slurm() : std::nullopt).value_or(FailureClass::program);
+  }
   if (end.launcher_failed) return FailureClass::launcher;
-  // Slurm's own word: for another job, for whoever asked, or since the time is over.
   if (end.signal == SIGTERM && !env.get_or("SLURM_JOB_ID", "").empty())
-    return is_time_over(env, now) ? FailureClass::time_limit : FailureClass::preempted;
+    return by_slurm().value_or(FailureClass::preempted);
   if (end.signal != 0) return FailureClass::user;
   if (end.nodes_missing) return FailureClass::node;
   return end.code == k_cannot_set_up ? FailureClass::launcher : FailureClass::program;

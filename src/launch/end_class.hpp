@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "launch/request.hpp"
 #include "model/retry_classes.hpp"
 #include "util/env_snapshot.hpp"
 
@@ -23,9 +24,11 @@ struct RunEnd {
 };
 
 /// Nothing where it ended well, and nobody had asked for it. `env`: whether it is a job of Slurm's, and until
-/// when that may run (SLURM_JOB_END_TIME).
+/// when that may run (SLURM_JOB_END_TIME). `ask_slurm` is asked, where it is set, why Slurm has ended the job
+/// before its time.
 std::optional<model::FailureClass> classify_end(const RunEnd& end, const util::EnvSnapshot& env,
-                                                std::chrono::system_clock::time_point now);
+                                                std::chrono::system_clock::time_point now,
+                                                const AskSlurm& ask_slurm = {});
 
 /// The last line on standard error of a run that ended badly.
 std::string describe_class(int code, model::FailureClass why);

@@ -67,6 +67,9 @@ struct PreflightProgram {
 using ChoosePreflight = std::function<util::Result<PreflightProgram>(const std::vector<std::string>& command,
                                                                      const util::EnvSnapshot& env)>;
 
+/// Why this job ends, as far as Slurm says so; nothing where that cannot be learnt soon.
+using AskSlurm = std::function<std::optional<model::FailureClass>()>;
+
 /// The world as launch found it when it started.
 struct Surroundings {
   util::EnvSnapshot env;
@@ -77,6 +80,7 @@ struct Surroundings {
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
   ChoosePreflight choose_preflight; ///< set where ranks may have --preflight
+  AskSlurm ask_slurm;               ///< may be unset
 };
 
 } // namespace hpcml::launch

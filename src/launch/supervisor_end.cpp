@@ -120,7 +120,7 @@ void Supervisor::say_class(const Outcome& outcome) {
                                  .asked_to_save = x_saving,
                                  .rank_failed = x_failed && outcome.signal == 0,
                                  .launcher_failed = !x_store_fault.empty()},
-                                x_here.env, std::chrono::system_clock::now());
+                                x_here.env, std::chrono::system_clock::now(), x_here.ask_slurm);
   if (why && outcome.code != 0) say(describe_class(outcome.code, *why));
 }
 

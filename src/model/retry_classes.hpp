@@ -16,7 +16,7 @@ enum class FailureClass {
   program,       ///< by itself
   out_of_memory, ///< the kernel killed a process of it for want of memory
   time_limit,    ///< it was asked to save, since its job's time was over
-  preempted,     ///< Slurm ended it, for another job or for whoever asked
+  preempted,     ///< Slurm ended it, for another job or without saying why
   node,          ///< a node was lost
   launcher,      ///< hpcml itself, or what it was asked for cannot be
   user,          ///< somebody interrupted it

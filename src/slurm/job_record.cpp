@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fmt/format.h>
 #include <functional>
 #include <map>
@@ -45,6 +46,7 @@ const std::map<std::string, Setter, std::less<>>& setters() {
       {"RunTime", text_into(&JobRecord::run_time)},
       {"TimeLimit", text_into(&JobRecord::time_limit)},
       {"NodeList", text_into(&JobRecord::nodes)},
+      {"PreemptTime", text_into(&JobRecord::preempted)},
       {"ExitCode", set_exit},
   };
   return k_setters;
@@ -242,6 +244,24 @@ std::string describe_job(const JobRecord& job, std::string_view now) {
     state += " (" + job.reason + (why.text.empty() ? "" : ": " + why.text) + ")";
   }
   return state + describe_start(job, now);
+}
+
+std::optional<model::FailureClass> why_ended(const JobRecord& job) {
+  using model::FailureClass;
+  static const std::map<std::string, FailureClass, std::less<>> k_states = {
+      {"CANCELLED", FailureClass::user},
+      {"PREEMPTED", FailureClass::preempted},
+      {"TIMEOUT", FailureClass::time_limit},
+      {"DEADLINE", FailureClass::time_limit},
+      {"NODE_FAIL", FailureClass::node},
+      {"BOOT_FAIL", FailureClass::node},
+      {"OUT_OF_MEMORY", FailureClass::out_of_memory},
+  };
+  if (const auto known = k_states.find(job.state); known != k_states.end()) return known->second;
+  // While those that are to go have time to do so, and once they wait again, the state does not say why.
+  if (!job.preempted.empty()) return FailureClass::preempted;
+  const bool cancelled = job.state == "COMPLETING" && job.signal == SIGTERM && job.reason.empty();
+  return cancelled ? std::optional(FailureClass::user) : std::nullopt;
 }
 
 int exit_code_of(const JobRecord& job) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/retry_classes.hpp"
+
 namespace hpcml::slurm {
 
 /// Where a job is in its life.
@@ -25,6 +27,7 @@ struct JobRecord {
   std::string time_limit; ///< "01:00:00"
   std::string nodes;      ///< hostlist; empty before the job has nodes
   std::string log;        ///< absolute path of the standard output
+  std::string preempted;  ///< when it was told to make room for another; empty: it was not
   int exit_code = 0;
   int signal = 0; ///< that ended the batch script, or 0
 
@@ -53,6 +56,8 @@ std::string describe_job(const JobRecord& job, std::string_view now);
 std::optional<long long> seconds_between(std::string_view from, std::string_view to);
 /// "40 s", "20 min", "3 h 05 min", "2 d 4 h".
 std::string describe_duration(long long seconds);
+/// Why Slurm ends the job, or has; nothing where the record does not tell.
+std::optional<model::FailureClass> why_ended(const JobRecord& job);
 /// What a program that waited for the job should exit with: the job's own code, 128 + signal, 1 for an end by
 /// Slurm without one.
 int exit_code_of(const JobRecord& job);

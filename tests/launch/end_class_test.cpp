@@ -47,6 +47,28 @@ TEST_CASE("TERM is Slurm's word in a job, before its time or then, and a user's 
   CHECK(class_of({.code = 130, .signal = SIGINT}, env) == "user");
 }
 
+TEST_CASE("Slurm is asked why it ends a job before its time, and only then") {
+  const std::chrono::system_clock::time_point now{std::chrono::seconds(1000)};
+  const launch::RunEnd ended{.code = 143, .signal = SIGTERM};
+  int asked = 0;
+  std::optional<model::FailureClass> answer = model::FailureClass::user;
+  const auto ask = [&] { return ++asked, answer; };
+  util::EnvSnapshot env;
+  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::user); // no job: nobody to ask
+  CHECK(asked == 0);
+  env.set("SLURM_JOB_ID", "7");
+  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::user);
+  CHECK(asked == 1);
+  answer.reset();
+  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::preempted);
+  CHECK(asked == 2);
+  env.set("SLURM_JOB_END_TIME", "1000");
+  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::time_limit);
+  CHECK(launch::classify_end({.code = 3, .rank_failed = true}, env, now, ask) ==
+        model::FailureClass::program);
+  CHECK(asked == 2);
+}
+
 TEST_CASE("launch's last word is its exit code, which is the program's, and why") {
   for (const std::string flag : {"", "--agent"}) {
     std::vector<std::string> words = {"launch", "--nproc-per-node", "2"};

@@ -100,6 +100,26 @@ TEST_CASE("a job's end gives the exit code that a program waiting for it returns
   CHECK(exit_code_of(ended("NODE_FAIL", 0, 0)) == 1);
 }
 
+TEST_CASE("why Slurm ended a job is read from its record, while it ends and after") {
+  const auto why = [](const std::string& text) {
+    const auto records = read_job_records("JobId=3 JobName=a\n   " + text + "\n");
+    REQUIRE(records.size() == 1);
+    const auto word = why_ended(records[0]);
+    return word ? hpcml::model::word_of(*word) : "unknown";
+  };
+  // 22.05, within the grace after scancel; after a preemption; a node's end
+  CHECK(why("JobState=COMPLETING Reason=None\n   PreemptEligibleTime=None PreemptTime=None ExitCode=0:15") ==
+        "user");
+  CHECK(why("JobState=RUNNING Reason=None\n   PreemptTime=2026-11-26T17:45:01 ExitCode=0:0") == "preempted");
+  CHECK(why("JobState=COMPLETING Reason=None\n   PreemptTime=2026-11-26T17:45:01 ExitCode=0:15") ==
+        "preempted");
+  CHECK(why("JobState=COMPLETING Reason=None\n   PreemptTime=None ExitCode=0:1") == "unknown");
+  CHECK(why("JobState=RUNNING Reason=None\n   PreemptTime=None ExitCode=0:0") == "unknown");
+  CHECK(why("JobState=CANCELLED Reason=None\n   PreemptTime=None ExitCode=0:15") == "user");
+  CHECK(why("JobState=NODE_FAIL Reason=NodeDown\n   PreemptTime=None ExitCode=1:0") == "node");
+  CHECK(why("JobState=TIMEOUT Reason=TimeLimit\n   PreemptTime=None ExitCode=0:15") == "time-limit");
+}
+
 TEST_CASE("how a job stands is said with its reason and when it may start") {
   JobRecord job;
   job.state = "PENDING";
