@@ -74,7 +74,7 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
     files[state_dir + k_detected_gpus] = "";
     for (const auto& node : run.layout.nodes)
       files[state_dir + "/nodes/" + node.name + k_detected_gpus] =
-          make_detected_gpus(*run.site, node, state_dir);
+          make_detected_gpus(*run.site, node, state_dir, wants_whole_sockets(run.slurm));
   }
   for (unsigned gpu = 0; gpu < devices; ++gpu) files[gpu_device_path(state_dir, gpu)] = "";
   for (const auto& [path, text] : files) {
@@ -99,9 +99,14 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{
-      state_dir,         user_id,   run.slurm.has_lua, run.keeps_accounts(), !run.accounts.empty(),
-      run.judge_command, run.faults};
+  SlurmFileOptions options{state_dir,
+                           user_id,
+                           run.slurm.has_lua,
+                           run.keeps_accounts(),
+                           !run.accounts.empty(),
+                           run.judge_command,
+                           run.faults,
+                           wants_whole_sockets(run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.

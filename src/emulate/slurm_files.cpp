@@ -217,9 +217,21 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
   return text;
 }
 
+/// The cores with all others of their sockets, which Slurm counts one socket after the other.
+model::IdSet widen_to_sockets(const model::IdSet& cores, const model::CpuShape& cpu) {
+  const unsigned per_socket = std::max(1U, cpu.cores / std::max(1U, cpu.sockets));
+  model::IdSet wide;
+  for (unsigned core = 0; core < cpu.cores; ++core) {
+    const unsigned first = core - core % per_socket;
+    for (unsigned other = first; other < first + per_socket; ++other)
+      if (cores.contains(other)) wide.add(core);
+  }
+  return wide;
+}
+
 /// Slurm's core numbers near a GPU (its NUMA domain, as Slurm's own detection tells it); empty when unknown.
 std::string cores_near(const model::NodeType& type, const model::GpuPlace& place,
-                       const std::vector<std::size_t>& order) {
+                       const std::vector<std::size_t>& order, bool whole_sockets) {
   if (!place.numa) return {};
   const auto domain = std::find_if(type.cpu.numa.begin(), type.cpu.numa.end(),
                                    [&](const model::CpuDomain& d) { return d.id == *place.numa; });
@@ -227,7 +239,7 @@ std::string cores_near(const model::NodeType& type, const model::GpuPlace& place
   model::IdSet cores;
   for (std::size_t i = 0; i < order.size(); ++i)
     if (type.cpu.core_threads[order[i]].intersects(domain->cpus)) cores.add(static_cast<unsigned>(i));
-  return cores.to_list();
+  return (whole_sockets ? widen_to_sockets(cores, type.cpu) : cores).to_list();
 }
 
 /// A GPU or a part of one, as Slurm manages it.
@@ -235,13 +247,14 @@ struct Device {
   std::string type, cores, uuid; ///< each may be empty
 };
 
-std::vector<Device> devices_of(const ClusterNode& node) {
+std::vector<Device> devices_of(const ClusterNode& node, bool whole_sockets) {
   std::vector<Device> devices;
   if (!node.type->gpu) return devices;
   const auto& gpu = *node.type->gpu;
   const auto order = slurm::core_order(node.type->cpu);
   const auto cores = [&](unsigned index) {
-    return index < gpu.places.size() ? cores_near(*node.type, gpu.places[index], order) : std::string();
+    return index < gpu.places.size() ? cores_near(*node.type, gpu.places[index], order, whole_sockets)
+                                     : std::string();
   };
   if (node.slices)
     for (const auto& part : cut_gpus(gpu))
@@ -258,7 +271,7 @@ std::string device_flags(const model::NodeType& type) {
   return type.gpu->vendor == model::GpuVendor::amd ? "amd_gpu_env" : "";
 }
 
-std::string gres_conf(const Site& site, const ClusterLayout& layout, const std::string& state_dir) {
+std::string gres_conf(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
   std::string text = "AutoDetect=off\n";
   for (const auto& kind : group_by_kind(layout)) {
     const auto& first = *kind.front();
@@ -266,12 +279,12 @@ std::string gres_conf(const Site& site, const ClusterLayout& layout, const std::
     std::vector<std::string> names;
     for (const auto* node : kind) names.push_back(node->name);
     const auto where = "NodeName=" + model::compress_hostlist(names);
-    const auto devices = devices_of(first);
+    const auto devices = devices_of(first, options.whole_sockets);
     for (unsigned index = 0; index < devices.size(); ++index) {
       const auto& device = devices[index];
       text += where + " Name=gpu";
       if (!device.type.empty()) text += " Type=" + device.type;
-      text += " File=" + gpu_device_path(state_dir, index);
+      text += " File=" + gpu_device_path(options.state_dir, index);
       if (!device.cores.empty()) text += " Cores=" + device.cores;
       if (const auto flags = device_flags(*first.type); !flags.empty()) text += " Flags=" + flags;
       text += "\n";
@@ -282,10 +295,11 @@ std::string gres_conf(const Site& site, const ClusterLayout& layout, const std::
 
 } // namespace
 
-std::string make_detected_gpus(const Site& site, const ClusterNode& node, const std::string& state_dir) {
+std::string make_detected_gpus(const Site& site, const ClusterNode& node, const std::string& state_dir,
+                               bool whole_sockets) {
   std::string text;
   if (gres_name(site, *node.type).empty()) return text;
-  const auto devices = devices_of(node);
+  const auto devices = devices_of(node, whole_sockets);
   for (unsigned index = 0; index < devices.size(); ++index) {
     const auto& device = devices[index];
     const auto or_null = [](const std::string& value) {
@@ -311,7 +325,7 @@ std::map<std::string, std::string> make_slurm_files(const Site& site, const Clus
                                                     const SlurmFileOptions& options) {
   std::map<std::string, std::string> files;
   files["slurm.conf"] = slurm_conf(site, layout, options);
-  files["gres.conf"] = gres_conf(site, layout, options.state_dir);
+  files["gres.conf"] = gres_conf(site, layout, options);
   files["cgroup.conf"] = "";
   files["hosts"] = render_hosts(layout);
   if (options.job_policy) {

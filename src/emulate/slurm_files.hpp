@@ -22,6 +22,7 @@ struct SlurmFileOptions {
   bool enforced = false;                 ///< and Slurm holds jobs to them
   std::string judge_command = {};        ///< asks the site's judge about the job in the file named behind it
   std::vector<ClusterFault> faults = {}; ///< what is to go wrong
+  bool whole_sockets = false; ///< Slurm takes the cores near a GPU by whole sockets only (24.11 and later)
 };
 
 /// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua,
@@ -30,9 +31,9 @@ std::map<std::string, std::string> make_slurm_files(const model::Site& site, con
                                                     const SlurmFileOptions& options);
 
 /// What slurmd takes for detected GPUs (fake_gpus.conf): a node's GPUs or their parts. Only of these it knows
-/// the UUID of a part, by which jobs see it.
-std::string make_detected_gpus(const model::Site& site, const ClusterNode& node,
-                               const std::string& state_dir);
+/// the UUID of a part, by which jobs see it. `whole_sockets` as above.
+std::string make_detected_gpus(const model::Site& site, const ClusterNode& node, const std::string& state_dir,
+                               bool whole_sockets);
 
 /// The devices that Slurm manages on the node: GPUs or their parts.
 unsigned count_devices(const ClusterNode& node);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "slurm/version.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -124,6 +125,11 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
                          util::join(missing, ", "),
                      "apt-get install --no-install-recommends slurmdbd mariadb-server-core (Debian, Ubuntu); "
                      "neither need run"};
+}
+
+bool wants_whole_sockets(const SlurmInstall& slurm) {
+  const auto version = slurm::parse_version(slurm.version);
+  return version && *version >= slurm::Version::v24_11;
 }
 
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,

@@ -44,6 +44,9 @@ bool finds_its_library(std::string_view plugin, const std::string& library);
 /// The version in the output of `slurmctld -V` ("slurm-wlm 22.05.8"); empty when there is none.
 std::string find_slurm_version(const std::string& text);
 
+/// Whether this Slurm refuses a node where the cores near a GPU are not whole sockets.
+bool wants_whole_sockets(const SlurmInstall& slurm);
+
 /// One sentence on how the installed Slurm relates to the site's; `site_version` empty: the profile does not
 /// know it.
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,

@@ -14,9 +14,11 @@ using namespace hpcml::emulate;
 
 namespace {
 
-std::map<std::string, std::string> files_of(const model::Site& site, const ClusterLayout& layout) {
+std::map<std::string, std::string> files_of(const model::Site& site, const ClusterLayout& layout,
+                                            bool whole_sockets = false) {
   SlurmFileOptions options;
   options.state_dir = "/run/x";
+  options.whole_sockets = whole_sockets;
   return make_slurm_files(site, layout, options);
 }
 
@@ -42,6 +44,22 @@ TEST_CASE("a plugin of Slurm that opens a library which is not there is none to 
   CHECK(emulate::finds_its_library(plugin("other"), "libhpcml-none.so")); // it is linked, or needs none
   REQUIRE(util::write_file(path + "/libhpcml-none.so", "x"));
   CHECK(emulate::finds_its_library(plugin("libhpcml-none.so"), "libhpcml-none.so"));
+}
+
+TEST_CASE("where Slurm wants whole sockets near a GPU it gets them, and no more of them") {
+  auto site = test::small_site();
+  const auto cores_of_last = [&](bool whole_sockets) {
+    const auto gres = files_of(site, test::layout_of(site), whole_sockets).at("gres.conf");
+    const auto at = gres.rfind(" Cores=");
+    return gres.substr(at, gres.find(' ', at + 1) - at);
+  };
+  CHECK(cores_of_last(true) == " Cores=8-15"); // the second of two sockets
+  for (auto& type : site.node_types) type.cpu.sockets = 1;
+  CHECK(cores_of_last(false) == " Cores=8-15");
+  CHECK(cores_of_last(true) == " Cores=0-15");
+  for (const auto& [version, wants] :
+       {std::pair{"22.05.8", false}, {"24.05.4", false}, {"24.11.0", true}, {"26.05.3", true}, {"", false}})
+    CHECK(wants_whole_sockets({.version = version}) == wants);
 }
 
 TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
