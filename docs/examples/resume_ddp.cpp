@@ -5,9 +5,12 @@
 //   hpcml launch --nproc-per-node 2 -- resume_ddp --checkpoints DIR              (again and again)
 //   hpcml launch --nproc-per-node 2 -- resume_ddp --checkpoints DIR --stop-after 150
 //
-// The folder is one that all nodes see. A job of a chain (hpcml submit --chain N) begins with the newest
-// whole checkpoint in it; where there is none, or --checkpoints is not given, the training begins anew.
+// The folder is one that all nodes see; without --checkpoints it is HPCML_CHECKPOINT_DIR, where that is set.
+// A job that was requeued, or is the next of a chain, begins with the newest whole checkpoint in it; where
+// there is none, the training begins anew. Asked to save (hpcml gen --save-before), the ranks save and end.
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 
@@ -20,9 +23,31 @@
 
 namespace ddp = hpcml::ddp;
 
+volatile std::sig_atomic_t asked_to_save = 0;
+
+extern "C" void note_request(int) { asked_to_save = 1; }
+
+std::string text_of(const char* value) { return value != nullptr ? value : ""; }
+
+/// HPCML_SAVE_SIGNAL says by which signal the job's script asks; TERM is Slurm's own.
+void listen_for_requests() {
+  const auto name = text_of(std::getenv("HPCML_SAVE_SIGNAL"));
+  std::signal(SIGTERM, note_request);
+  if (name == "USR1") std::signal(SIGUSR1, note_request);
+  if (name == "USR2") std::signal(SIGUSR2, note_request);
+  if (name == "HUP") std::signal(SIGHUP, note_request);
+}
+
+/// Whether a rank was asked: they hear of it at nearly the same time, and must all stop behind the same step.
+bool is_any_asked(ddp::ProcessGroup& group) {
+  const auto asked = torch::full({1}, static_cast<double>(asked_to_save), group.device());
+  group.all_reduce(asked).wait();
+  return asked.item<double>() > 0;
+}
+
 struct Options {
   std::string data;
-  std::string checkpoints;
+  std::string checkpoints = text_of(std::getenv("HPCML_CHECKPOINT_DIR"));
   std::int64_t steps = 300;
   std::int64_t save_every = 50;
   std::int64_t stop_after = -1; ///< as a job whose time is over; -1: not
@@ -52,9 +77,9 @@ torch::Tensor next_rows(ddp::DistributedSampler& sampler) {
   return torch::tensor(numbers);
 }
 
-/// Whether the training came to its end.
-bool train(const std::shared_ptr<Network>& network, const examples::Digits& digits,
-           const std::shared_ptr<ddp::ProcessGroup>& group, const Options& options) {
+/// Why the training stopped before its end; empty where it came to it.
+std::string train(const std::shared_ptr<Network>& network, const examples::Digits& digits,
+                  const std::shared_ptr<ddp::ProcessGroup>& group, const Options& options) {
   ddp::DistributedDataParallel<Network> model(network, group);
   torch::optim::Adam optimizer(network->parameters(), torch::optim::AdamOptions(0.005));
   ddp::DistributedSampler sampler(static_cast<std::size_t>(digits.train_labels.size(0)), group->size(),
@@ -66,7 +91,9 @@ bool train(const std::shared_ptr<Network>& network, const examples::Digits& digi
     std::printf("goes on after step %lld, epoch %zu\n", static_cast<long long>(resumed.step),
                 sampler.epoch());
   for (auto step = resumed.step + 1; step < options.steps; ++step) {
-    if (step == options.stop_after) return false;
+    if (step == options.stop_after)
+      return "stopped before step " + std::to_string(step) +
+             "; the same command without --stop-after goes on";
     const auto rows = next_rows(sampler);
     const auto images = digits.train_images.index_select(0, rows).to(group->device());
     const auto labels = digits.train_labels.index_select(0, rows).to(group->device());
@@ -74,10 +101,13 @@ bool train(const std::shared_ptr<Network>& network, const examples::Digits& digi
     model.set_batch_samples(static_cast<double>(images.size(0)));
     torch::nn::functional::cross_entropy(model.forward(images), labels).backward();
     optimizer.step();
-    if (!options.checkpoints.empty() && (step + 1) % options.save_every == 0)
+    const bool ends = is_any_asked(*group) && step + 1 < options.steps;
+    if (!options.checkpoints.empty() && (ends || (step + 1) % options.save_every == 0))
       ddp::save_checkpoint(*group, options.checkpoints, step, state);
+    if (ends)
+      return "stopped after step " + std::to_string(step) + ", as it was asked to; the same command goes on";
   }
-  return true;
+  return {};
 }
 
 /// Share of the held-out images that are read rightly.
@@ -102,10 +132,8 @@ int run(const Options& options) {
   torch::manual_seed(static_cast<std::uint64_t>(1 + group->rank()));
   const auto network = std::make_shared<Network>();
   network->to(group->device());
-  if (!train(network, digits, group, options)) {
-    if (group->rank() == 0)
-      std::printf("stopped before step %lld; the same command without --stop-after goes on\n",
-                  static_cast<long long>(options.stop_after));
+  if (const auto stopped = train(network, digits, group, options); !stopped.empty()) {
+    if (group->rank() == 0) std::printf("%s\n", stopped.c_str());
     return 0;
   }
   if (group->rank() == 0)
@@ -140,6 +168,7 @@ Options parse_options(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    listen_for_requests();
     return run(parse_options(argc, argv));
   } catch (const std::invalid_argument& error) {
     std::fprintf(stderr, "resume_ddp: %s\n", error.what());

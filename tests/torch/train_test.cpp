@@ -89,6 +89,34 @@ TEST_CASE("a training that stops goes on from its last checkpoint and ends as on
   CHECK(last_line(saved) == "goes on after step 39, epoch 1\n" + whole);
 }
 
+TEST_CASE("ranks of which one was asked to save all stop behind the same step, and go on from it") {
+  const ReportFolder folder;
+  const auto first_lines = [&](const std::string& start) {
+    const auto run =
+        run_ranks(2, {0, 1},
+                  [&](int rank) {
+                    // As under hpcml: the signal is ignored until the program wants it. Rank 1 alone is
+                    // asked, until it ends.
+                    const std::string ask = rank == 1 ? start : "";
+                    return std::vector<std::string>{
+                        "bash",    "-c", "trap '' USR1; \"$@\" & " + ask + " wait $!", "bash", resume_path(),
+                        "--steps", "60"};
+                  },
+                  {{"HPCML_SAVE_SIGNAL", "USR1"}, {"HPCML_CHECKPOINT_DIR", folder.path.string()}});
+    INFO(run.transcript());
+    for (const auto& [rank, output] : run.ranks) CHECK(output.exit_code == 0);
+    return run.ranks.at(0).out;
+  };
+  const auto stopped = first_lines("while kill -USR1 $! 2>/dev/null; do sleep 0.01; done;");
+  REQUIRE_THAT(stopped, StartsWith("stopped after step "));
+  CHECK_THAT(stopped, Contains(", as it was asked to; the same command goes on\n"));
+  const auto step = stopped.substr(19, stopped.find(',') - 19);
+  const auto went_on = first_lines("");
+  CHECK_THAT(went_on, StartsWith("goes on after step " + step + ", epoch "));
+  fs::remove_all(folder.path);
+  CHECK_THAT(went_on, Catch::EndsWith("\n" + first_lines("")));
+}
+
 TEST_CASE("a missing or damaged data file is named") {
   const auto missing = run_ranks(1, {0}, [](int) {
     return std::vector<std::string>{train_path(), "--data", "/nowhere/digits.csv.gz"};
