@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "util/file.hpp"
+#include "util/memory_place.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::agent {
@@ -31,50 +32,9 @@ std::optional<unsigned long long> limit_of(std::string_view text) {
   return limit && *limit < k_no_limit ? limit : std::nullopt;
 }
 
-/// mountinfo writes blanks, tabs, newlines and backslashes of names as "\040".
-std::string unescaped(const std::string& text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto digit = [&](std::size_t at) {
-      return at < text.size() && text[at] >= '0' && text[at] <= '7' ? text[at] - '0' : -1;
-    };
-    if (text[i] == '\\' && digit(i + 1) >= 0 && digit(i + 2) >= 0 && digit(i + 3) >= 0) {
-      plain += static_cast<char>(digit(i + 1) * 64 + digit(i + 2) * 8 + digit(i + 3));
-      i += 3;
-    } else {
-      plain += text[i];
-    }
-  }
-  return plain;
-}
-
-struct Mount {
-  std::string root, point;
-};
-
-/// Where this kind of groups is mounted; the option is the controller of v1, empty for v2.
-std::optional<Mount> find_mount(std::string_view mountinfo, std::string_view kind, std::string_view option) {
-  for (const auto& line : util::split(mountinfo, '\n')) {
-    const auto words = util::split(line, ' ');
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 6 || words.end() - dash < 4 || dash[1] != kind) continue;
-    if (!option.empty() && !util::contains(util::split(dash[3], ','), option)) continue;
-    return Mount{unescaped(words[3]), unescaped(words[4])};
-  }
-  return std::nullopt;
-}
-
-/// The group's path below what is mounted. In a container only a part of the tree may be, or a part whose own
-/// top is called "/".
-std::string path_below(const std::string& path, const std::string& root) {
-  if (root == "/" || root.empty()) return path;
-  if (path == root) return "/";
-  return path.starts_with(root + "/") ? path.substr(root.size()) : "/";
-}
-
 std::string read_text(const std::string& path) { return util::read_file(path).value_or(""); }
 
-std::string folder_of(const std::string& root, const MemoryPlace& place, const std::string& path) {
+std::string folder_of(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
   return root + place.top + (path == "/" ? "" : path) + "/";
 }
 
@@ -84,7 +44,7 @@ bool counts_kills(const std::string& folder, bool unified) {
          std::string::npos;
 }
 
-MemoryLevel read_level(const std::string& root, const MemoryPlace& place, const std::string& path) {
+MemoryLevel read_level(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
   const auto folder = folder_of(root, place, path);
   if (place.unified)
     return parse_memory_v2(path, read_text(folder + "memory.events"), read_text(folder + "memory.max"));
@@ -121,27 +81,6 @@ const MemoryLevel* same_level(const std::vector<MemoryLevel>& levels, const std:
 
 } // namespace
 
-std::optional<MemoryPlace> parse_memory_place(std::string_view cgroup, std::string_view mountinfo) {
-  MemoryPlace place;
-  std::optional<std::string> path, unified;
-  for (const auto& line : util::split(cgroup, '\n')) {
-    const auto first = line.find(':');
-    const auto second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const auto controllers = line.substr(first + 1, second - first - 1);
-    if (util::contains(util::split(controllers, ','), "memory")) path = line.substr(second + 1);
-    if (line.starts_with("0::")) unified = line.substr(second + 1);
-  }
-  // Where both are mounted, the first counts the memory: a controller is in one tree only.
-  place.unified = !path;
-  const auto mount = path ? find_mount(mountinfo, "cgroup", "memory") : find_mount(mountinfo, "cgroup2", "");
-  if (!path) path = unified;
-  if (!mount || !path) return std::nullopt;
-  place.top = mount->point;
-  place.path = path_below(*path, mount->root);
-  return place;
-}
-
 MemoryLevel parse_memory_v1(std::string path, std::string_view oom_control, std::string_view limit,
                             std::string_view failcnt, std::string_view max_usage) {
   const auto number = [](std::string_view text) {
@@ -159,8 +98,8 @@ MemoryLevel parse_memory_v2(std::string path, std::string_view events, std::stri
 std::vector<MemoryLevel> read_memory_levels(const std::string& root) {
   std::vector<MemoryLevel> levels;
   const auto base = root == "/" ? std::string() : root;
-  const auto place =
-      parse_memory_place(read_text(base + "/proc/self/cgroup"), read_text(base + "/proc/self/mountinfo"));
+  const auto place = util::parse_memory_place(read_text(base + "/proc/self/cgroup"),
+                                              read_text(base + "/proc/self/mountinfo"));
   if (place)
     for (auto path = place->path;; path = util::folder_name(path)) {
       levels.push_back(read_level(base, *place, path));

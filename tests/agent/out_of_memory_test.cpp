@@ -13,6 +13,7 @@
 #include "holds.hpp"
 #include "temp_folder.hpp"
 #include "util/file.hpp"
+#include "util/memory_place.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -77,24 +78,24 @@ std::string run_out_of_memory(const fs::path& group) {
 } // namespace
 
 TEST_CASE("the own group of memory is found in both trees, and in containers that show a part of one") {
-  const auto v1 = parse_memory_place(k_v1_cgroup, k_v1_mounts);
+  const auto v1 = util::parse_memory_place(k_v1_cgroup, k_v1_mounts);
   REQUIRE(v1);
   CHECK_FALSE(v1->unified);
   CHECK(v1->top == "/sys/fs/cgroup/memory");
   CHECK(v1->path == "/slurm/uid_1/job_7/step_0");
-  const auto v2 = parse_memory_place(k_v2_cgroup, k_v2_mounts);
+  const auto v2 = util::parse_memory_place(k_v2_cgroup, k_v2_mounts);
   REQUIRE(v2);
   CHECK(v2->unified);
   CHECK(v2->path == "/system.slice/slurmstepd.scope/job_7/step_0/user/task_0");
-  const auto part = parse_memory_place(
+  const auto part = util::parse_memory_place(
       k_v1_cgroup, "33 24 0:29 /slurm/uid_1/job_7 /a\\040b rw - cgroup cgroup rw,memory\n");
   REQUIRE(part);
   CHECK(part->top == "/a b");
   CHECK(part->path == "/step_0");
-  CHECK(parse_memory_place(k_v2_cgroup, "1 1 0:1 /other /c rw - cgroup2 c rw\n")->path == "/");
-  CHECK_FALSE(parse_memory_place("", k_v1_mounts));
-  CHECK_FALSE(parse_memory_place(k_v1_cgroup, ""));
-  CHECK_FALSE(parse_memory_place("nonsense\n1:\n::", "a - b\n- - -\n"));
+  CHECK(util::parse_memory_place(k_v2_cgroup, "1 1 0:1 /other /c rw - cgroup2 c rw\n")->path == "/");
+  CHECK_FALSE(util::parse_memory_place("", k_v1_mounts));
+  CHECK_FALSE(util::parse_memory_place(k_v1_cgroup, ""));
+  CHECK_FALSE(util::parse_memory_place("nonsense\n1:\n::", "a - b\n- - -\n"));
 }
 
 TEST_CASE("the files of a group are read as the kernel writes them") {
