@@ -20,6 +20,8 @@ constexpr std::array<std::pair<std::string_view, int>, 7> k_signals = {{{"Segmen
                                                                         {"Bad system call", SIGSYS},
                                                                         {"Trace/breakpoint trap", SIGTRAP}}};
 
+constexpr std::string_view k_out_of_memory = "Out Of Memory";
+
 /// The text up to `end`, which is taken off together with it; nothing where it is not there.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view end) {
   const auto at = text.find(end);
@@ -36,6 +38,7 @@ std::optional<int> code_of(std::string_view how) {
     const bool own = code && *code > 0 && *code < 256 && *code != 128 + SIGTERM && *code != 128 + SIGKILL;
     return own ? std::optional(static_cast<int>(*code)) : std::nullopt;
   }
+  if (how.starts_with(k_out_of_memory)) return 128 + SIGKILL;
   for (const auto& [name, number] : k_signals)
     if (how.starts_with(name)) return 128 + number;
   return std::nullopt;
@@ -44,9 +47,9 @@ std::optional<int> code_of(std::string_view how) {
 } // namespace
 
 void CulpritSearch::read(std::string_view text) {
-  if (x_found) return;
+  if (is_settled()) return;
   constexpr std::size_t k_longest = 4096; // srun's own lines are short
-  for (auto end = text.find('\n'); end != std::string_view::npos && !x_found; end = text.find('\n')) {
+  for (auto end = text.find('\n'); end != std::string_view::npos && !is_settled(); end = text.find('\n')) {
     x_rest += text.substr(0, std::min(end, k_longest));
     read_line(x_rest);
     x_rest.clear();
@@ -64,12 +67,13 @@ void CulpritSearch::read_line(std::string_view line) {
   if (line.starts_with("s")) line.remove_prefix(1);
   const auto tasks = take_until(line, ": ");
   const auto code = tasks ? code_of(line) : std::nullopt;
-  if (!code) return;
+  const bool memory = line.starts_with(k_out_of_memory);
+  if (!code || (x_found && !memory)) return;
   const bool exit = line.starts_with("Exited");
   x_found = StepCulprit{std::string(util::trim(*tasks)), std::string(*node),
                         exit ? "ended with exit code " + std::to_string(*code)
-                             : "was ended by: " + std::string(util::trim(line)),
-                        *code};
+                             : (memory ? "was killed: " : "was ended by: ") + std::string(util::trim(line)),
+                        *code, memory};
 }
 
 } // namespace hpcml::cli

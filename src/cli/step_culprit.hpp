@@ -14,19 +14,22 @@ struct StepCulprit {
   std::string node;
   std::string how; ///< "ended with exit code 3", "was ended by: Segmentation fault"
   int exit_code = 0;
+  bool out_of_memory = false; ///< the kernel killed it for want of that
 };
 
 /// Reads a log as it grows. srun ends the other tasks when one has failed (--kill-on-bad-exit) and then
 /// returns the highest code of all: that of the tasks that it ended itself, 143 or 137, hides that of the one
-/// that failed.
+/// that failed; where one ran out of memory, 1 hides that.
 class CulpritSearch {
 public:
   void read(std::string_view text);
-  /// The first task that failed by itself; nothing where srun tells of none.
+  /// The first task that failed by itself; where one ran out of memory, that, for it is why others fail.
+  /// Nothing where srun tells of none.
   const std::optional<StepCulprit>& found() const { return x_found; }
 
 private:
   void read_line(std::string_view line);
+  bool is_settled() const { return x_found && x_found->out_of_memory; }
   std::string x_rest; ///< a line that has no end yet
   std::optional<StepCulprit> x_found;
 };

@@ -99,6 +99,9 @@ private:
   bool x_line_ended = true;
 };
 
+/// What srun ends with where the kernel has killed a task for want of memory.
+constexpr int k_of_out_of_memory = 1;
+
 /// One job from the queue to its end.
 class Watch {
 public:
@@ -230,7 +233,13 @@ bool Watch::copy_log() {
 /// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
 void Watch::name_culprit() {
   const auto& culprit = x_culprit.found();
-  if (!culprit || (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL)) return;
+  if (!culprit) return;
+  if (culprit->out_of_memory && x_code != 0) {
+    x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how);
+    if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = culprit->exit_code;
+    return;
+  }
+  if (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL) return;
   x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how + " first; " +
                 std::to_string(x_code) + " is the end of the others, which srun then stopped");
   x_code = culprit->exit_code;

@@ -267,6 +267,8 @@ std::optional<model::FailureClass> why_ended(const JobRecord& job) {
 int exit_code_of(const JobRecord& job) {
   if (job.state == "COMPLETED") return 0;
   if (job.exit_code != 0) return job.exit_code;
+  constexpr int k_out_of_memory = 125; // Slurm's own number for it: the kernel sent KILL
+  if (job.signal == k_out_of_memory) return 128 + SIGKILL;
   return job.signal != 0 ? 128 + job.signal : 1;
 }
 

@@ -21,6 +21,12 @@ const std::vector<agent::KnownError>& own_words() {
   return k_words;
 }
 
+/// What hpcml says of a rank that is well.
+bool is_no_failure(std::string_view line) {
+  return holds(line, "warning: ") || holds(line, "'s program serves the store") ||
+         holds(line, " serves the store:");
+}
+
 const std::vector<const agent::KnownError*>& all_rows() {
   static const std::vector<const agent::KnownError*> k_rows = [] {
     std::vector<const agent::KnownError*> rows;
@@ -51,14 +57,16 @@ void read_slurm_culprit(std::string_view line, LogFailure& failure) {
 } // namespace
 
 const std::vector<agent::KnownError>& slurm_ends() {
+  static constexpr const char* k_less_memory =
+      "a process used more memory than the job has: more --mem, or less in use (data loader workers and "
+      "caches of a rank count, too)";
   // slurmstepd's and srun's own words: src/slurmd/slurmstepd/mgr.c, src/srun/libsrun/launch.c,
   // api/step_launch.c.
   static const std::vector<agent::KnownError> k_ends = {
       {"DUE TO NODE FAILURE", "",
        "a node was lost: sacct -j JOB -o NodeList and the site know which; submit again"},
-      {"oom_kill event", "",
-       "a process used more memory than the job has: more --mem, or less in use (data loader workers and "
-       "caches of a rank count, too)"},
+      {"oom_kill event", "", k_less_memory},
+      {"oom-kill event", "", k_less_memory}, // up to 22.05
       {"Out Of Memory", "srun: error",
        "a task used more memory than the job has: more --mem, or less in use"},
       {"DUE TO TIME LIMIT", "",
@@ -85,7 +93,7 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
   for (const auto i : x_rows) {
     const auto& row = *all_rows()[i];
     if (!holds(line, row.text) || (!row.and_text.empty() && !holds(line, row.and_text))) continue;
-    if (i < own_words().size() && holds(line, "warning: ")) continue;
+    if (i < own_words().size() && is_no_failure(line)) continue;
     auto& failure = x_found[i];
     if (failure.count++ == 0) {
       failure.line = number;

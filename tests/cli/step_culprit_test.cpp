@@ -27,6 +27,10 @@ TEST_CASE("the task that failed by itself is found among those that srun ended")
        "exit code 9\n",
        "0 nid000001 2"},
       {"srun: error: nid000001: task 0: Terminated\nsrun: error: nid000001: task 1: Killed\n", ""},
+      // One that ran out of memory is why the other lost its connection.
+      {"srun: error: nid000001: task 0: Exited with exit code 2\nsrun: error: nid000002: task 1: Out Of "
+       "Memory\nsrun: error: nid000003: task 2: Out Of Memory\n",
+       "1 nid000002 137"},
       {"srun: error: Unable to create step for job 7: More processors requested\n", ""},
       {"I say srun: error: n1: task 1: Exited with exit code 3\n", ""},
       {"srun: error: n1: task 1: Exited with exit code 3", ""}, // there may be more of the number

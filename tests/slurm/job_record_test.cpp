@@ -95,6 +95,7 @@ TEST_CASE("a job's end gives the exit code that a program waiting for it returns
   CHECK(exit_code_of(ended("COMPLETED", 0, 0)) == 0);
   CHECK(exit_code_of(ended("FAILED", 3, 0)) == 3);
   CHECK(exit_code_of(ended("FAILED", 0, 9)) == 137);
+  CHECK(exit_code_of(ended("OUT_OF_MEMORY", 0, 125)) == 137);
   CHECK(exit_code_of(ended("TIMEOUT", 0, 0)) == 1);
   CHECK(exit_code_of(ended("CANCELLED", 0, 15)) == 143);
   CHECK(exit_code_of(ended("NODE_FAIL", 0, 0)) == 1);

@@ -52,11 +52,19 @@ TEST_CASE("Slurm's last words name task and node") {
   CHECK(found[0].host == "nid000013");
   CHECK(found[0].ranks == std::set<unsigned>{3});
   CHECK_THAT(found[1].hint, Contains("--time"));
+  // As 22.05 and as later ones write it.
+  for (const std::string event : {"oom-kill event(s) in StepId=1.0. Some of your processes may have been",
+                                  "oom_kill event in StepId=1.0. Some of the step tasks have been"}) {
+    const auto killed = failures_in("slurmstepd: error: Detected 1 " + event + " ...\n");
+    REQUIRE(killed.size() == 1);
+    CHECK_THAT(killed[0].hint, Contains("--mem"));
+  }
 }
 
 TEST_CASE("hpcml's own report is pointed at first, its warnings are no failure") {
   const auto found = failures_in(
       "hpcml launch: warning: rank 0 on n1: has CPUs 0-3\nhpcml launch: rank 0 on n1: cannot execute x\n"
+      "[0] hpcml launch: rank 0's program serves the store, because its torch is not known here\n"
       "No module named 'torch'\n");
   REQUIRE(found.size() == 2);
   CHECK(found[0].line == 2);
