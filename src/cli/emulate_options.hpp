@@ -26,6 +26,7 @@ struct EmulateOptions {
   emulate::SlurmWish slurm;
   std::vector<std::string> faults; ///< what is to go wrong, as it was written
   bool accounting = false;
+  bool limit_memory = false; ///< jobs get no more than they asked for
   bool shared_network = false;
   bool quiet = false;
 };

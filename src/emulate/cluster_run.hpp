@@ -41,7 +41,9 @@ struct ClusterRun {
   std::string logs_dir;        ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
-  TemporaryPlaces temporary;        ///< found when the run begins
+  bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it, too
+  bool limits_memory() const { return limit_memory || needs_memory_limits(faults); }
+  TemporaryPlaces temporary; ///< found when the run begins
 };
 
 /// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told

@@ -12,6 +12,7 @@
 
 #include "emulate/accounting.hpp"
 #include "emulate/gpu_files.hpp"
+#include "emulate/memory_groups.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "util/file.hpp"
@@ -85,8 +86,8 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
   return util::Done{};
 }
 
-util::Status make_state(const std::string& state_dir, const ClusterRun& run, const std::string& user,
-                        unsigned user_id) {
+util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+  const auto& state_dir = sandbox.state_dir();
   std::error_code error;
   std::vector<std::string> folders = {"slurmctld",       "log",          "dev", "local",
                                       "scratch/" + user, "work/" + user, "root"};
@@ -100,13 +101,14 @@ util::Status make_state(const std::string& state_dir, const ClusterRun& run, con
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
   SlurmFileOptions options{state_dir,
-                           user_id,
+                           sandbox.user_id(),
                            run.slurm.has_lua,
                            run.keeps_accounts(),
                            !run.accounts.empty(),
                            run.judge_command,
                            run.faults,
-                           wants_whole_sockets(run.slurm)};
+                           wants_whole_sockets(run.slurm),
+                           run.limits_memory() ? make_cgroup_conf(sandbox.memory_group(), state_dir) : ""};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
@@ -128,6 +130,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.own_folders = own_folders_of(run.temporary, state_dir, node.name);
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
+  if (run.limits_memory()) made.mounts.push_back(memory_mount(state_dir, node.name));
   if (has_slices(run.layout))
     made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
   // A bound /dev/null is a character device without the right to make one.
@@ -289,7 +292,7 @@ std::string job_mark(const std::string& state_dir) { return state_dir + "/job_be
 
 util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const std::string& state_dir = sandbox.state_dir();
-  TRY_DONE(make_state(state_dir, run, user, sandbox.user_id()));
+  TRY_DONE(make_state(sandbox, run, user));
   TRY_DONE(show_hosts(sandbox));
   std::vector<Daemon> daemons;
   if (run.keeps_accounts()) TRY_DONE(start_accounting(sandbox, run, daemons));

@@ -17,6 +17,8 @@
 
 #include "emulate/child_process.hpp"
 #include "emulate/link_speed.hpp"
+#include "emulate/memory_groups.hpp"
+#include "emulate/memory_shortage.hpp"
 #include "emulate/node_processes.hpp"
 #include "emulate/preemption.hpp"
 #include "util/process.hpp"
@@ -83,6 +85,7 @@ public:
                                       : std::string("'s links are as fast as before"));
     case FaultKind::controller_restart: return restart(fault, begins);
     case FaultKind::preempt: return preempt(fault, begins);
+    case FaultKind::out_of_memory: return take_memory(fault);
     }
     return util::Error{"there is no such fault", {}};
   }
@@ -91,6 +94,12 @@ private:
   pid_t daemon_of(const ClusterFault& fault) const { return x_daemons.nodes.at(fault.node - 1); }
   const std::string& name_of(const ClusterFault& fault) const {
     return x_run.layout.nodes.at(fault.node - 1).name;
+  }
+
+  util::Result<std::string> take_memory(const ClusterFault& fault) {
+    TRY(const auto victim, run_out_of_memory(node_memory_group(x_sandbox.memory_group(), name_of(fault))));
+    return name_of(fault) + " has no memory left for job " + victim.job + ": the kernel has killed its " +
+           victim.name;
   }
 
   util::Result<std::string> restart(const ClusterFault& fault, bool begins) {

@@ -30,6 +30,7 @@ constexpr FaultRow k_rows[] = {
     {FaultKind::slow_link, "slow-link", true, true, true, nullptr, "slow-link:3:10x"},
     {FaultKind::controller_restart, "slurmctld-restart", false, false, false, nullptr,
      "slurmctld-restart@20s"},
+    {FaultKind::out_of_memory, "oom", true, false, false, "what is killed stays dead", "oom:2@30s"},
     {FaultKind::preempt, "preempt", false, false, false, nullptr, "preempt@40s"},
 };
 
@@ -223,6 +224,11 @@ const PreemptWords& preempt_words(PreemptWay way) {
 bool needs_links(FaultKind kind) {
   return std::any_of(std::begin(k_rows), std::end(k_rows),
                      [&](const auto& row) { return row.kind == kind && row.cuts_links; });
+}
+
+bool needs_memory_limits(const std::vector<ClusterFault>& faults) {
+  return std::any_of(faults.begin(), faults.end(),
+                     [](const auto& fault) { return fault.kind == FaultKind::out_of_memory; });
 }
 
 std::string describe_faults() {

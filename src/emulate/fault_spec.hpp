@@ -12,7 +12,7 @@
 namespace hpcml::emulate {
 
 /// What can go wrong.
-enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt };
+enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt, out_of_memory };
 
 /// What becomes of jobs whose nodes another takes; its words are those of `preempt_words`.
 enum class PreemptWay { requeue, cancel, suspend };
@@ -55,6 +55,9 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround&
 
 /// Whether it happens to a node's links, so that nodes need a network of their own.
 bool needs_links(FaultKind kind);
+
+/// Whether one of them needs jobs whose memory is limited.
+bool needs_memory_limits(const std::vector<ClusterFault>& faults);
 
 /// The forms that can be written, with commas between them, for help and for what an error says.
 std::string describe_faults();

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "emulate/child_process.hpp"
+#include "emulate/memory_groups.hpp"
 #include "emulate/sandbox_parts.hpp"
 #include "util/text.hpp"
 
@@ -79,10 +80,16 @@ private:
   pid_t x_group;
 };
 
-void remove_state(const std::string& folder) {
-  std::error_code ignored; // holds files only where no private file system could be mounted over it
-  std::filesystem::remove_all(folder, ignored);
-}
+/// What a sandbox has on the machine.
+struct SandboxTraces {
+  std::string folder;       ///< holds files only where no private file system could be mounted over it
+  std::string memory_group; ///< empty: none
+  void remove() const {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    remove_memory_group(memory_group);
+  }
+};
 
 void close_pair(int (&ends)[2]) {
   for (int& end : ends) {
@@ -91,14 +98,14 @@ void close_pair(int (&ends)[2]) {
   }
 }
 
-/// Removes the folder when the caller and the warden are gone, even by SIGKILL to their whole process group.
+/// Removes the traces when the caller and the warden are gone, even by SIGKILL to their whole process group.
 class Janitor {
 public:
-  explicit Janitor(const std::string& folder) {
+  explicit Janitor(const SandboxTraces& traces) {
     int life[2];
     if (::pipe2(life, O_CLOEXEC) != 0) return;
     x_pid = ::fork();
-    if (x_pid == 0) wait_and_remove(life[0], folder);
+    if (x_pid == 0) wait_and_remove(life[0], traces);
     ::close(life[0]);
     x_life = life[1]; // the sandbox's processes inherit it and keep the janitor waiting
   }
@@ -114,7 +121,7 @@ public:
   Janitor& operator=(const Janitor&) = delete;
 
 private:
-  [[noreturn]] static void wait_and_remove(int life, const std::string& folder) {
+  [[noreturn]] static void wait_and_remove(int life, const SandboxTraces& traces) {
     ::setsid();
     ::prctl(PR_SET_NAME, "hpcml-janitor");
     const int end = close_all_but(life);
@@ -123,7 +130,7 @@ private:
     char byte;
     while (::read(end, &byte, 1) < 0 && errno == EINTR) {
     }
-    remove_state(folder);
+    traces.remove();
     ::_exit(0);
   }
   pid_t x_pid = -1;
@@ -203,23 +210,38 @@ util::Result<std::string> make_state_folder(const std::vector<std::string>& plac
 } // namespace
 
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
-  TRY(const auto folder, make_state_folder(options.places));
+  SandboxTraces traces;
+  if (options.limit_memory) {
+    TRY(traces.memory_group, make_memory_group());
+  }
+  if (auto folder = make_state_folder(options.places)) {
+    traces.folder = *folder;
+  } else {
+    traces.remove();
+    return folder.error();
+  }
   int control[2] = {-1, -1}, report[2] = {-1, -1};
   if (::pipe2(control, O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(report, O_CLOEXEC) != 0) {
     close_pair(control);
-    remove_state(folder);
+    traces.remove();
     return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno), {}};
   }
   std::fflush(nullptr); // or the children print what is still buffered here once more
   TerminalGuard terminal;
   g_control = control[1];
   SignalGuard signals;
-  const Janitor janitor(folder);
+  const Janitor janitor(traces);
   const pid_t warden = ::fork();
   if (warden == 0) {
     ::close(control[1]);
     ::close(report[0]);
-    run_warden({folder, options, {}, {control[0], report[1]}, [&signals] { signals.restore(); }, body},
+    run_warden({traces.folder,
+                traces.memory_group,
+                options,
+                {},
+                {control[0], report[1]},
+                [&signals] { signals.restore(); },
+                body},
                options);
   }
   ::close(control[0]);
@@ -231,7 +253,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   auto result = read_report(report[0]);
   close_pair(control);
   close_pair(report);
-  remove_state(folder);
+  traces.remove();
   if (warden < 0) return util::Error{"cannot start a process for the sandbox", {}};
   return result;
 }

@@ -23,6 +23,7 @@ struct SandboxPipes {
 /// What the processes of a sandbox hand down.
 struct SandboxPlan {
   std::string state_dir;
+  std::string memory_group; ///< empty: memory is not limited
   SandboxOptions options;
   Isolation isolation;
   SandboxPipes pipes;

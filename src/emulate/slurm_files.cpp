@@ -162,7 +162,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
                              : "AccountingStorageType=accounting_storage/none\n";
   line("JobAcctGatherType", "jobacct_gather/none");
   line("ProctrackType", "proctrack/linuxproc");
-  line("TaskPlugin", "task/affinity");
+  line("TaskPlugin", options.cgroup_conf.empty() ? "task/affinity" : "task/affinity,task/cgroup");
   line("SelectType", "select/cons_tres");
   line("SelectTypeParameters", suspends_jobs(options.faults) ? "CR_Core" : "CR_Core_Memory");
   line("SlurmdParameters", "config_overrides"); // else nodes with more CPUs than the machine go "inval"
@@ -326,7 +326,7 @@ std::map<std::string, std::string> make_slurm_files(const Site& site, const Clus
   std::map<std::string, std::string> files;
   files["slurm.conf"] = slurm_conf(site, layout, options);
   files["gres.conf"] = gres_conf(site, layout, options);
-  files["cgroup.conf"] = "";
+  files["cgroup.conf"] = options.cgroup_conf;
   files["hosts"] = render_hosts(layout);
   if (options.job_policy) {
     files["job_submit.lua"] = make_job_policy(options.judge_command, options.state_dir);

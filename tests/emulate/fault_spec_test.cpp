@@ -59,6 +59,16 @@ TEST_CASE("a slow link says how much slower, a preemption how") {
   CHECK(describe_link_speed(10000) == "1 Mbit/s");
 }
 
+TEST_CASE("a job that is to run out of memory has its memory limited") {
+  const auto faults = parse({"oom:2@30s", "node-down:1@1m"}).faults;
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0].kind == FaultKind::out_of_memory);
+  CHECK(faults[0].node == 2);
+  CHECK(faults[0].from == seconds(30));
+  CHECK(needs_memory_limits(faults));
+  CHECK_FALSE(needs_memory_limits({faults[1]}));
+}
+
 TEST_CASE("every fault that help shows can be asked for") {
   for (const auto& form : util::split(describe_faults(), ',')) {
     INFO(form);
@@ -92,6 +102,9 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
       {"link-cut:2@9s..9s", "it ends before it begins"},
       {"link-cut:2@9s..", "\"\" is no time"},
       {"slurmctld-restart:1@3s", "it is of no node"},
+      {"oom@3s", "which node is not said"},
+      {"oom:2", "when is not said"},
+      {"oom:2@3s..9s", "what is killed stays dead"},
       {"slow-link:2", "how much slower is not said"},
       {"slow-link:2:10", "\"10\" does not say how much slower"},
       {"slow-link:2:1x", "\"1x\" does not say how much slower"},

@@ -72,6 +72,19 @@ TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
   CHECK(line_of(conf, "PartitionName=other") == "PartitionName=other MaxTime=UNLIMITED State=UP");
 }
 
+TEST_CASE("memory is limited only where that is asked for") {
+  const auto site = test::small_site();
+  const auto files = files_of(site, test::layout_of(site));
+  CHECK(line_of(files.at("slurm.conf"), "TaskPlugin=") == "TaskPlugin=task/affinity");
+  CHECK(files.at("cgroup.conf").empty());
+  SlurmFileOptions options;
+  options.state_dir = "/run/x";
+  options.cgroup_conf = "ConstrainRAMSpace=yes\n";
+  const auto limited = make_slurm_files(site, test::layout_of(site), options);
+  CHECK(line_of(limited.at("slurm.conf"), "TaskPlugin=") == "TaskPlugin=task/affinity,task/cgroup");
+  CHECK(limited.at("cgroup.conf") == options.cgroup_conf);
+}
+
 TEST_CASE("jobs are preempted only where that is asked for, and all by one partition") {
   const auto site = test::small_site();
   CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("reempt") == std::string::npos);

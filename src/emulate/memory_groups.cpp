@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/memory_groups.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "util/file.hpp"
+#include "util/memory_place.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* k_cannot_limit = "the memory of jobs cannot be limited: ";
+
+/// The folders of the group, each before the one that it is in.
+std::vector<fs::path> folders_of(const fs::path& group) {
+  std::vector<fs::path> folders;
+  std::error_code gone;
+  for (fs::directory_iterator entry(group, gone), end; !gone && entry != end; entry.increment(gone)) {
+    std::error_code ignored;
+    if (!fs::is_directory(fs::symlink_status(entry->path(), ignored))) continue;
+    const auto inner = folders_of(entry->path());
+    folders.insert(folders.end(), inner.begin(), inner.end());
+  }
+  folders.push_back(group);
+  return folders;
+}
+
+void end_processes_in(const fs::path& folder) {
+  const auto text = util::read_file(folder / "cgroup.procs");
+  if (!text) return;
+  for (const auto& line : util::split(*text, '\n'))
+    if (const auto pid = util::parse_unsigned(line); pid && *pid > 1)
+      ::kill(static_cast<pid_t>(*pid), SIGKILL);
+}
+
+} // namespace
+
+util::Result<std::string> make_memory_group() {
+  if (::geteuid() != 0)
+    return util::Error{std::string(k_cannot_limit) + "only root may make the control groups for that",
+                       "run it as root"};
+  TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
+  TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
+  const auto place = util::parse_memory_place(cgroup, mounts);
+  if (!place)
+    return util::Error{std::string(k_cannot_limit) + "this machine shows no control groups that count memory",
+                       "in a container: docker run --privileged"};
+  if (place->unified)
+    return util::Error{
+        std::string(k_cannot_limit) +
+            "this machine counts memory by cgroup v2, of which emulated nodes know nothing yet",
+        "a machine whose kernel was started with systemd.unified_cgroup_hierarchy=0 has v1"};
+  auto folder = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr)
+    return util::Error{k_cannot_limit + fs::path(folder).parent_path().string() + ": " + std::strerror(errno),
+                       "in a container: docker run --privileged"};
+  return folder;
+}
+
+void remove_memory_group(const std::string& group) {
+  constexpr auto k_pause = std::chrono::milliseconds(5);
+  constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
+  if (group.empty()) return;
+  for (unsigned round = 0; round < k_most; ++round) {
+    for (const auto& folder : folders_of(group))
+      if (::rmdir(folder.c_str()) != 0) end_processes_in(folder);
+    if (::access(group.c_str(), F_OK) != 0) return;
+    std::this_thread::sleep_for(k_pause);
+  }
+}
+
+std::string node_memory_group(const std::string& group, const std::string& node) {
+  return group + "/slurm_" + node;
+}
+
+SandboxMount memory_mount(const std::string& state_dir, const std::string& node) {
+  return {state_dir + "/nodes/" + node + "/cgroup", state_dir + "/cgroup"};
+}
+
+util::Status make_memory_view(const std::string& group, const std::string& node,
+                              const std::string& state_dir) {
+  const auto view = memory_mount(state_dir, node);
+  const auto folder = fs::path(view.source) / "memory";
+  const auto own = node_memory_group(group, node);
+  std::error_code error;
+  fs::create_directory(own, error);
+  if (!error) fs::create_directories(folder, error);
+  if (!error) fs::create_directories(view.target, error);
+  // Slurm takes a folder for the top of the tree where this is, and only the real one has it.
+  if (!error) TRY_DONE(util::write_file(folder / "release_agent", "\n"));
+  for (fs::directory_iterator entry(group, error), end; !error && entry != end; entry.increment(error))
+    if (!entry->is_directory()) fs::create_symlink(entry->path(), folder / entry->path().filename(), error);
+  // The second name is that of a Slurm that was built for one node a machine.
+  for (const auto& name : {"slurm_" + node, std::string("slurm")})
+    if (!error) fs::create_directory_symlink(own, folder / name, error);
+  if (error) return util::Error{k_cannot_limit + view.source + ": " + error.message(), {}};
+  return util::Done{};
+}
+
+std::string make_cgroup_conf(const std::string& group, const std::string& state_dir) {
+  std::string text = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + memory_mount(state_dir, "").target +
+                     "\nConstrainRAMSpace=yes\n";
+  if (::access((group + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0)
+    text += "ConstrainSwapSpace=yes\nAllowedSwapSpace=0\n";
+  return text;
+}
+
+} // namespace hpcml::emulate

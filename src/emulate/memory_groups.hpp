@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Control groups by which the kernel limits the memory of an emulated cluster's jobs: all below the group
+// that the caller is in, so that its own limits go on to count, and gone with the sandbox.
+#pragma once
+
+#include <string>
+
+#include "emulate/sandbox.hpp"
+#include "util/result.hpp"
+
+namespace hpcml::emulate {
+
+/// Makes a sandbox's group; its folder. Fails where this process may not, with what to do.
+util::Result<std::string> make_memory_group();
+
+/// Ends what still runs in the group and removes it with all that is in it. From outside of the sandbox.
+void remove_memory_group(const std::string& group);
+
+/// A node's own part of the group, in which its jobs are.
+std::string node_memory_group(const std::string& group, const std::string& node);
+
+/// Makes that, and below the state directory what the node's Slurm takes for the place where the machine's
+/// groups are mounted.
+util::Status make_memory_view(const std::string& group, const std::string& node,
+                              const std::string& state_dir);
+
+/// Shows it to the node where cgroup.conf says.
+SandboxMount memory_mount(const std::string& state_dir, const std::string& node);
+
+/// cgroup.conf: the memory of jobs is limited, swap included.
+std::string make_cgroup_conf(const std::string& group, const std::string& state_dir);
+
+} // namespace hpcml::emulate
