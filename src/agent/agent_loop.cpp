@@ -67,7 +67,8 @@ std::optional<model::FailureClass> AgentLoop::tell_class() const {
                                          .rank_failed = of_rank,
                                          .out_of_memory = of_rank && x_failure->out_of_memory,
                                          .launcher_failed = x_failure && !of_rank,
-                                         .nodes_missing = x_end->code == k_nodes_missing},
+                                         .nodes_missing = x_end->code == k_nodes_missing,
+                                         .node_at_fault = x_node_at_fault},
                                         x_here.env, std::chrono::system_clock::now(),
                                         x_met.leads ? x_here.ask_slurm : launch::AskSlurm());
   if (why && x_end->code != 0 && x_met.leads) launch::narrate(launch::describe_class(x_end->code, *why));
@@ -112,6 +113,7 @@ void AgentLoop::take_signals() {
 }
 
 void AgentLoop::obey(const Order& order) {
+  note_lost(order);
   switch (order.kind) {
   case Order::Kind::serve: return serve(order);
   case Order::Kind::start: return start(order);
@@ -127,11 +129,6 @@ void AgentLoop::tell(Event event) {
   x_met.link->tell(event);
 }
 
-void AgentLoop::note(const RecordEvent& event) {
-  if (!x_record) return;
-  if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
-}
-
 /// What this agent cannot do counts as a rank's failure does: the run has one first failure, whoever's.
 void AgentLoop::fail(const launch::Failure& failure) {
   Event event;
@@ -143,27 +140,6 @@ void AgentLoop::fail(const launch::Failure& failure) {
   launch::narrate(launch::describe(failure));
   x_told_failure = true;
   tell(std::move(event));
-}
-
-/// The run's record begins with the first attempt: only then all nodes are known.
-void AgentLoop::open_record(const Order& order) {
-  if (x_record || !x_folder.is_kept()) return;
-  auto record = RunRecord::open(x_folder.path() + "/" + record_name(order.node_rank));
-  if (!record) return launch::narrate("hpcml agent: " + record.error().what);
-  x_record.emplace(std::move(*record));
-  RunFacts facts;
-  facts.run_id = x_run_id;
-  facts.job = x_here.env.get_or("SLURM_JOB_ID", "");
-  facts.step = x_here.env.get_or("SLURM_STEP_ID", "");
-  facts.hpcml = HPCML_VERSION;
-  facts.command = x_request.launch.command;
-  facts.folder = x_folder.path();
-  facts.host = x_here.host;
-  facts.node = order.node_rank;
-  for (const auto& node : order.world) facts.nodes.push_back(node.host);
-  facts.max_restarts = x_request.max_restarts;
-  facts.met = std::chrono::duration<double>(Clock::now() - x_met.begun).count();
-  note(facts);
 }
 
 /// Plans this node for an attempt, once; false where that failed and was told.
@@ -285,7 +261,12 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
   x_said = order;
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
   for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
-  if (order.failure) note(FailureSeen{*order.failure, find_hint(*order.failure)});
+  if (order.failure) {
+    note(FailureSeen{*order.failure, find_hint(*order.failure)});
+    if (const auto fault = find_node_fault(*order.failure); !fault.empty())
+      note_bad_node(order.failure->host,
+                    "rank " + std::to_string(order.failure->rank) + " ended by: " + std::string(fault));
+  }
   if (order.kind != Order::Kind::end && order.restarts_all) {
     RestartBegun begun{order.restarts, x_request.max_restarts, {}, order.reason};
     if (order.failure && order.failure->of_launcher) begun.why = order.failure->message;
@@ -319,6 +300,8 @@ void AgentLoop::end(const Order& order) {
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
   if (by_signal) x_run_signal = order.code - 128;
   x_failure = order.failure;
+  note_lost(order);
+  x_node_at_fault = x_failure ? !find_node_fault(*x_failure).empty() : !order.lost.empty();
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
   x_end = by_signal ? outcome_of_signal(order.code - 128) : launch::Outcome{order.code, signal};
 }

@@ -43,6 +43,8 @@ private:
   void end(const Order& order);
   launch::Outcome outcome_of_signal(int signal) const;
   std::optional<model::FailureClass> tell_class() const;
+  void note_bad_node(const std::string& node, const std::string& why);
+  void note_lost(const Order& order);
   void fail(const launch::Failure& failure);
   void open_record(const Order& order);
   void note(const RecordEvent& event);
@@ -74,6 +76,8 @@ private:
   bool x_saving = false;                ///< the ranks were asked to save, which is what x_signal is for
   int x_own_code = 0;                   ///< of the ranks that ran here last
   std::optional<FailureNote> x_failure; ///< that the run ended by
+  std::vector<std::string> x_bad_nodes; ///< told so far
+  bool x_node_at_fault = false;         ///< the run ended by one of them
   Clock::time_point x_leaving{};
 };
 

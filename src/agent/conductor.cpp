@@ -100,6 +100,8 @@ void Conductor::begin(Time now) {
   order.attempt = x_attempt;
   order.restarts = x_restarts;
   order.world = world();
+  order.lost = lost_hosts();
+  x_lost.clear();
   send(x_participants.front(), std::move(order));
 }
 
@@ -121,9 +123,11 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
   const auto found = x_agents.find(id);
   if (found == x_agents.end() || x_state == State::ending || x_state == State::over) return;
   auto& agent = found->second;
-  if (event.kind == Event::Kind::leaving)
+  if (event.kind == Event::Kind::leaving) {
+    x_leaving = true;
     return goes(id, "was asked to end by " + launch::signal_name(event.signal), 128 + event.signal, false,
                 now);
+  }
   if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
   switch (event.kind) {
   case Event::Kind::serving:

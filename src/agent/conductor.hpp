@@ -87,6 +87,7 @@ private:
   void finish(int code, const std::string& reason, Time now);
   void say_goodbye(Time now);
   std::string missing_nodes() const;
+  std::vector<std::string> lost_hosts() const;
 
   ConductorRules x_rules;
   State x_state = State::gathering;
@@ -101,6 +102,8 @@ private:
   bool x_named = true;               ///< people know of it
   std::string x_reason;              ///< why the ranks are stopped, where none has failed
   std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents
+  std::vector<std::string> x_lost;   ///< hosts whose agents have died in this attempt
+  bool x_leaving = false;            ///< some agent was asked to end: others may be killed
   bool x_again = false;              ///< after the stop all are started again
   int x_code = 0;
   std::vector<std::pair<AgentId, Order>> x_orders;

@@ -44,7 +44,11 @@ void Conductor::goes(AgentId id, const std::string& how, int code, bool may_retu
 }
 
 void Conductor::lost(AgentId id, Time now) {
-  if (x_agents.find(id) == x_agents.end()) return;
+  const auto found = x_agents.find(id);
+  if (found == x_agents.end()) return;
+  const bool expected = found->second.leads || !found->second.takes_part || found->second.ended || x_leaving;
+  if (!expected && x_state != State::gathering && x_state != State::ending)
+    x_lost.push_back(found->second.host);
   if (x_state == State::ending) {
     x_agents.erase(id);
     return say_goodbye(now);
@@ -59,6 +63,7 @@ void Conductor::lost(AgentId id, Time now) {
 void Conductor::finish(int code, const std::string& reason, Time now) {
   x_code = code;
   x_reason = reason;
+  x_lost = lost_hosts();
   x_state = State::ending;
   x_since = now;
   const bool leaderless =
@@ -92,7 +97,17 @@ void Conductor::say_goodbye(Time now) {
   order.code = x_code;
   order.reason = x_reason;
   order.failure = x_failure;
+  order.lost = x_lost;
   send(*leader, std::move(order));
+}
+
+/// Where the agents of all other nodes go, and these are several, it is this node that nobody reaches.
+std::vector<std::string> Conductor::lost_hosts() const {
+  const bool any_left = std::any_of(x_participants.begin(), x_participants.end(), [&](AgentId id) {
+    const auto found = x_agents.find(id);
+    return found == x_agents.end() || !found->second.leads;
+  });
+  return x_lost.size() > 1 && !any_left ? std::vector<std::string>{} : x_lost;
 }
 
 std::string Conductor::missing_nodes() const {

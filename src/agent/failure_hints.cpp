@@ -15,20 +15,25 @@ const std::vector<KnownError>& known_errors() {
       // NVIDIA's Xid catalogue, 79 and 74.
       {"fallen off the bus", "",
        "the GPU is lost until its node is restarted: leave the node out (--exclude={host}) and tell the "
-       "site"},
+       "site",
+       true},
       {"GPU is lost", "",
        "the GPU is lost until its node is restarted: leave the node out (--exclude={host}) and tell the "
-       "site"},
+       "site",
+       true},
       {"uncorrectable ECC error", "",
        "the GPU's memory has an error that is not the program's: leave the node out (--exclude={host}) and "
-       "tell the site"},
+       "tell the site",
+       true},
       {"uncorrectable NVLink error", "",
        "the link between GPUs has an error that is not the program's: leave the node out (--exclude={host}) "
-       "and tell the site"},
+       "and tell the site",
+       true},
       // cudaErrorSystemNotReady (802): the daemons of the NVSwitch are not running.
       {"system not yet initialized", "",
        "NVIDIA's fabric manager is not running on the node: leave it out (--exclude={host}) and tell the "
-       "site"},
+       "site",
+       true},
 
       // --- memory of the GPU. c10/cuda/CUDACachingAllocator.cpp; cudaErrorMemoryAllocation (2); NCCL's
       // checks.h: WARN("Cuda failure %d '%s'").
@@ -229,9 +234,8 @@ std::string hint_for_end(const FailureNote& note) {
   }
 }
 
-} // namespace
-
-std::string find_hint(const FailureNote& note) {
+/// The first known error that the rank's words tell of; nullptr: none.
+const KnownError* find_known(const FailureNote& note) {
   const auto told = [&](const KnownError& error) {
     return tells_of(note.message, error) || tells_of(note.traceback, error) ||
            std::any_of(note.last_lines.begin(), note.last_lines.end(),
@@ -239,8 +243,20 @@ std::string find_hint(const FailureNote& note) {
   };
   const auto& errors = known_errors();
   const auto found = std::find_if(errors.begin(), errors.end(), told);
-  if (found == errors.end() || (note.out_of_memory && WIFSIGNALED(note.status))) return hint_for_end(note);
-  return util::replace_all(std::string(found->hint), "{host}", note.host);
+  return found == errors.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+std::string find_hint(const FailureNote& note) {
+  const auto* known = find_known(note);
+  if (known == nullptr || (note.out_of_memory && WIFSIGNALED(note.status))) return hint_for_end(note);
+  return util::replace_all(std::string(known->hint), "{host}", note.host);
+}
+
+std::string_view find_node_fault(const FailureNote& note) {
+  const auto* known = note.of_launcher ? nullptr : find_known(note);
+  return known != nullptr && known->of_node ? known->text : std::string_view();
 }
 
 } // namespace hpcml::agent

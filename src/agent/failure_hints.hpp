@@ -15,6 +15,7 @@ struct KnownError {
   std::string_view text;
   std::string_view and_text; ///< empty: nothing more is asked
   std::string_view hint;     ///< a clause; "{host}" in it is the rank's
+  bool of_node = false;      ///< no program makes it: the node is bad
 };
 
 /// In the order in which they are looked for: the cause before what follows from it.
@@ -22,5 +23,9 @@ const std::vector<KnownError>& known_errors();
 /// The hint of the first known error in the rank's message, traceback or last lines; else one for how it
 /// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known.
 std::string find_hint(const FailureNote& note);
+
+/// What a rank met that no program makes, "uncorrectable ECC error"; empty: nothing of that kind. Its node is
+/// bad.
+std::string_view find_node_fault(const FailureNote& note);
 
 } // namespace hpcml::agent

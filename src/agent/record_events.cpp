@@ -96,6 +96,7 @@ struct AddMembers {
     line.add("restart", restart.restart).add("max_restarts", restart.max_restarts);
     line.add("because_of", restart.because_of).add("why", or_null(restart.why));
   }
+  void operator()(const BadNodeSeen& seen) const { line.add("node", seen.bad.node).add("why", seen.bad.why); }
   void operator()(const RunEnded& end) const {
     line.add("code", end.code).add("restarts", end.restarts);
     line.add("class", end.why ? std::optional(model::word_of(*end.why)) : std::nullopt);
@@ -103,8 +104,8 @@ struct AddMembers {
 };
 
 /// In the order of the variant.
-constexpr const char* k_names[] = {"run",        "attempt", "rank_started", "phase",   "slowest", "failure",
-                                   "rank_ended", "stopped", "stall",        "restart", "end"};
+constexpr const char* k_names[] = {"run",        "attempt", "rank_started", "phase",   "slowest",  "failure",
+                                   "rank_ended", "stopped", "stall",        "restart", "bad_node", "end"};
 static_assert(std::size(k_names) == std::variant_size_v<RecordEvent>);
 
 } // namespace

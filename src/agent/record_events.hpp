@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/failure_note.hpp"
+#include "model/bad_nodes.hpp"
 #include "model/retry_classes.hpp"
 
 namespace hpcml::agent {
@@ -105,6 +106,11 @@ struct RestartBegun {
   std::string why = {};               ///< where none has failed: a clause
 };
 
+/// A node was found at fault: the job's next start leaves it out.
+struct BadNodeSeen {
+  model::BadNode bad = {};
+};
+
 /// The last line, where the agent came to its end.
 struct RunEnded {
   int code = 0;
@@ -112,8 +118,9 @@ struct RunEnded {
   std::optional<model::FailureClass> why = {}; ///< none where it ended well
 };
 
-using RecordEvent = std::variant<RunFacts, AttemptFacts, RankStarted, PhaseOfRank, SlowestOfPhase,
-                                 FailureSeen, RankEnded, RanksStopped, StallSeen, RestartBegun, RunEnded>;
+using RecordEvent =
+    std::variant<RunFacts, AttemptFacts, RankStarted, PhaseOfRank, SlowestOfPhase, FailureSeen, RankEnded,
+                 RanksStopped, StallSeen, RestartBegun, BadNodeSeen, RunEnded>;
 
 /// When something happened.
 struct EventTime {

@@ -108,6 +108,8 @@ std::string pack_order(const Order& order) {
   packed.number(order.says ? 1 : 0);
   packed.number(order.stacks.size());
   for (const auto& stacks : order.stacks) packed.text(stacks);
+  packed.number(order.lost.size());
+  for (const auto& host : order.lost) packed.text(host);
   return packed.take();
 }
 
@@ -130,6 +132,8 @@ std::optional<Order> unpack_order(std::string_view bytes) {
   order.says = unpacked.number(1) == 1;
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
     order.stacks.emplace_back(unpacked.text());
+  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
+    order.lost.emplace_back(unpacked.text());
   if (!unpacked.whole() || (!order.world.empty() && order.node_rank >= order.world.size()))
     return std::nullopt;
   if (!failure.empty()) {

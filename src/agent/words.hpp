@@ -85,6 +85,7 @@ struct Order {
   int code = 0;
   bool says = false;               ///< this agent tells people of it
   std::vector<std::string> stacks; ///< stop, of ranks that stalled: what each agent has seen
+  std::vector<std::string> lost;   ///< to the leader: hosts whose agents have died in the last attempt
 };
 
 std::string pack_hello(const Hello& hello);

@@ -46,6 +46,7 @@ constexpr Command k_commands[] = {
     {"store", add_store},
     {"doctor", add_doctor},
     {"why", add_why},
+    {"bad-nodes", add_bad_nodes},
     {"torch", add_torch},
     {"torchrun", add_torchrun},
     {"completion", add_completion},

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "launch/preflight_check.hpp"
 #include "util/text.hpp"
 #include "util/text_table.hpp"
 
@@ -43,12 +44,8 @@ std::string render_culprit(const json& event) {
   std::string text = event.value("what", "the helper gave no reason");
   const auto next = event.value("next", "");
   if (!next.empty()) text += "\n  next: " + next;
-  std::set<std::string> hosts;
-  for (const auto& host : event.value("hosts", std::vector<std::string>{}))
-    if (!host.empty()) hosts.insert(host);
-  // A phase before the network was used is no reason to exclude a host; nor are all hosts at once.
-  if (!hosts.empty() && event.value("phase", "") != "rendezvous")
-    text += "\n  if it stays there: --exclude=" + util::join({hosts.begin(), hosts.end()}, ",");
+  if (const auto hosts = launch::guilty_hosts(event.dump(), event.value("event", "")); !hosts.empty())
+    text += "\n  if it stays there: --exclude=" + util::join(hosts, ",");
   return text;
 }
 

@@ -31,6 +31,7 @@ std::optional<FailureClass> classify_end(const RunEnd& end, const util::EnvSnaps
   };
   if (end.asked_to_save) return FailureClass::time_limit;
   if (end.code == 0) return std::nullopt;
+  if (end.node_at_fault) return FailureClass::node;
   if (end.rank_failed) {
     if (end.out_of_memory) return FailureClass::out_of_memory;
     // Slurm tells launch and its ranks at the same time, and whoever dies of it may be heard first.

@@ -21,6 +21,7 @@ struct RunEnd {
   bool out_of_memory = false; ///< and the kernel killed a process of it for want of memory
   bool launcher_failed = false;
   bool nodes_missing = false;
+  bool node_at_fault = false; ///< a node was found bad, and that is why it ended
 };
 
 /// Nothing where it ended well, and nobody had asked for it. `env`: whether it is a job of Slurm's, and until

@@ -7,6 +7,7 @@
 #include <set>
 #include <unistd.h>
 
+#include "launch/bad_nodes.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -54,6 +55,18 @@ Error preflight_verdict(const std::string& lines) {
   return verdict;
 }
 
+std::vector<std::string> guilty_hosts(const std::string& lines, std::string_view name) {
+  std::set<std::string> hosts;
+  for (const auto& line : util::split(lines, '\n')) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || object.value("event", "") != name || object.value("phase", "") == "rendezvous")
+      continue;
+    for (const auto& host : object.value("hosts", std::vector<std::string>{}))
+      if (!host.empty()) hosts.insert(host);
+  }
+  return {hosts.begin(), hosts.end()};
+}
+
 std::string preflight_success(const std::string& lines) {
   for (const auto& line : util::split(lines, '\n')) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
@@ -99,6 +112,9 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
     verdict.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +
                    (lines.back().empty() ? "" : ": " + lines.back());
   }
+  if (output->exit_code == k_preflight_failed)
+    for (const auto& host : guilty_hosts(output->out))
+      tell_bad_node({host, "it failed the preflight"}, here.env);
   verdict.what = "the preflight failed: " + verdict.what;
   return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);
 }

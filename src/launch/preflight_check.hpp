@@ -5,6 +5,8 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "launch/failure.hpp"
 #include "launch/rank_setup.hpp"
@@ -26,6 +28,10 @@ std::optional<std::string> find_torch_helper(const std::string& program);
 /// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if
 /// they say nothing.
 util::Error preflight_verdict(const std::string& lines);
+
+/// The hosts at fault that events of that name tell of, each once: "culprit" is said by rank 0, or by whoever
+/// it does not hear. A phase before the network was used blames none.
+std::vector<std::string> guilty_hosts(const std::string& lines, std::string_view name = "culprit");
 
 /// What the helper's summary says for people, in one line; empty if there is none (only rank 0 has one).
 std::string preflight_success(const std::string& lines);

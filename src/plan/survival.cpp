@@ -161,12 +161,16 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
   const auto& words = job.retry_on->value.words();
   const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
   const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
+    if (word == model::word_of(model::FailureClass::node))
+      return launch.launcher.choice.is_hpcml() && model::is_on(job.preflight);
     return word == model::word_of(model::FailureClass::preempted) && launch.saving;
   });
   if (!recorded && !hears)
-    said.error("request/retry-on",
-               "why a run ended stands in its record, which an agent writes into its folder of logs",
-               "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME");
+    said.error(
+        "request/retry-on",
+        "why a run ended stands in its record, which an agent writes into its folder of logs",
+        "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME, of bad nodes "
+        "by --preflight, too");
 }
 
 } // namespace

@@ -15,15 +15,37 @@ namespace {
 unsigned reserve_of(unsigned seconds) { return std::clamp(seconds / 10, 1U, 30U); }
 
 bool requeues(const model::Plan& plan) { return plan.requeue && plan.requeue->requeues; }
-/// Whether the script looks into the run's record.
-bool retries(const model::Plan& plan) {
-  return requeues(plan) && !plan.requeue->retry_on.empty() && plan.ranks.log_dir;
+/// Whether hpcml finds out about nodes in the job, and its next start leaves out the bad ones.
+bool leaves_out(const model::Plan& plan) { return requeues(plan) && plan.launcher.choice.is_hpcml(); }
+
+bool retries_on(const model::Plan& plan, model::FailureClass why) {
+  if (!requeues(plan)) return false;
+  const auto& words = plan.requeue->retry_on.words();
+  return std::find(words.begin(), words.end(), model::word_of(why)) != words.end();
 }
 
 bool retries_preempted(const model::Plan& plan) {
-  if (!plan.saving || !requeues(plan)) return false;
-  const auto& words = plan.requeue->retry_on.words();
-  return std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
+  return plan.saving && retries_on(plan, model::FailureClass::preempted);
+}
+
+/// Whether a node that was found bad is a reason to try again.
+bool retries_node(const model::Plan& plan) {
+  return leaves_out(plan) && retries_on(plan, model::FailureClass::node);
+}
+
+/// Whether the script looks into the run's record, or for bad nodes.
+bool retries(const model::Plan& plan) {
+  const bool recorded = requeues(plan) && !plan.requeue->retry_on.empty() && plan.ranks.log_dir;
+  return recorded || (retries_node(plan) && model::is_on(plan.ranks.preflight));
+}
+
+/// A folder that all starts of the job share has it; else the one where the job runs.
+std::string bad_nodes_file(const model::Plan& plan) {
+  if (!plan.requeue->checkpoint_dir.empty()) return "$HPCML_CHECKPOINT_DIR/bad-nodes";
+  const auto name = "bad-nodes-\"$first_job\"";
+  if (!plan.ranks.log_dir) return std::string("$PWD/") + name;
+  const auto folder = plan.ranks.log_dir->value.text();
+  return (folder.starts_with("/") ? "" : "$PWD/") + quote_word(folder) + "/" + name;
 }
 
 /// How the ranks are asked.
@@ -52,20 +74,35 @@ void add_saving(const model::Plan& plan, ScriptLines& lines) {
 void add_requeue(const model::Plan& plan, ScriptLines& lines) {
   const auto& requeue = *plan.requeue;
   const Reasons asked{{"", requeue.origin}};
-  lines.push_back(Export{"HPCML_RESTART_COUNT", "${SLURM_RESTART_COUNT:-0}", true, asked});
+  const bool leaves = leaves_out(plan);
+  lines.push_back(Export{
+      "HPCML_RESTART_COUNT",
+      leaves ? "$((starts_before + ${SLURM_RESTART_COUNT:-0}))" : "${SLURM_RESTART_COUNT:-0}", true, asked});
   if (!requeue.checkpoint_dir.empty()) {
-    lines.push_back(
-        Verbatim{render_block("checkpoint_dir", {{"folder", quote_word(requeue.checkpoint_dir)}}), asked});
+    lines.push_back(Verbatim{render_block("checkpoint_dir", {{"folder", quote_word(requeue.checkpoint_dir)},
+                                                             {"job", leaves ? "first_job" : "this_job"}}),
+                             asked});
   }
   if (!requeue.requeues) return;
-  lines.push_back(
-      Verbatim{render_block("requeue", {{"most", std::to_string(requeue.most)}}),
-               {{"", requeue.origin}, {"at most " + std::to_string(requeue.most), requeue.bound}}});
+  const auto most = std::to_string(requeue.most);
+  if (leaves)
+    lines.push_back(Verbatim{render_block("bad_nodes", {{"file", bad_nodes_file(plan)},
+                                                        {"submit", quote_word(plan.submit_command.value)}}),
+                             by_rule("a node that failed once would fail the job again")});
+  lines.push_back(Verbatim{
+      render_block("requeue",
+                   {{"most", most},
+                    {"leaves_out", leaves},
+                    {"times", std::string(leaves ? "$HPCML_RESTART_COUNT" : "${SLURM_RESTART_COUNT:-0}")}}),
+      {{"", requeue.origin}, {"at most " + most, requeue.bound}}});
+  if (leaves)
+    lines.push_back(Verbatim{render_block("begins_on_bad_node", {{"most", most}}),
+                             by_rule("a node that failed once would fail the job again")});
   if (!retries(plan)) return;
   const auto& words = requeue.retry_on.words();
-  lines.push_back(Verbatim{render_block("retry", {{"classes", util::join(words, " | ")},
-                                                  {"log_dir", quote_word(plan.ranks.log_dir->value.text())}}),
-                           asked});
+  TemplateData data{{"classes", util::join(words, " | ")}, {"node", retries_node(plan)}, {"log_dir", false}};
+  if (plan.ranks.log_dir) data["log_dir"] = quote_word(plan.ranks.log_dir->value.text());
+  lines.push_back(Verbatim{render_block("retry", data), asked});
 }
 
 } // namespace
@@ -75,7 +112,7 @@ bool hears_signals(const model::Plan& plan) { return plan.saving || retries(plan
 ScriptLines make_survival(const model::Plan& plan) {
   ScriptLines lines;
   if (plan.saving || requeues(plan) || (plan.requeue && !plan.requeue->checkpoint_dir.empty()))
-    lines.push_back(Verbatim{render_block("this_job", {}),
+    lines.push_back(Verbatim{render_block("this_job", {{"succeeds", leaves_out(plan)}}),
                              by_rule("one task of an array is not the array, and may have its number")});
   if (plan.requeue) add_requeue(plan, lines);
   if (plan.saving) add_saving(plan, lines);

@@ -241,3 +241,49 @@ TEST_CASE("ranks that stall everywhere are looked at, then stopped as if one had
   CHECK_THAT(stop.reason, Contains("60 s"));
   CHECK(stop.code == 124);
 }
+
+TEST_CASE("the leader hears whose agents died, and of none that went after somebody was asked to end") {
+  Play play(rules(3, 3));
+  begin(play, 3);
+  play.lose(2);
+  for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
+  play.lose(1);
+  CHECK(play.take(0).back().lost == std::vector<std::string>{"node2"});
+  Play asked(rules(3, 3));
+  begin(asked, 3);
+  asked.leaves(1, SIGTERM);
+  asked.lose(2);
+  asked.ended(0, 0, false);
+  CHECK(asked.take(0).back().lost.empty());
+  Play done(rules(2, 2));
+  begin(done, 2);
+  done.ended(1, 0, true);
+  done.lose(1);
+  done.ended(0, 0, true);
+  CHECK(done.take(0).back().lost.empty());
+}
+
+TEST_CASE("where the agents of all other nodes die, no node of them is to blame") {
+  Play play(rules(3, 3));
+  begin(play, 3);
+  play.lose(2);
+  play.lose(1);
+  play.ended(0, 0, false);
+  const auto end = play.take(0).back();
+  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.lost.empty());
+}
+
+TEST_CASE("a run that goes on with fewer nodes tells of the lost one at its next start, once") {
+  Play play(rules(2, 3));
+  begin(play, 3);
+  play.lose(2);
+  for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
+  const auto serve = play.take(0).back();
+  CHECK(serve.kind == Order::Kind::serve);
+  CHECK(serve.lost == std::vector<std::string>{"node2"});
+  play.serving(1);
+  for (unsigned node = 0; node < 2; ++node) play.ended(node, 1, true);
+  play.lose(1);
+  CHECK(play.take(0).back().lost.empty());
+}

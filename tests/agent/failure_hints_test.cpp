@@ -156,3 +156,13 @@ TEST_CASE("an end by KILL, BUS or ILL says what it can mean, and memory that was
   note.status = SIGILL;
   CHECK(find_hint(note).find("processor") != std::string::npos);
 }
+
+TEST_CASE("a GPU's own errors tell of a bad node, and a program's do not") {
+  FailureNote note;
+  note.last_lines = {"RuntimeError: CUDA error: uncorrectable ECC error encountered"};
+  CHECK(find_node_fault(note) == "uncorrectable ECC error");
+  note.last_lines = {"RuntimeError: CUDA error: out of memory"};
+  CHECK(find_node_fault(note).empty());
+  note.last_lines = {"ValueError: x"};
+  CHECK(find_node_fault(note).empty());
+}

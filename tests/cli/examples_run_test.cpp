@@ -54,6 +54,7 @@ constexpr Place k_places[] = {
     {"hpcml doctor", Place::elsewhere, "ends with 0 where GPUs are seen: tests/doctor"},
     {"srun --gpus-per-node=1 hpcml doctor", Place::elsewhere,
      "ends with 0 where GPUs are seen: tests/doctor"},
+    {"hpcml bad-nodes", Place::elsewhere, "a job that runs: tests/emulate"},
     {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/discover"},
 };
 

@@ -2,17 +2,14 @@
 // Jobs that end before they are done, on a real Slurm: their ranks save, they are requeued, and go on.
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
-#include <filesystem>
-#include <unistd.h>
-
 #include "emulate/cluster_helper.hpp"
-#include "util/local_folders.hpp"
+#include "emulate/shared_folder.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
 using test::Cluster;
+using test::SharedFolder;
 
 namespace {
 
@@ -40,30 +37,6 @@ while restart < last or count < end or waits():
 print("done", os.environ["RANK"], flush=True)
 sys.exit(code)
 )";
-
-/// A folder of this build, or, where that is below /tmp, of the user.
-class SharedFolder {
-public:
-  SharedFolder() {
-    std::filesystem::remove_all(x_path);
-    std::filesystem::create_directories(x_path);
-  }
-  ~SharedFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(x_path, ignored);
-  }
-  SharedFolder(const SharedFolder&) = delete;
-  SharedFolder& operator=(const SharedFolder&) = delete;
-  std::string path() const { return x_path.string(); }
-
-private:
-  static std::string base() {
-    if (!util::is_node_local(HPCML_BINARY_DIR)) return HPCML_BINARY_DIR;
-    const char* home = std::getenv("HOME");
-    return home == nullptr ? "/root" : home;
-  }
-  std::filesystem::path x_path = base() + "/.hpcml-survival-" + std::to_string(::getpid());
-};
 
 /// Writes a script that saves and requeues.
 void generate(const Cluster& cluster, const SharedFolder& folder, const std::string& name,

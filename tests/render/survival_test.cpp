@@ -112,8 +112,8 @@ TEST_CASE(
   auto plan = make_requeueing_plan();
   plan.requeue->checkpoint_dir = "/shared/my files";
   const auto script = render::render_script(plan);
-  CHECK(holds(script, "\nexport HPCML_CHECKPOINT_DIR='/shared/my files'/$this_job\n"));
-  CHECK(holds(script, "\nexport HPCML_RESTART_COUNT=\"${SLURM_RESTART_COUNT:-0}\"\n"));
+  CHECK(holds(script, "\nexport HPCML_CHECKPOINT_DIR='/shared/my files'/$first_job\n"));
+  CHECK(holds(script, "\nexport HPCML_RESTART_COUNT=\"$((starts_before + ${SLURM_RESTART_COUNT:-0}))\"\n"));
   CHECK(test::script_faults(script) == "");
 }
 
@@ -143,4 +143,44 @@ TEST_CASE("the plan as JSON says when ranks save, by what, and how often the job
   for (const char* part : {"\"seconds\": 300", "\"signal\": \"USR1\"", "\"most\": 2", "\"by_script\": true"})
     CHECK(holds(json, part));
   CHECK_FALSE(holds(render::render_json(test::make_whole_node_plan()), "save_before"));
+}
+
+TEST_CASE("bad nodes are left out once the job waits; where its list may not change one job goes on for it, "
+          "and it is "
+          "not started again") {
+  const test::TempFolder folder;
+  std::filesystem::create_directories(folder / "bin");
+  test::put_program(folder, "scontrol", "echo \"scontrol $*\" >> told\n[[ $* != update*70_3* ]] || exit 1\n");
+  test::put_program(folder, "scancel", "echo \"scancel $*\" >> told\n");
+  test::put_program(folder, "sbatch", "echo \"sbatch $*\" >> told\necho 71\n");
+  test::put_program(folder, "srun",
+                    "[[ $* == *train_ddp* ]] || exit 0\necho \"n2 died\" >> \"$HPCML_BAD_NODES\"\nexit 1\n");
+  auto plan = make_requeueing_plan();
+  plan.saving.reset();
+  plan.ranks.preflight = model::Sourced<bool>{true, {}};
+  plan.requeue->retry_on = model::RetryClasses::parse("node").value();
+  plan.hpcml_path.value = test::stand_in_hpcml(folder);
+  const auto stand_in = util::read_file(plan.hpcml_path.value).value();
+  REQUIRE(util::write_file(
+      plan.hpcml_path.value,
+      util::replace_all(stand_in, "#!/bin/bash\n",
+                        "#!/bin/bash\nif [[ $1 == bad-nodes ]]; then [[ $* == *--on* ]] || echo "
+                        "n[1-2]; exit; fi\n"),
+      0755));
+  const auto script = render::render_script(plan);
+  CHECK(test::script_faults(script) == "");
+  const auto told_by_job = [&](std::map<std::string, std::string> variables) {
+    for (const char* name : {"told", "bad-nodes-70", "bad-nodes-70_3"})
+      std::filesystem::remove(folder / name);
+    variables["SLURM_JOB_ID"] = "70";
+    const auto ran = test::run_script(script, folder, variables);
+    INFO(ran.err);
+    CHECK(ran.exit_code == 1);
+    return util::read_file((folder / "told").string()).value_or("");
+  };
+  CHECK(told_by_job({}) == "scontrol requeue 70\nscontrol update jobid=70 ExcNodeList=n[1-2]\n");
+  const auto told = told_by_job({{"SLURM_ARRAY_JOB_ID", "70"}, {"SLURM_ARRAY_TASK_ID", "3"}});
+  INFO(told);
+  CHECK(holds(told, "sbatch --parsable --dependency=afterany:70_3 --exclude=n[1-2] --array=3 "));
+  CHECK(holds(told, " goes-on-for 70_3 1\nscancel 70_3\n"));
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Nodes that were found bad while a job ran, as a line each in a file that its next start reads.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hpcml::model {
+
+/// The variable by which a script tells hpcml where that file is.
+inline constexpr const char* k_bad_nodes_variable = "HPCML_BAD_NODES";
+
+/// A node with the reason that people are told.
+struct BadNode {
+  std::string node; ///< as Slurm names it
+  std::string why;  ///< a clause: "its agent died"
+  bool operator==(const BadNode&) const = default;
+};
+
+/// "node002 its agent died", its newline with it; what is no text of one line is shown as one.
+std::string render_bad_node(const BadNode& bad);
+/// Each node once, with its first reason; lines that say nothing are passed over.
+std::vector<BadNode> parse_bad_nodes(std::string_view text);
+
+} // namespace hpcml::model

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Nodes that were found bad, on a real Slurm: a job's next start leaves them out, by its own exclude list or,
+// where that may not change, by another job that goes on for it.
+#include <catch2/catch.hpp>
+
+#include "emulate/cluster_helper.hpp"
+#include "emulate/shared_folder.hpp"
+
+using namespace hpcml;
+using Catch::Contains;
+using test::Cluster;
+
+namespace {
+
+/// Kills its own agent where the words say so: RANK and TASK, in the job's first start, once all ranks have
+/// begun.
+constexpr const char* k_program = R"(
+import os, signal, sys, time
+restart, rank, task = int(os.environ["HPCML_RESTART_COUNT"]), os.environ["RANK"], os.environ.get("SLURM_ARRAY_TASK_ID", "0")
+print("begin", rank, "restart", restart, "on", os.environ["SLURMD_NODENAME"], flush=True)
+if restart == 0 and task == sys.argv[2]:
+    open("began-" + rank, "w").close()
+    while not all(os.path.exists("began-%d" % other) for other in range(int(os.environ["WORLD_SIZE"]))): time.sleep(0.05)
+    if rank == sys.argv[1]: os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(300)
+print("done", rank, os.environ.get("HPCML_CHECKPOINT_DIR", ""), flush=True)
+)";
+
+constexpr const char* k_shell = R"(
+over() { for i in {1..1800}; do squeue -h 2> /dev/null | grep -q . || return; sleep 0.1; done; echo "jobs do not end"; }
+told() { scontrol -o show job "$1" | grep -o 'JobState=[A-Z]*\|Restarts=[0-9]*\|ExcNodeList=[^ ]*\| NodeList=[^ ]*' | xargs; }
+)";
+
+void generate(const Cluster& cluster, const std::vector<std::string>& flags,
+              const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"--site", "generic",   "--gpus-per-node", "0",    "--time",
+                                  "10",     "--requeue", "--retry-on",      "node", "--log-dir",
+                                  "logs",   "--output",  "job.out",         "-o",   "job.sh"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  all.insert(all.end(), {"--", "python3", "train.py"});
+  all.insert(all.end(), words.begin(), words.end());
+  const auto made = cluster.generate(all);
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+}
+
+} // namespace
+
+TEST_CASE("a node whose agent dies is named with the reason, and the job's next start leaves it out beside "
+          "those that "
+          "its user left out",
+          "[slurm]") {
+  const Cluster cluster({"--site", "generic", "--nodes", "4", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_program);
+  generate(cluster, {"--nodes", "2", "--sbatch=--exclude=node001"}, {"1", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
+  CHECK_THAT(said, Contains("hpcml: node003: its agent died; it is left out of the next start\n") &&
+                       Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
+                       Contains("done 0") && Contains("done 1"));
+  CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent died\n");
+}
+
+TEST_CASE("where the exclude list may not change another job goes on for the one task of the array, in its "
+          "folder and "
+          "within its bound",
+          "[.faults]") {
+  const test::SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "6", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_program);
+  generate(cluster, {"--nodes", "2", "--array", "3-4", "--checkpoint-dir", folder.path()}, {"1", "4"});
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+rules=$(dirname "$SLURM_CONF")/job_submit.lua
+sed -i '/slurm_job_modify/{n;s/SUCCESS/ERROR/}' "$rules"; touch -d '1 minute' "$rules" # read anew where it is newer
+sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//'; squeue -h; scontrol -o show job 4 2>&1
+)sh");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null)\n"
+                   "JobState=CANCELLED Restarts=1 ExcNodeList=(null)\n"
+                   "JobState=COMPLETED Restarts=0 ExcNodeList=node004\n"
+                   "slurm_load_jobs error: Invalid job id specified\n");
+  CHECK_THAT(said, Contains("the exclude list of job 1_4 may not change: job 3 goes on for it\n") &&
+                       Contains("begin 1 restart 1 on ") && Contains("done 1 " + folder.path() + "/1_4\n"));
+}
+
+TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, it runs on healthy ones",
+          "[.faults]") {
+  const test::SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "node-down:2@3s"});
+  cluster.write("train.py", k_program);
+  generate(cluster, {"--nodes", "2", "--checkpoint-dir", folder.path()}, {"none", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK_THAT(ran.out, Contains("JobState=COMPLETED") && Contains(" NodeList=node[001,003]"));
+  CHECK_THAT(said, Contains("on node003") && Contains("done 1"));
+}
