@@ -31,14 +31,18 @@ std::optional<std::string_view> take_until(std::string_view& text, std::string_v
   return head;
 }
 
-std::optional<int> code_of(std::string_view how) {
+/// `early`: srun has not begun to end tasks, so that one which was killed was killed by somebody else, such
+/// as the kernel for want of memory.
+std::optional<int> code_of(std::string_view how, bool early) {
   constexpr std::string_view k_exit = "Exited with exit code ";
+  constexpr int k_killed = 128 + SIGKILL;
   if (how.starts_with(k_exit)) {
     const auto code = util::parse_unsigned(util::trim(how.substr(k_exit.size())));
-    const bool own = code && *code > 0 && *code < 256 && *code != 128 + SIGTERM && *code != 128 + SIGKILL;
+    const bool own =
+        code && *code > 0 && *code < 256 && *code != 128 + SIGTERM && (early || *code != k_killed);
     return own ? std::optional(static_cast<int>(*code)) : std::nullopt;
   }
-  if (how.starts_with(k_out_of_memory)) return 128 + SIGKILL;
+  if (how.starts_with(k_out_of_memory) || (early && how.starts_with("Killed"))) return k_killed;
   for (const auto& [name, number] : k_signals)
     if (how.starts_with(name)) return 128 + number;
   return std::nullopt;
@@ -60,13 +64,20 @@ void CulpritSearch::read(std::string_view text) {
 
 void CulpritSearch::read_line(std::string_view line) {
   constexpr std::string_view k_start = "srun: error: ";
+  // "srun: launch/slurm: _step_signal: Terminating StepId=1.0", "srun: Job step aborted: Waiting up to 32 s";
+  // "slurmstepd: error: *** STEP 1.0 ON nid000001 CANCELLED AT …", also of JOB
+  if ((line.starts_with("srun: ") && (line.find("Terminating ") != std::string_view::npos ||
+                                      line.find("aborted") != std::string_view::npos)) ||
+      (line.starts_with("slurmstepd") && line.find(" CANCELLED ") != std::string_view::npos))
+    x_early = false;
   if (!line.starts_with(k_start)) return;
   line.remove_prefix(k_start.size());
   const auto node = take_until(line, ": task");
   if (!node || node->find(' ') != std::string_view::npos) return;
   if (line.starts_with("s")) line.remove_prefix(1);
   const auto tasks = take_until(line, ": ");
-  const auto code = tasks ? code_of(line) : std::nullopt;
+  const auto code = tasks ? code_of(line, x_early) : std::nullopt;
+  x_early = x_early && !tasks;
   const bool memory = line.starts_with(k_out_of_memory);
   if (!code || (x_found && !memory)) return;
   const bool exit = line.starts_with("Exited");

@@ -30,7 +30,8 @@ public:
 private:
   void read_line(std::string_view line);
   bool is_settled() const { return x_found && x_found->out_of_memory; }
-  std::string x_rest; ///< a line that has no end yet
+  std::string x_rest;  ///< a line that has no end yet
+  bool x_early = true; ///< srun has told of no task's end, and nobody ends the step
   std::optional<StepCulprit> x_found;
 };
 

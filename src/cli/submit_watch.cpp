@@ -239,6 +239,7 @@ void Watch::name_culprit() {
     if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = culprit->exit_code;
     return;
   }
+  if (culprit->exit_code == x_code) return;
   if (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL) return;
   x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how + " first; " +
                 std::to_string(x_code) + " is the end of the others, which srun then stopped");

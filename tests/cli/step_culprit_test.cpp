@@ -31,6 +31,15 @@ TEST_CASE("the task that failed by itself is found among those that srun ended")
       {"srun: error: nid000001: task 0: Exited with exit code 2\nsrun: error: nid000002: task 1: Out Of "
        "Memory\nsrun: error: nid000003: task 2: Out Of Memory\n",
        "1 nid000002 137"},
+      {"srun: error: node001: task 0: Killed\nsrun: launch/slurm: _step_signal: Terminating StepId=1.0\n"
+       "srun: error: node002: task 1: Exited with exit code 1\nsrun: Force Terminated StepId=1.0\n",
+       "0 node001 137"},
+      {"srun: error: n1: task 0: Out Of Memory\nsrun: error: n1: task 1: Exited with exit code 1\n",
+       "0 n1 137"},
+      {"srun: launch/slurm: _step_signal: Terminating StepId=1.0\nsrun: error: n1: task 0: Killed\n", ""},
+      {"slurmstepd-n1: error: *** STEP 1.0 ON n1 CANCELLED AT 2026-11-26T17:33:36 ***\n"
+       "srun: error: n1: task 0: Exited with exit code 137\n",
+       ""},
       {"srun: error: Unable to create step for job 7: More processors requested\n", ""},
       {"I say srun: error: n1: task 1: Exited with exit code 3\n", ""},
       {"srun: error: n1: task 1: Exited with exit code 3", ""}, // there may be more of the number
