@@ -15,7 +15,8 @@ void Conductor::goes(AgentId id, const std::string& how, int code, bool may_retu
   const auto reason = "the agent of " + agent.host + " " + how;
   if (agent.leads) {
     x_agents.at(id).ended = true;
-    x_code = code;
+    // What a run that ends already ends for comes first: srun ends the agents that are left of it.
+    if (x_state != State::stopping || x_again || x_code == 0) x_code = code;
     if (x_state != State::gathering && x_state != State::stopping) return stop(false, reason, now);
     x_again = false;
     if (x_state == State::gathering) return finish(code, reason, now);

@@ -219,6 +219,20 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   }
 }
 
+TEST_CASE(
+    "a run that ends since a node has gone ends for that, though the first agent is asked to end then") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  play.lose(1);
+  const auto stop = play.one(0);
+  CHECK(stop.kind == Order::Kind::stop);
+  play.leaves(0, 15);
+  const auto end = play.one(0);
+  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.code == stop.code);
+  CHECK(end.code != 143);
+}
+
 TEST_CASE("ranks that stall everywhere are looked at, then stopped as if one had failed") {
   auto some = rules(2, 2, 1);
   some.quiet_time = "60 s";
