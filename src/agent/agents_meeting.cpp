@@ -53,10 +53,14 @@ struct FirstNodePlace {
   std::vector<std::uint16_t> ports;
 };
 
-FirstNodePlace first_node_of(const AgentRequest& request, const launch::World& world) {
+FirstNodePlace first_node_of(const AgentRequest& request, const launch::Surroundings& here,
+                             const launch::World& world) {
   if (request.place) return {request.place->host, {request.place->port}};
+  auto name = world.address;
+  // srun was run on the first node, as a rule.
+  if (launch::addresses_of(name).empty()) name = here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", name);
   // Not where the ranks' own stores are looked for.
-  return {world.address, launch::meeting_ports(launch::side_port(launch::step_port(world.identity)))};
+  return {name, launch::meeting_ports(launch::side_port(launch::step_port(world.identity)))};
 }
 
 /// Whether this agent is to serve. With a place and no number for this node it does where the place is its
@@ -118,7 +122,7 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
     hello.leads = true;
     return AgentsMeeting{make_own_link(rules, hello), {}, true, {}, begin};
   }
-  const auto first = first_node_of(request, world);
+  const auto first = first_node_of(request, here, world);
   const bool may = may_lead(request, here, world);
   const bool must = may && (!request.place || request.place->node_rank);
   const auto addresses = may ? launch::serving_addresses({first.name, here.host, util::read_host_name()})
@@ -141,7 +145,7 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
       }
       met = AgentsMeeting{std::move(std::get<0>(found)), {}, false, {}};
     }
-    if (met && request.place) met->address = first.name;
+    if (met && (request.place || first.name != world.address)) met->address = first.name;
     if (met) met->begun = begin;
     return met;
   }

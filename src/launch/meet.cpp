@@ -127,6 +127,7 @@ private:
   util::Status lead() {
     auto who = announcement();
     who.decision = decide_meeting(x_setup, x_request, x_here, x_ports);
+    if (x_served && addresses_of(x_setup.world.address).empty()) tell_number(*who.decision);
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
@@ -140,6 +141,18 @@ private:
                 " is not for it: " + sought.said);
     }
     return lead_own(std::move(who));
+  }
+
+  /// Programs look up the name of rank 0's node, which has none: a number of this node, as the script's store
+  /// says where that is here.
+  void tell_number(store::Decision& decision) const {
+    const auto here = local_addresses();
+    const auto other = std::find_if_not(here.begin(), here.end(),
+                                        [](const auto& one) { return util::is_loopback_address(one); });
+    if (util::contains(here, x_served->first))
+      decision.set.emplace_back("MASTER_ADDR", x_served->first);
+    else if (other != here.end())
+      decision.set.emplace_back("MASTER_ADDR", *other);
   }
 
   /// Rank 0 asks where a store is said to be: another than it leaves there is none to hope for.
