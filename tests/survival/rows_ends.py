@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Rows: Slurm ends a job, or takes its nodes; and ranks killed at moments drawn by seeds."""
+import os
+import random
+import time
+
+from lab import tell, until
+from row import row
+
+NEVER = ("--fault", "preempt@9h")  # a partition that goes before all others, and requeued jobs that start again soon
+SAVES = ("--save-before", "1m", "--requeue")
+
+
+@row("SIGTERM by scancel", "scancel in the training; agents, --requeue, ranks that save", code=0, emulate=NEVER, culprit="asked to end by SIGTERM")
+def cancelled(lab):
+    job = lab.agent_job("--requeue", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
+    job.trains()
+    cause = time.time()
+    tell("scancel", job.number)
+    seen = lab.finish(job, cause)
+    if job.told("JobState") != "CANCELLED":
+        seen.wrong.append("its state is " + job.told("JobState"))
+    if not job.out.find("rank 0 has saved step"):
+        seen.wrong.append("the ranks have not saved")
+    return seen
+
+
+@row("USR1 at the time limit", "a limit of 1 minute, --save-before 20s --requeue --max-requeues 2: the ranks save, and go on in a second start", requeues=1, equal=True, emulate=NEVER,
+     culprit="to the time limit: the ranks are asked to save and to end", waits=100)
+def at_limit(lab):
+    flags = lab.flags("--save-before", "20s", "--requeue", "--max-requeues", "2", "--checkpoint-dir", lab.checkpoints)
+    flags[flags.index("--time") + 1] = "1"
+    job = lab.submit(flags=flags, words=["--pause", "0.8"])
+    job.trains()
+    return lab.finish(job)
+
+
+@row("the limit comes again and again", "a limit of 1 minute and a training of five, --max-requeues 1", requeues=1, emulate=NEVER, waits=150,
+     culprit=r"was requeued 1 times, and is not again")
+def at_limit_again(lab):
+    flags = lab.flags("--save-before", "20s", "--requeue", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints)
+    flags[flags.index("--time") + 1] = "1"
+    return lab.finish(lab.submit(flags=flags, words=["--pause", "5"]))
+
+
+@row("PreemptMode REQUEUE", "another job takes the nodes for 10 s; ranks that save, --max-requeues 1", requeues=1, equal=True, emulate=("--fault", "preempt@10s..20s"),
+     culprit="Slurm ends the job: the ranks are asked to save and to end", waits=60)
+def preempted(lab):
+    job = lab.task_job(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
+    job.trains()
+    return lab.finish(job, lab.fault_said("takes all nodes"))
+
+
+@row("PreemptMode CANCEL", "the same where the site cancels: --retry-on preempted", requeues=1, equal=True, emulate=("--fault", "preempt:cancel@10s..20s"),
+     culprit="its nodes are given to another job", waits=60)
+def preempted_and_cancelled(lab):
+    job = lab.task_job(*SAVES, "--retry-on", "preempted", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
+    job.trains()
+    return lab.finish(job, lab.fault_said("takes all nodes"))
+
+
+def task_states(number):
+    """State, restarts and exit code of each task of an array."""
+    found = {}
+    for task in range(1, 6):
+        line = tell("scontrol", "-o", "show", "job", f"{number}_{task}")
+        words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+        found[task] = (words.get("JobState"), words.get("Restarts"), words.get("ExitCode"))
+    return found
+
+
+@row("array task 3 of 5 preempted", "the node of task 3 is taken for another job; --requeue, one node a task", nodes=5, requeues=1, equal=True, emulate=NEVER, waits=60)
+def one_of_five(lab):
+    flags = lab.flags(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, "--array", "1-5", nodes=1, ranks=2)
+    job = lab.submit(flags=flags, words=["--pause", "0.7"], options=["--exclusive"])
+    logs = lab.array_logs(job, range(1, 6))
+    for log in logs.values():
+        until("all tasks train", lambda log=log: log.find("rank 0 of 2 begins"))
+    node = tell("squeue", "-h", "-j", f"{job.number}_3", "-o", "%N").strip()
+    taker = tell("sbatch", "--parsable", "--partition=hpcml-preempt", "--nodelist=" + node, "--exclusive", "--mem=1", "--no-requeue", "--time=10",
+                 "--output=/dev/null", "--wrap=sleep 8").strip()
+    until("the other job runs", lambda: tell("squeue", "-h", "-j", taker, "-o", "%T").strip() == "RUNNING")
+    job.number += "_3"
+    whole = job.number.partition("_")[0]
+    until("the array's end", lambda: not tell("squeue", "-h", "-j", whole).strip())
+    states = task_states(whole)
+    seen = lab.finish(job)
+    finals = {task: log.final() for task, log in logs.items()}
+    seen.final = finals[3]
+    for task, (state, restarts, code) in states.items():
+        if (state, restarts, code) != ("COMPLETED", "1" if task == 3 else "0", "0:0"):
+            seen.wrong.append(f"task {task}: {state}, {restarts} restarts, {code}")
+        if finals[task] != seen.final:
+            seen.wrong.append(f"task {task} has other weights")
+    return seen
+
+
+def kill_at(lab, seed):
+    """A training whose rank is killed at a moment that the seed draws, from its start on; it goes on from its last checkpoint."""
+    dice = random.Random(seed)
+    name = f"seed{seed}"
+    job = lab.agent_job("--max-restarts", "2", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.03", "--every", "3"], name=name)
+    victim = job.rank(dice.randrange(2))
+    time.sleep(dice.uniform(0, 4.5))
+    try:
+        victim.kill()
+    except OSError:
+        return name, None, lab.finish(job)  # it had ended
+    return name, victim, lab.finish(job)
+
+
+def seeds(lab, count):
+    first, killed = None, 0
+    for seed in range(count):
+        name, victim, seen = kill_at(lab, seed)
+        killed += victim is not None
+        first = first or seen
+        wrong = seen.wrong + ([f"code {seen.code}"] if seen.code != 0 else []) + ([f"left {seen.orphans}"] if seen.orphans else []) + \
+            ([f"requeued {seen.requeues} times"] if seen.requeues else []) + (["other weights"] if seen.final != os.environ["HPCML_MATRIX_WEIGHTS"] else [])
+        first.wrong += [f"{name}: {text}" for text in wrong]
+    if killed < count * 0.7:
+        first.wrong.append(f"only {killed} of {count} were killed in time")
+    return first
+
+
+@row("killed at 20 moments", "a rank is killed at a moment that a seed draws, 20 times, from its start to its end; agents, --max-restarts 2, checkpoints every 3 steps",
+     equal=True, waits=200)
+def twenty_moments(lab):
+    return seeds(lab, 20)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Rows: nodes, their links, and Slurm's own daemons."""
+import os
+import re
+
+from lab import LONG, Process, until
+from row import row
+from rows_places import MISSING, plain
+
+GONE = "the agent of node002 has gone"
+
+
+def daemon(node):
+    """slurmd of a node."""
+    return until("slurmd", lambda: next((Process(int(pid)) for pid in os.listdir("/proc") if pid.isdigit()
+                                         and re.search(rf"slurmd\0.*-N\0{node}", Process(int(pid)).read("cmdline").decode(errors="replace"))), None))
+
+
+def survivor(lab, pause):
+    """A job of two nodes that Slurm may requeue once."""
+    return lab.agent_job("--save-before", "1m", "--requeue", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", pause], nodes=2)
+
+
+@row("slurmd killed", "somebody kills the second node's slurmd in the training; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "node-down:2@9h"),
+     requeues=1, equal=True, culprit="(?i)node fail", knowable="15 s later (SlurmdTimeout)", waits=60)
+def slurmd_killed(lab):
+    job = survivor(lab, "0.6")
+    job.trains()
+    return lab.finish(job, daemon("node002").kill(), patience=15)
+
+
+@row("node lost", "the second node loses its power in the training; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "node-down:2@12s"),
+     requeues=1, equal=True, culprit="node002", knowable="15 s later (SlurmdTimeout)", waits=60)
+def node_lost(lab):
+    job = survivor(lab, "0.4")
+    job.trains()
+    return lab.finish(job, lab.fault_said("node002 is down"), patience=15)
+
+
+@row("link cut in the rendezvous", "the second node's links are cut before its rank has met the others; --meet-timeout 20",
+     emulate=("--fault", "link-cut:2@1s..60s"), code=125, culprit=MISSING, waits=60, knowable="20 s after the first rank came")
+def cut_early(lab):
+    job = plain(lab, first="{ until [ -e go ]; do sleep 0.1; done; }", flags="--meet-timeout 20")
+    lab.fault_said("node002's links are cut")
+    cause = until("rank 0", lambda: next((p for p in job.processes() if "launch" in p.words and p.environment.get("SLURM_PROCID") == "0"), None)) and lab.now()
+    return lab.finish(job, cause, patience=20)
+
+
+@row("link cut in the training", "the second node's links are cut for 100 s; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "link-cut:2@12s..112s"),
+     requeues=1, equal=True, culprit="node002", knowable="15 s later (SlurmdTimeout)", waits=120)
+def cut_late(lab):
+    job = survivor(lab, "0.4")
+    job.trains()
+    return lab.finish(job, lab.fault_said("node002's links are cut"), patience=15)
+
+
+@row("link cut for a while", "the second node's links are cut for 5 s in the training, and whole again; agents", emulate=("--fault", "link-cut:2@12s..17s"), equal=True,
+     waits=30)
+def cut_and_whole(lab):
+    job = lab.agent_job(words=["--pause", "0.4"])
+    job.trains()
+    lab.fault_said("links are whole again")
+    return lab.finish(job)
+
+
+@row("slow link", "the second node's links carry a thousandth; agents", emulate=("--fault", "slow-link:2:1000x"), equal=True)
+def slow(lab):
+    return lab.finish(lab.agent_job(words=["--pause", "0.1"]))
+
+
+@row("slurmctld restarted", "slurmctld is away for 8 s in the training, and is there again; agents", emulate=("--fault", "slurmctld-restart@8s..16s"), equal=True, waits=30)
+def restarted(lab):
+    job = lab.agent_job(words=["--pause", "0.4"])
+    job.trains()
+    lab.fault_said("slurmctld is back")
+    return lab.finish(job, limit=LONG)

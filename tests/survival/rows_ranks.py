@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Rows: ranks, agents and stores that end."""
+import os
+import signal
+
+from row import row
+
+AGENT_NAMES = r"hpcml agent: rank {} \(local rank 0 on host node00{}\) {}"
+SRUN_NAMES = r"srun: error: node00{}: task {}: {}"
+
+
+@row("worker exits 3", "rank 1 of two nodes ends with 3 in the training; agents", quick=True, code=3,
+     culprit=AGENT_NAMES.format(1, 2, "ended with exit code 3"))
+def exits(lab):
+    job = lab.agent_job(words=["--hurt", "exit"])
+    return lab.finish(job, lab.cause())
+
+
+@row("worker exits 3, a task per rank", "the same without agents", quick=True, code=3, culprit=SRUN_NAMES.format(2, 1, "Exited with exit code 3"))
+def exits_as_task(lab):
+    job = lab.task_job(words=["--hurt", "exit"])
+    return lab.finish(job, lab.cause())
+
+
+@row("worker SIGSEGV", "rank 1 dies of SIGSEGV in the training; agents", quick=True, code=139, culprit=AGENT_NAMES.format(1, 2, "was killed by SIGSEGV"))
+def segv(lab):
+    job = lab.agent_job(words=["--hurt", "segv"])
+    return lab.finish(job, lab.cause())
+
+
+@row("worker SIGSEGV, a task per rank", "the same without agents", code=139, culprit=SRUN_NAMES.format(2, 1, "Segmentation fault"))
+def segv_as_task(lab):
+    job = lab.task_job(words=["--hurt", "segv"])
+    return lab.finish(job, lab.cause())
+
+
+def kill_rank(lab, job, number):
+    job.trains()
+    return lab.finish(job, job.rank(number).kill())
+
+
+@row("worker SIGKILL", "somebody kills rank 1 in the training; agents", quick=True, code=137, culprit=AGENT_NAMES.format(1, 2, "was killed by SIGKILL"))
+def killed(lab):
+    return kill_rank(lab, lab.agent_job(words=["--pause", "0.5"]), 1)
+
+
+@row("worker SIGKILL, a task per rank", "the same without agents", code=137, culprit=SRUN_NAMES.format(2, 1, "Killed"))
+def killed_as_task(lab):
+    return kill_rank(lab, lab.task_job(words=["--pause", "0.5"]), 1)
+
+
+@row("worker SIGKILL, restarted", "the same with --max-restarts 1 and checkpoints: the ranks go on", quick=True, culprit=AGENT_NAMES.format(1, 2, "was killed by SIGKILL"),
+     equal=True)
+def killed_restarted(lab):
+    job = lab.agent_job("--max-restarts", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.05"])
+    job.trains()
+    return lab.finish(job, job.rank(1).kill())
+
+
+@row("rank 0 killed", "somebody kills rank 0 in the training; agents", quick=True, code=137, culprit=AGENT_NAMES.format(0, 1, "was killed by SIGKILL"))
+def first_killed(lab):
+    return kill_rank(lab, lab.agent_job(words=["--pause", "0.5"]), 0)
+
+
+@row("rank 0 killed, a task per rank", "the same without agents", quick=True, code=137, culprit=SRUN_NAMES.format(1, 0, "Killed"))
+def first_killed_as_task(lab):
+    return kill_rank(lab, lab.task_job(words=["--pause", "0.5"]), 0)
+
+
+@row("agent killed", "somebody kills the agent of the second node", quick=True, code=137, culprit="the agent of node002 has gone")
+def agent_killed(lab):
+    job = lab.agent_job(words=["--pause", "0.5"])
+    job.trains()
+    return lab.finish(job, job.agent(1).kill())
+
+
+@row("first node's agent killed", "somebody kills the agent of the first node, which decides for all", quick=True, code=137, culprit="node001")
+def first_agent_killed(lab):
+    job = lab.agent_job(words=["--pause", "0.5"], together=True)
+    job.trains()
+    return lab.finish(job, job.agent(0).kill())
+
+
+@row("store killed", "somebody kills the process that serves the ranks' store; agents", quick=True, code=125, culprit="hpcml agent: .*store")
+def store_killed(lab):
+    job = lab.agent_job("--store", "own", words=["--pause", "0.5"])
+    job.trains()
+    return lab.finish(job, job.store().kill())
+
+
+@row("store killed, a task per rank", "somebody kills the script's store when all ranks have met: they need it no more", quick=True, equal=True)
+def script_store_killed(lab):
+    job = lab.task_job("--store", "own", words=["--pause", "0.05"])
+    job.trains()
+    job.store().kill()
+    return lab.finish(job)
+
+
+def path_without(*names):
+    """A PATH that has all programs of this machine but these."""
+    os.mkdir("bin")
+    for name in os.listdir("/usr/bin"):
+        if name not in names:
+            os.symlink("/usr/bin/" + name, "bin/" + name)
+    return {"PATH": os.path.abspath("bin") + ":/usr/sbin"}
+
+
+@row("a rank hangs", "rank 1 of 4 sleeps for ever; agents, --stall-timeout 20, no gdb and no py-spy in PATH", quick=True, code=124,
+     culprit=r"hpcml agent: rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
+def hangs(lab):
+    job = lab.agent_job("--stall-timeout", "20", words=["--hurt", "hang"], ranks=2, more=path_without("gdb", "py-spy"))
+    return lab.finish(job, lab.cause(), patience=20)
+
+
+@row("a rank hangs, seen by gdb", "the same with gdb, which reads the symbols of LibTorch for each rank", code=124, alone=True,
+     culprit=r"hpcml agent: rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
+def hangs_seen(lab):
+    job = lab.agent_job("--stall-timeout", "20", words=["--hurt", "hang"], ranks=2)
+    return lab.finish(job, lab.cause(), patience=20)
+
+
+@row("a rank is stopped", "SIGSTOP for rank 1 of 4; agents, --stall-timeout 20, no gdb and no py-spy in PATH", code=124,
+     culprit=r"hpcml agent: rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
+def is_stopped(lab):
+    job = lab.agent_job("--stall-timeout", "20", words=["--pause", "0.2"], ranks=2, more=path_without("gdb", "py-spy"))
+    job.trains(4)
+    return lab.finish(job, job.rank(1).kill(signal.SIGSTOP), patience=20)
