@@ -76,8 +76,8 @@ void CulpritSearch::read_line(std::string_view line) {
   if (!node || node->find(' ') != std::string_view::npos) return;
   if (line.starts_with("s")) line.remove_prefix(1);
   const auto tasks = take_until(line, ": ");
-  const auto code = tasks ? code_of(line, x_early) : std::nullopt;
-  x_early = x_early && !tasks;
+  if (!tasks) return;
+  const auto code = code_of(line, std::exchange(x_early, false));
   const bool memory = line.starts_with(k_out_of_memory);
   if (!code || (x_found && !memory)) return;
   const bool exit = line.starts_with("Exited");
