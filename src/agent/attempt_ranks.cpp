@@ -65,7 +65,7 @@ AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::Surroundin
                            const store::Activity* activity, TellStop tell_stop)
     : x_request(request), x_here(here), x_attempt(attempt), x_link(link), x_record(record),
       x_activity(activity), x_tell_stop(std::move(tell_stop)), x_started(Clock::now()),
-      x_memory(read_memory_levels()) {
+      x_memory(launch::read_memory_levels()) {
   if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);
   x_progress.resize(attempt.world.layout.local_world_size);
 }
@@ -254,7 +254,7 @@ void AttemptRanks::tell_failure(FailureNote failure) {
 void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   auto failure = note_of(process, ranks);
   if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
-    if (auto memory = find_out_of_memory(x_memory, read_memory_levels())) {
+    if (auto memory = launch::find_out_of_memory(x_memory, launch::read_memory_levels())) {
       failure.out_of_memory = true;
       failure.memory = std::move(*memory);
     }

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "agent/link.hpp"
-#include "agent/out_of_memory.hpp"
 #include "agent/request.hpp"
 #include "agent/run_record.hpp"
 #include "agent/stall_watch.hpp"
 #include "launch/node_setup.hpp"
+#include "launch/out_of_memory.hpp"
 #include "launch/overseer.hpp"
 #include "launch/supervisor.hpp"
 #include "store/activity.hpp"
@@ -84,9 +84,9 @@ private:
   Time x_started;
   std::optional<FailureNote> x_told; ///< what the conductor was told of these ranks, or has told
   std::optional<StallWatch> x_stall;
-  std::vector<std::string> x_progress; ///< of each local rank's progress file, what was seen of it last
-  std::vector<PhaseOfRank> x_begun;    ///< when each rank's process had begun
-  std::vector<MemoryLevel> x_memory;   ///< before the ranks were started
+  std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
+  std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun
+  std::vector<launch::MemoryLevel> x_memory; ///< before the ranks were started
 };
 
 } // namespace hpcml::agent

@@ -95,6 +95,7 @@ util::Status Supervisor::prepare() {
   if (x_signals < 0) return util::Error{std::string("cannot watch for signals: ") + std::strerror(errno)};
   TRY_DONE(raise_file_limit());
   TRY_DONE(open_files());
+  if (!x_oversight) x_memory = read_memory_levels();
   TRY_DONE(x_groups.guard().start());
   x_start_of_ranks.mark = x_groups.guard().mark();
   auto opened = x_input.open();
@@ -229,6 +230,7 @@ void Supervisor::take_failure(std::size_t index) {
   if (x_failed || x_stopped) return;
   x_failed = index;
   const bool by_ours = x_saving || ended_by_ours(x_groups.ranks()[index]);
+  if (!x_oversight && !by_ours) look_for_memory(x_groups.ranks()[index]);
   if (x_oversight && x_ending == 0) {
     if (by_ours)
       x_oversight->overseer->asked_to_end(x_received);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launch/input_relay.hpp"
+#include "launch/out_of_memory.hpp"
 #include "launch/output_stream.hpp"
 #include "launch/overseer.hpp"
 #include "launch/rank_process.hpp"
@@ -91,6 +92,7 @@ private:
   void take_end_of_rank(std::size_t index);
   void take_failure(std::size_t index);
   void stop_others();
+  void look_for_memory(const RankProcess& process);
   bool ended_by_ours(const RankProcess& process) const;
   std::chrono::seconds grace_after_failure() const;
   void kill_all();
@@ -123,7 +125,9 @@ private:
   bool x_killed = false;       ///< and were killed, since they did not
   Clock::time_point x_asked{}; ///< when x_ending came
   std::optional<std::size_t> x_failed;
-  bool x_stopped = false; ///< what ends from now on has not failed
+  std::vector<MemoryLevel> x_memory;          ///< before the ranks' start, where nobody oversees them
+  std::optional<std::string> x_out_of_memory; ///< why the kernel has killed the one that failed
+  bool x_stopped = false;                     ///< what ends from now on has not failed
   pid_t x_store = -1;
   std::string x_store_fault;   ///< why the ranks have no store any more
   bool x_raised_files = false; ///< our limit of descriptors

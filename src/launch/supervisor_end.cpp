@@ -52,6 +52,7 @@ std::string Supervisor::describe_failure() const {
   if (x_killed && signal == SIGKILL) return text + ": it had not ended after " + signal_name(x_ending);
   if (x_received != 0 && signal == x_received) return text + ", the signal that hpcml launch was sent";
   if (const auto fault = output_fault(); !fault.empty()) text += ", since " + fault;
+  if (x_out_of_memory) text += ": " + *x_out_of_memory;
   if (x_groups.ranks().size() > 1) text += "; the others were stopped";
   return text;
 }
@@ -114,11 +115,17 @@ void Supervisor::say_what_is_lost() {
   errors().write_some();
 }
 
+void Supervisor::look_for_memory(const RankProcess& process) {
+  if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+    x_out_of_memory = find_out_of_memory(x_memory, read_memory_levels());
+}
+
 void Supervisor::say_class(const Outcome& outcome) {
   const auto why = classify_end({.code = outcome.code,
                                  .signal = outcome.signal,
                                  .asked_to_save = x_saving,
                                  .rank_failed = x_failed && outcome.signal == 0,
+                                 .out_of_memory = x_out_of_memory.has_value(),
                                  .launcher_failed = !x_store_fault.empty()},
                                 x_here.env, std::chrono::system_clock::now(), x_here.ask_slurm);
   if (why && outcome.code != 0) say(describe_class(outcome.code, *why));

@@ -94,6 +94,22 @@ TEST_CASE("a job that runs out of memory is told so by submit --watch and by why
   CHECK(test::holds(cluster.read("job.out"), "the run ended with 137: out-of-memory") == agent);
 }
 
+TEST_CASE("launch on one node tells a rank that the kernel has killed for want of memory", "[.faults]") {
+  if (!can_limit()) return;
+  const Cluster cluster({"--site", "generic", "--quiet", "--fault", "oom:1@3s"});
+  cluster.write("rank.py", k_program);
+  const auto result = cluster.run("sbatch -W -t 5 --mem=1G -o job.out --wrap 'hpcml launch --nproc-per-node "
+                                  "2 -- python3 rank.py' > /dev/null; " +
+                                  std::string(k_state));
+  const auto log = cluster.read("job.out");
+  INFO(result.err << log);
+  CHECK(result.out == "JobState=OUT_OF_MEMORY\n");
+  CHECK_THAT(
+      log, Contains("was killed by SIGKILL after ") &&
+               Contains(" s: the kernel killed 1 process for want of memory: the ") &&
+               Contains("; the others were stopped\nhpcml launch: the run ended with 137: out-of-memory\n"));
+}
+
 TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "[.faults]") {
   if (!can_limit()) return;
   const std::string take =

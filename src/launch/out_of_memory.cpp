@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/out_of_memory.hpp"
+#include "launch/out_of_memory.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -8,7 +8,7 @@
 #include "util/memory_place.hpp"
 #include "util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::launch {
 
 namespace {
 
@@ -138,4 +138,4 @@ std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& be
   return killed + (counted->path.empty() ? "" : ": the node had none left, or a limit around its groups");
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::launch

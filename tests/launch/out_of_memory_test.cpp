@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whether the kernel killed for want of memory is read from what it counts, in both of its trees of groups.
-#include "agent/out_of_memory.hpp"
+#include "launch/out_of_memory.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 using namespace hpcml;
-using namespace hpcml::agent;
+using namespace hpcml::launch;
 
 namespace {
 

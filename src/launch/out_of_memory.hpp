@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hpcml::agent {
+namespace hpcml::launch {
 
 /// A group of processes that has its memory counted.
 struct MemoryLevel {
@@ -35,4 +35,4 @@ std::vector<MemoryLevel> read_memory_levels(const std::string& root = "/");
 std::optional<std::string> find_out_of_memory(const std::vector<MemoryLevel>& before,
                                               const std::vector<MemoryLevel>& after);
 
-} // namespace hpcml::agent
+} // namespace hpcml::launch
