@@ -92,8 +92,16 @@ std::vector<std::string> dependency_option(const SubmitCall& call, const std::ve
   // On the command line it replaces the script's own, which is about other jobs; alternatives ("?") cannot be
   // joined with it.
   const auto own = directive_of(call.plan, "--dependency");
-  if (own && call.first && own->find('?') == std::string::npos) text += "," + *own;
+  if (own && call.chain_number == 0 && own->find('?') == std::string::npos) text += "," + *own;
   return {text};
+}
+
+/// The script knows the job that its chain began with, whose checkpoints it goes on from.
+std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
+  if (call.chain_number == 0 || !call.plan.requeue) return render::render_script(call.plan);
+  auto plan = call.plan;
+  plan.requeue->chain = model::ChainLink{jobs.at(call.chain_first).id, call.chain_number};
+  return render::render_script(plan);
 }
 
 void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
@@ -132,8 +140,9 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
       else {
         call.after = {calls.size() - 1};
         call.after_state = part.chain_if;
-        call.first = false;
       }
+      call.chain_first = calls.size() - i;
+      call.chain_number = i;
       calls.push_back(std::move(call));
     }
     last[part.name] = calls.size() - 1;
@@ -236,7 +245,7 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
     }
     if (&call == &calls.front()) tell_differences(call.plan, context);
     const auto submitted =
-        slurm::submit_job(program_for(call.plan, context), render::render_script(call.plan),
+        slurm::submit_job(program_for(call.plan, context), script_of(call, result.jobs),
                           dependency_option(call, result.jobs), environment_for(call.plan, context).env);
     if (!submitted) {
       refuse(submitted.error(), result.jobs, context);

@@ -17,7 +17,9 @@ struct SubmitCall {
   model::Plan plan;
   std::vector<std::size_t> after;  ///< indices of earlier calls
   std::string after_state = "any"; ///< "any" or "ok": how those must have ended
-  bool first = true;               ///< of its chain: the script's own dependency holds, too
+  std::size_t chain_first = 0;     ///< index of its chain's first call
+  unsigned chain_number = 0;       ///< calls of its chain before it; where there are none the script's own
+                                   ///< dependency holds, too
 };
 
 /// A job that Slurm has taken.

@@ -185,14 +185,21 @@ struct PlannedSaving {
   bool by_launch() const { return word != signal.text(); }
 };
 
+/// A job that goes on from those before it in a chain.
+struct ChainLink {
+  std::string first;   ///< the number of the chain's first job
+  unsigned number = 0; ///< jobs before this one
+};
+
 /// How a job goes on after its end.
 struct PlannedRequeue {
-  bool requeues = false;      ///< its script puts it back into the queue
-  unsigned most = 3;          ///< so often
-  RetryClasses retry_on;      ///< after which failures, too
-  std::string checkpoint_dir; ///< of all jobs; empty: the programs' own affair
-  Origin origin;              ///< who wants it
-  Origin bound;               ///< who says how often
+  bool requeues = false;               ///< its script puts it back into the queue
+  unsigned most = 3;                   ///< so often
+  RetryClasses retry_on;               ///< after which failures, too
+  std::string checkpoint_dir;          ///< of all jobs; empty: the programs' own affair
+  Origin origin;                       ///< who wants it
+  Origin bound;                        ///< who says how often
+  std::optional<ChainLink> chain = {}; ///< unset for the first of one
 };
 
 /// The whole plan of one job.

@@ -74,17 +74,19 @@ void add_saving(const model::Plan& plan, ScriptLines& lines) {
 void add_requeue(const model::Plan& plan, ScriptLines& lines) {
   const auto& requeue = *plan.requeue;
   const Reasons asked{{"", requeue.origin}};
-  const bool leaves = leaves_out(plan);
-  lines.push_back(Export{
-      "HPCML_RESTART_COUNT",
-      leaves ? "$((starts_before + ${SLURM_RESTART_COUNT:-0}))" : "${SLURM_RESTART_COUNT:-0}", true, asked});
+  const bool leaves = leaves_out(plan), inherits = leaves || requeue.chain;
+  lines.push_back(
+      Export{"HPCML_RESTART_COUNT",
+             inherits ? "$((starts_before + ${SLURM_RESTART_COUNT:-0}))" : "${SLURM_RESTART_COUNT:-0}", true,
+             asked});
   if (!requeue.checkpoint_dir.empty()) {
     lines.push_back(Verbatim{render_block("checkpoint_dir", {{"folder", quote_word(requeue.checkpoint_dir)},
-                                                             {"job", leaves ? "first_job" : "this_job"}}),
+                                                             {"job", inherits ? "first_job" : "this_job"}}),
                              asked});
   }
   if (!requeue.requeues) return;
-  const auto most = std::to_string(requeue.most);
+  const unsigned inherited = leaves && requeue.chain ? requeue.chain->number : 0;
+  const auto most = std::to_string(requeue.most + inherited);
   if (leaves)
     lines.push_back(Verbatim{render_block("bad_nodes", {{"file", bad_nodes_file(plan)},
                                                         {"submit", quote_word(plan.submit_command.value)}}),
@@ -111,9 +113,17 @@ bool hears_signals(const model::Plan& plan) { return plan.saving || retries(plan
 
 ScriptLines make_survival(const model::Plan& plan) {
   ScriptLines lines;
-  if (plan.saving || requeues(plan) || (plan.requeue && !plan.requeue->checkpoint_dir.empty()))
-    lines.push_back(Verbatim{render_block("this_job", {{"succeeds", leaves_out(plan)}}),
-                             by_rule("one task of an array is not the array, and may have its number")});
+  const auto chain = plan.requeue ? plan.requeue->chain : std::nullopt;
+  const bool has_folder = plan.requeue && !plan.requeue->checkpoint_dir.empty();
+  const bool named = plan.saving || requeues(plan) || (has_folder && !chain);
+  if (named || chain)
+    lines.push_back(
+        Verbatim{render_block("this_job", {{"named", named},
+                                           {"chained", chain.has_value()},
+                                           {"first", chain ? quote_word(chain->first) : std::string()},
+                                           {"before", std::to_string(chain ? chain->number : 0)},
+                                           {"succeeds", leaves_out(plan)}}),
+                 by_rule("one task of an array is not the array, and may have its number")});
   if (plan.requeue) add_requeue(plan, lines);
   if (plan.saving) add_saving(plan, lines);
   if (hears_signals(plan))

@@ -7,6 +7,7 @@
 
 #include "cli/desk_helper.hpp"
 #include "cli/log_follower.hpp"
+#include "shared_folder.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -119,7 +120,11 @@ TEST_CASE(
 
 TEST_CASE("jobs are submitted, watched, chained, left and found again on a real Slurm", "[slurm]") {
   const Desk desk;
+  const test::SharedFolder shared;
   desk.put("steps.sh", "#!/bin/bash\nfor i in 1 2 3; do echo step $i; sleep 2; done\nexit 3\n", 0755);
+  desk.put("true.sh",
+           "#!/bin/bash\n[ $RANK != 0 ] || echo $HPCML_RESTART_COUNT $HPCML_CHECKPOINT_DIR >> starts\n",
+           0755);
   // Goes on when it has been found again.
   desk.put("held.sh",
            "#!/bin/bash\necho step 1\nuntil [[ -e go ]]; do sleep 0.1; done\necho step 3\nexit 3\n", 0755);
@@ -130,8 +135,10 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
           part("watch", "SBATCH_TIMELIMIT=7 " + submit + "--output logs/%x-%j.out --watch -- ./steps.sh") +
           part("record",
                "scontrol show job 2 | grep -o 'TimeLimit=[^ ]*'; scontrol show job 2 | grep StdOut") +
-          part("chain", submit + "--chain 2 --format json -- true 2>err.txt; grep -c 'after 3' err.txt; "
-                                 "scontrol show job 4 | grep -o 'Dependency=.*'") +
+          part("chain", submit + "--chain 2 --checkpoint-dir " + shared.path() +
+                            " --format json -- ./true.sh "
+                            "2>err.txt; grep -c 'after 3' err.txt; "
+                            "scontrol show job 4 | grep -o 'Dependency=.*'") +
           part("hopeless", submit + "--chain 2 --chain-if ok --watch -- false") +
           part("array", submit + "--array 0-2%2 --output log-%A_%a.out --watch -- false") +
           part("detach",
@@ -171,6 +178,8 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(jobs[1]["log"] == (desk / "true-4.out").string());
   CHECK(holds(chain, "\"after\":[\"3\"]"));
   CHECK(holds(chain, "Dependency=afterany:3"));
+  const auto folder = shared.path() + "/3";
+  CHECK(desk.read("starts") == "0 " + folder + "\n1 " + folder + "\n"); // the second goes on from the first
   CHECK(holds(said("hopeless"), "can never start"));
   CHECK(holds(said("hopeless"), "code 5"));
   const auto array = said("array");

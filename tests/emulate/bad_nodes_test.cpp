@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/cluster_helper.hpp"
-#include "emulate/shared_folder.hpp"
+#include "shared_folder.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/cluster_helper.hpp"
-#include "emulate/shared_folder.hpp"
+#include "shared_folder.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;

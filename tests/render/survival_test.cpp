@@ -7,6 +7,7 @@
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
 #include "util/file.hpp"
+#include "util/process.hpp"
 
 using namespace hpcml;
 using test::holds;
@@ -34,6 +35,30 @@ TEST_CASE(
   plan.saving = model::PlannedSaving{60, model::SaveSignal::of_agents(), "TERM", {}, {}};
   CHECK(holds(render::render_script(plan), "A program without a handler dies of it."));
   CHECK(test::script_faults(render::render_script(plan)) == "");
+}
+
+TEST_CASE("a job of a chain goes on in the folder of the first one, and counts those before it") {
+  auto plan = test::make_whole_node_plan();
+  plan.requeue = model::PlannedRequeue{};
+  plan.requeue->checkpoint_dir = "/scratch/a b";
+  const auto of_job = [&](const std::string& variables) {
+    const auto script = render::render_script(plan);
+    const auto begin = script.find(plan.requeue->chain ? "# This job goes on from" : "# This job as Slurm"),
+               end = script.find("mkdir -p \"$HPCML_CHECKPOINT_DIR\"");
+    REQUIRE(end != std::string::npos);
+    const auto ran = util::run_process(
+        {"bash", "-c",
+         variables + script.substr(begin, end - begin) + "echo $HPCML_RESTART_COUNT $HPCML_CHECKPOINT_DIR"},
+        util::EnvSnapshot::of_process(), std::chrono::seconds(60));
+    REQUIRE(ran);
+    CHECK(test::script_faults(script) == "");
+    return ran->out;
+  };
+  CHECK(of_job("SLURM_JOB_ID=7\n") == "0 /scratch/a b/7\n");
+  CHECK(of_job("SLURM_JOB_ID=7 SLURM_RESTART_COUNT=2\n") == "2 /scratch/a b/7\n");
+  plan.requeue->chain = model::ChainLink{"7", 3};
+  CHECK(of_job("SLURM_JOB_ID=9 SLURM_RESTART_COUNT=2\n") == "5 /scratch/a b/7\n");
+  CHECK(of_job("SLURM_JOB_ID=9 SLURM_ARRAY_JOB_ID=8 SLURM_ARRAY_TASK_ID=4\n") == "3 /scratch/a b/7_4\n");
 }
 
 TEST_CASE("the step's exit code is the script's, also where a signal was heard meanwhile") {
