@@ -81,6 +81,7 @@ using Found = std::variant<std::unique_ptr<ConductorLink>, NoConductor>;
 Found look_for_first(const Hello& hello, const FirstNodePlace& first, std::chrono::seconds patience,
                      std::chrono::seconds answer, const std::function<bool()>& is_over) {
   ConductorSearch search;
+  search.name = first.name;
   search.patience = patience;
   search.answer = answer;
   search.is_over = is_over;

@@ -55,8 +55,9 @@ void Conductor::lost(AgentId id, Time now) {
     return say_goodbye(now);
   }
   if (x_agents.at(id).leads) {
+    const auto reason = "the agent of the first node (" + x_agents.at(id).host + ") has gone";
     x_agents.erase(id);
-    return finish(k_cannot_set_up, "the agent of the first node has gone", now);
+    return finish(k_cannot_set_up, reason, now);
   }
   goes(id, "has gone", k_nodes_missing, x_rules.nodes_return, now);
 }

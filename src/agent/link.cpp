@@ -54,7 +54,8 @@ private:
 
 class FarLink : public ConductorLink {
 public:
-  FarLink(store::Client client, bool own) : x_client(std::move(client)), x_own(own) {
+  FarLink(store::Client client, bool own, std::string name)
+      : x_client(std::move(client)), x_own(own), x_name(std::move(name)) {
     x_client.put_get(k_order_key);
     x_client.advance();
   }
@@ -80,12 +81,13 @@ public:
   std::string fault() const override {
     if (x_client.fd() >= 0) return {};
     return (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
-           x_client.place() + ") has gone";
+           (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ") has gone";
   }
 
 private:
   store::Client x_client;
   bool x_own;
+  std::string x_name;
 };
 
 /// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
@@ -126,7 +128,8 @@ std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const H
       } else if (!reply) {
         said = "another program answers at " + client.place();
       } else if (reply->refused.empty()) {
-        return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client), search.own));
+        return std::unique_ptr<ConductorLink>(
+            std::make_unique<FarLink>(std::move(client), search.own, search.name));
       } else {
         said = "the agent at " + client.place() + " " + reply->refused;
         if (!reply->again) return NoConductor{{said}, true};

@@ -44,6 +44,7 @@ struct ConductorSearch {
   std::chrono::seconds answer{
       0};                        ///< where a line stands already its answer is waited for so long in any case
   bool own = false;              ///< it is a child of this process
+  std::string name = {};         ///< of the node where it is, for people; empty: only the address is known
   std::function<bool()> is_over; ///< asked now and then: nobody wants it any more
   std::function<void(std::chrono::seconds, const std::string&)>
       slow; ///< called now and then with what is known
