@@ -25,6 +25,16 @@ model::Known<model::Walltime> wanted_time(const LaidOut& given, Remarks& said) {
   return std::nullopt;
 }
 
+/// The site's word for "save-signal"; nothing where its profile has none.
+model::Known<model::SaveSignal> signal_of_site(const LaidOut& given, Remarks& said) {
+  const auto& rule = given.flag("save-signal");
+  if (rule.default_value.empty()) return std::nullopt;
+  const auto signal = model::SaveSignal::parse(rule.default_value);
+  if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
+  said.error("site/save-signal", "the profile's save-signal: " + signal.error().what, signal.error().hint);
+  return std::nullopt;
+}
+
 /// Why nobody could ask the ranks, or nobody needs to.
 void refuse(const LaidOut& given, const model::PlannedLauncher& launcher, const model::Walltime& time,
             Remarks& said) {
@@ -115,6 +125,9 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
   } else if (launcher.choice.is_agent()) {
     saving.signal = model::SaveSignal::of_agents();
     saving.chosen = by_rule(launcher.choice.name() + " passes TERM on to its processes, and no other");
+  } else if (const auto site = signal_of_site(given, said)) {
+    saving.signal = site->value;
+    saving.chosen = site->origin;
   } else {
     saving.signal = model::SaveSignal::of_gpus(gpus ? given.placement.gpu_vendor : model::GpuVendor::unknown);
     saving.chosen = by_rule("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "

@@ -39,12 +39,20 @@ TEST_CASE("Slurm tells the batch shell before the limit, and nobody where nobody
   CHECK_FALSE(planned(lumi_job(), "lumi").saving);
 }
 
-TEST_CASE("a site's profile may say how long before the limit its jobs save") {
+TEST_CASE("a site's profile may say how long before the limit its jobs save, and by which signal") {
   auto site = site_named("lumi");
   site.flags["save-before"].default_value = "2m";
+  site.flags["save-signal"].default_value = "HUP";
   const auto result = plan::make_plan(lumi_job(), site);
   REQUIRE(result.plan);
   CHECK(directive(*result.plan, "--signal") == "B:USR1@120");
+  CHECK(result.plan->saving->signal.text() == "HUP");
+  auto job = lumi_job();
+  job.save_signal = flag(*model::SaveSignal::parse("TERM"), "--save-signal");
+  CHECK(plan::make_plan(job, site).plan->saving->signal.text() == "TERM");
+  site.flags["save-signal"].default_value = "KILL";
+  CHECK_FALSE(plan::make_plan(lumi_job(), site).plan);
+  site.flags.erase("save-signal");
   const auto own = plan::make_plan(saving(lumi_job(), "90s"), site);
   REQUIRE(own.plan);
   CHECK(directive(*own.plan, "--signal") == "B:USR1@90");
