@@ -243,8 +243,15 @@ class Lab:
 
     def finish(self, job, cause=0.0, patience=0.0, limit=LONG):
         """What became of the job."""
-        job.wait(limit)
-        seen = Outcome(code=job.code(self.hpcml), cause=cause, patience=patience,
+        wrong = []
+        try:
+            job.wait(limit)
+        except Never:
+            wrong.append(f"its job has not ended {time.time() - cause - patience:.0f} s later" if cause else "its job does not end")
+            tell("scancel", job.number)
+            tell("scancel", "--signal=KILL", job.number)
+            time.sleep(15)
+        seen = Outcome(wrong=wrong, code=job.code(self.hpcml), cause=cause, patience=patience,
                        requeues=int(job.told("Restarts") or 0), orphans=job.left(), final=job.out.final())
         if self.row.culprit:
             time.sleep(0.1)  # the last lines

@@ -51,8 +51,9 @@ def run_row(wanted, hpcml, folder, whole):
     """The row's cluster, in a folder of its own."""
     words = [hpcml, "emulate", "--site", "generic", "--nodes", str(wanted.nodes), "--cpus-per-node", "32", "--mem-per-node", "64G", "--quiet",
              *wanted.emulate, "--", sys.executable, os.path.abspath(__file__), hpcml, "--inside", wanted.name]
-    if wanted.unshared and os.geteuid() != 0:
-        return Outcome(not_run="only root can mount a small disk")
+    why = wanted.lacks() if wanted.lacks else "only root can mount a small disk" if wanted.unshared and os.geteuid() != 0 else ""
+    if why:
+        return Outcome(not_run=why)
     if wanted.unshared:
         words = ["unshare", "--mount", "sh", "-c", 'mkdir small && mount -t tmpfs -o size=256k small small && exec "$@"', "sh", *words]
     os.makedirs(folder)

@@ -18,11 +18,12 @@ class Row:
     emulate: tuple = ()  # more flags of `hpcml emulate`
     waits: int = 0  # seconds that it mostly does: such rows begin first
     alone: bool = False  # with no other row beside it
+    lacks: object = None  # lacks() says why the row cannot run on this machine; empty: it can
     unshared: bool = False  # runs in a mount namespace of its own: run(lab) finds an empty folder "small" of 256 KiB there
     code: object = 0  # of the job, by docs/survival.md; None: the row says it in its outcome
     culprit: str = ""  # a pattern of the line on standard error that names who, where and why; empty: there is none to name
     knowable: str = "at once"  # when the cause can be known
-    requeues: int = 0  # exactly so many, and so the bound of the job
+    requeues: object = 0  # exactly so many; (at least, at most): where Slurm's own moments decide
     equal: bool = False  # the final weights are those of an uninterrupted run
 
 
@@ -67,8 +68,9 @@ def faults(wanted, seen, reference, at_most=AT_MOST):
         found.append(f"named {seen.seconds:.1f} s after it could be known")
     if seen.orphans:
         found.append("left behind: " + ", ".join(seen.orphans))
-    if seen.requeues != wanted.requeues:
-        found.append(f"requeued {seen.requeues} times, not {wanted.requeues}")
+    least, most = wanted.requeues if isinstance(wanted.requeues, tuple) else (wanted.requeues, wanted.requeues)
+    if not least <= seen.requeues <= most:
+        found.append(f"requeued {seen.requeues} times, not {least}" + (f" to {most}" if most > least else ""))
     if wanted.equal and seen.final != reference:
         found.append("other weights than an uninterrupted run" if seen.final else "the training did not come to its end")
     return found

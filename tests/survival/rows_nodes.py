@@ -2,8 +2,9 @@
 """Rows: nodes, their links, and Slurm's own daemons."""
 import os
 import re
+import time
 
-from lab import LONG, Process, until
+from lab import LONG, Process, tell, until
 from row import row
 from rows_places import MISSING, plain
 
@@ -21,20 +22,28 @@ def survivor(lab, pause):
     return lab.agent_job("--save-before", "1m", "--requeue", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", pause], nodes=2)
 
 
+def given_up(node):
+    """When Slurm takes a node for lost: nobody else can know before that slurmd does not come back."""
+    until(f"Slurm gives {node} up", lambda: re.search("State=DOWN", tell("scontrol", "-o", "show", "node", node)))
+    return time.time()
+
+
 @row("slurmd killed", "somebody kills the second node's slurmd in the training; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "node-down:2@9h"),
-     requeues=1, equal=True, culprit="(?i)node fail", knowable="15 s later (SlurmdTimeout)", waits=60)
+     requeues=1, equal=True, culprit="(?i)node fail", knowable="when Slurm gives the node up (SlurmdTimeout)", waits=60)
 def slurmd_killed(lab):
-    job = survivor(lab, "0.6")
+    job = survivor(lab, "0.8")
     job.trains()
-    return lab.finish(job, daemon("node002").kill(), patience=15)
+    daemon("node002").kill()
+    return lab.finish(job, given_up("node002") - 1)  # the line may come before we have asked
 
 
 @row("node lost", "the second node loses its power in the training; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "node-down:2@12s"),
-     requeues=1, equal=True, culprit="node002", knowable="15 s later (SlurmdTimeout)", waits=60)
+     requeues=1, equal=True, culprit="node002", knowable="when Slurm gives the node up (SlurmdTimeout)", waits=60)
 def node_lost(lab):
-    job = survivor(lab, "0.4")
+    job = survivor(lab, "0.8")
     job.trains()
-    return lab.finish(job, lab.fault_said("node002 is down"), patience=15)
+    lab.fault_said("node002 is down")
+    return lab.finish(job, given_up("node002") - 1)
 
 
 @row("link cut in the rendezvous", "the second node's links are cut before its rank has met the others; --meet-timeout 20",
@@ -46,12 +55,22 @@ def cut_early(lab):
     return lab.finish(job, cause, patience=20)
 
 
-@row("link cut in the training", "the second node's links are cut for 100 s; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "link-cut:2@12s..112s"),
-     requeues=1, equal=True, culprit="node002", knowable="15 s later (SlurmdTimeout)", waits=120)
+@row("link cut in the training", "the second node's links are cut, and stay so; agents, --requeue, a spare node", nodes=4,
+     emulate=("--fault", "link-cut:2@12s", "--fault", "node-down:4@9h"), requeues=1, equal=True, culprit="node002",
+     knowable="when Slurm gives the node up (SlurmdTimeout)", waits=120)
 def cut_late(lab):
-    job = survivor(lab, "0.4")
+    job = survivor(lab, "0.8")
     job.trains()
-    return lab.finish(job, lab.fault_said("node002's links are cut"), patience=15)
+    lab.fault_said("node002's links are cut")
+    return lab.finish(job, given_up("node002") - 1)
+
+
+@row("link cut for 100 s", "the second node's links are cut for 100 s, whole before Slurm gives the node up; agents, no requeue", code=1,
+     emulate=("--fault", "link-cut:2@12s..112s"), culprit=GONE, knowable="after 30 s of silence (agents)", waits=200)
+def cut_long(lab):
+    job = lab.agent_job(words=["--pause", "0.8"])
+    job.trains()
+    return lab.finish(job, lab.fault_said("node002's links are cut"), patience=30, limit=150)
 
 
 @row("link cut for a while", "the second node's links are cut for 5 s in the training, and whole again; agents", emulate=("--fault", "link-cut:2@12s..17s"), equal=True,

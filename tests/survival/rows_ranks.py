@@ -49,6 +49,29 @@ def killed_as_task(lab):
     return kill_rank(lab, lab.task_job(words=["--pause", "0.5"]), 1)
 
 
+def lacks_first():
+    return "" if os.path.isdir("/sys/fs/cgroup/memory") and os.geteuid() == 0 else "it needs root and a machine that counts memory by cgroup v1"
+
+
+def lacks_second():
+    """Where the emulated nodes learn it the row is the same as for v1."""
+    return "emulated nodes know no cgroup v2" if os.path.exists("/sys/fs/cgroup/cgroup.controllers") else "this machine counts memory by cgroup v1"
+
+
+OUT_OF_MEMORY = {"code": 137, "emulate": ("--fault", "oom:2@8s"), "culprit": AGENT_NAMES.format(1, 2, "was killed by SIGKILL")}
+
+
+@row("worker OOM, cgroup v2", "the same where the machine has cgroup v2", lacks=lacks_second, **OUT_OF_MEMORY)
+@row("worker OOM, cgroup v1", "the kernel kills rank 1, whose step's limit is lowered to what it has; agents", lacks=lacks_first, **OUT_OF_MEMORY)
+def out_of_memory(lab):
+    job = lab.agent_job("--mem", "2G", words=["--pause", "0.5"], together=True)
+    job.trains()
+    seen = lab.finish(job, lab.fault_said("fault: .*node002") - 1)  # the fault is said when it is done
+    if not job.err.find("the run ended with 137: out-of-memory"):
+        seen.wrong.append("the run's word is not out-of-memory")
+    return seen
+
+
 @row("worker SIGKILL, restarted", "the same with --max-restarts 1 and checkpoints: the ranks go on", quick=True, culprit=AGENT_NAMES.format(1, 2, "was killed by SIGKILL"),
      equal=True)
 def killed_restarted(lab):
