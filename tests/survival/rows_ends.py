@@ -75,7 +75,8 @@ def task_states(number):
     return found
 
 
-@row("array task 3 of 5 preempted", "the node of task 3 is taken for another job; --requeue, one node a task", nodes=5, requeues=1, equal=True, emulate=NEVER, waits=60)
+@row("array task 3 of 5 preempted", "the node of task 3 is taken for another job; --requeue, one node a task", nodes=5, requeues=1, equal=True, emulate=NEVER,
+     culprit="Slurm ends the job: the ranks are asked to save and to end", waits=60)
 def one_of_five(lab):
     flags = lab.flags(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, "--array", "1-5", nodes=1, ranks=2)
     job = lab.submit(flags=flags, words=["--pause", "0.7"], options=["--exclusive"])
@@ -83,6 +84,7 @@ def one_of_five(lab):
     for log in logs.values():
         until("all tasks train", lambda log=log: log.find("rank 0 of 2 begins"))
     node = tell("squeue", "-h", "-j", f"{job.number}_3", "-o", "%N").strip()
+    cause = time.time()
     taker = tell("sbatch", "--parsable", "--partition=hpcml-preempt", "--nodelist=" + node, "--exclusive", "--mem=1", "--no-requeue", "--time=10",
                  "--output=/dev/null", "--wrap=sleep 8").strip()
     until("the other job runs", lambda: tell("squeue", "-h", "-j", taker, "-o", "%T").strip() == "RUNNING")
@@ -90,7 +92,7 @@ def one_of_five(lab):
     whole = job.number.partition("_")[0]
     until("the array's end", lambda: not tell("squeue", "-h", "-j", whole).strip())
     states = task_states(whole)
-    seen = lab.finish(job)
+    seen = lab.finish(job, cause)
     finals = {task: log.final() for task, log in logs.items()}
     seen.final = finals[3]
     for task, (state, restarts, code) in states.items():

@@ -139,10 +139,10 @@ def hangs(lab):
     return lab.finish(job, lab.cause(), patience=20)
 
 
-@row("a rank hangs, seen by gdb", "the same with gdb, which reads the symbols of LibTorch for each rank", code=124, alone=True,
-     culprit=r"hpcml agent: rank 1 \(node001\): .*; 3 others", knowable="20 s after the last sign of life", waits=20)
+@row("a rank hangs, seen by gdb", "rank 1 of 3 sleeps for ever; agents, --stall-timeout 20, gdb reads the symbols of LibTorch for each rank", code=124, alone=True, nodes=3,
+     culprit=r"hpcml agent: rank 1 \(node002\): .*; 2 others", knowable="20 s after the last sign of life", waits=20)
 def hangs_seen(lab):
-    job = lab.agent_job("--stall-timeout", "20", words=["--hurt", "hang"], ranks=2)
+    job = lab.agent_job("--stall-timeout", "20", words=["--hurt", "hang"])
     return lab.finish(job, lab.cause(), patience=20)
 
 
