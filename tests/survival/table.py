@@ -36,8 +36,10 @@ def describe(wanted, seen, found):
 
 
 def said_by(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    return done.stdout.strip()
+    try:
+        return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
 
 
 def cell(text):
@@ -72,7 +74,7 @@ def write(path, results, order):
         rows[wanted.name] = "| " + " | ".join(cell(text) for text in cells(wanted, seen, found, run)) + " |"
     lines = [rows[name] for name in order if name in rows]
     passed = sum("| passed |" in line for line in lines)
-    versions = said_by("sinfo", "-V") or "no Slurm"
+    versions = said_by("/usr/sbin/slurmd", "-V") or said_by("slurmd", "-V") or "no Slurm"
     torch = said_by("/usr/bin/python3", "-c", "import torch; print(torch.__version__)")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HEAD)
