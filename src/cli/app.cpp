@@ -47,6 +47,7 @@ constexpr Command k_commands[] = {
     {"doctor", add_doctor},
     {"why", add_why},
     {"bad-nodes", add_bad_nodes},
+    {"healthy-nodes", add_healthy_nodes},
     {"torch", add_torch},
     {"torchrun", add_torchrun},
     {"completion", add_completion},

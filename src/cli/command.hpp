@@ -48,6 +48,7 @@ void add_store(CLI::App& app, Context& context, int& exit_code);
 void add_config(CLI::App& app, Context& context, int& exit_code);
 void add_torchrun(CLI::App& app, Context& context, int& exit_code);
 void add_bad_nodes(CLI::App& app, Context& context, int& exit_code);
+void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code);
 void add_why(CLI::App& app, Context& context, int& exit_code);
 void add_doctor(CLI::App& app, Context& context, int& exit_code);
 void add_completion(CLI::App& app, Context& context, int& exit_code);

@@ -190,16 +190,16 @@ std::optional<double> gpu_hours(const model::Plan& plan) {
   if (!time) return std::nullopt;
   const auto array = directive_of(plan, "--array");
   const auto jobs = array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL;
-  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes * plan.layout.gpus_held *
-         static_cast<double>(jobs);
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes_asked() *
+         plan.layout.gpus_held * static_cast<double>(jobs);
 }
 
 std::string describe_request(const model::Plan& plan) {
   const auto count = [](unsigned number, const char* one, const char* many) {
     return fmt::format("{} {}", number, number == 1 ? one : many);
   };
-  std::string text = count(plan.layout.nodes, "node", "nodes");
-  if (const unsigned gpus = plan.layout.nodes * plan.layout.gpus_per_node; gpus > 0)
+  std::string text = count(plan.layout.nodes_asked(), "node", "nodes");
+  if (const unsigned gpus = plan.layout.nodes_asked() * plan.layout.gpus_per_node; gpus > 0)
     text += ", " + count(gpus, "GPU", "GPUs");
   if (const auto array = directive_of(plan, "--array")) text += ", for each of the array " + *array;
   if (const auto time = directive_of(plan, "--time")) text += ", up to " + *time;

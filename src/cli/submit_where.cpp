@@ -37,7 +37,7 @@ model::Site without_accounts(model::Site site) {
 }
 
 site::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  return site::make_facts(site, {plan.layout.nodes, plan.layout.gpus_per_node, plan.partition,
+  return site::make_facts(site, {plan.layout.nodes_asked(), plan.layout.gpus_per_node, plan.partition,
                                  plan.launcher.choice.name(),
                                  plan.container && !model::row_of(plan.container->engine).keeps_host,
                                  plan.node_type, plan.gpu_type, plan.qos});
@@ -105,7 +105,7 @@ private:
     place.fits = true;
     place.gpu_hours = gpu_hours(*result.plan);
     const auto* node = site.find_node_type(result.plan->node_type);
-    if (const unsigned gpus = result.plan->layout.nodes * result.plan->layout.gpus_per_node; gpus > 0)
+    if (const unsigned gpus = result.plan->layout.nodes_asked() * result.plan->layout.gpus_per_node; gpus > 0)
       place.hardware = fmt::format("{} x {}", gpus,
                                    node && node->gpu && !node->gpu->model.empty() ? node->gpu->model : "GPU");
     if (unpaid)

@@ -48,7 +48,9 @@ struct PlannedLayout {
   unsigned threads_per_core = 1; ///< hardware threads of each of these cores
   unsigned gpus_held =
       0; ///< GPUs of each node that nobody else gets meanwhile: all, where jobs have whole nodes
+  unsigned spare_nodes = 0; ///< that the job has beside these
   unsigned world_size() const { return nodes * ranks_per_node; }
+  unsigned nodes_asked() const { return nodes + spare_nodes; }
 };
 
 /// Who binds the ranks to CPUs; never two.

@@ -40,6 +40,8 @@ void add_options(const Equipped& given, Told<Directives>& told) {
   }
   if (given.launcher().has_own_agent() && given.launcher().least_nodes > 0)
     add_directive(told.value, "--no-kill", std::nullopt, job.nnodes->origin);
+  if (given.numbers().spare_nodes > 0)
+    add_directive(told.value, "--no-kill", std::nullopt, job.spare_nodes->origin);
   if (job.array) add_text(given, told, "array", job.array);
   if (job.dependency) add_text(given, told, "dependency", job.dependency);
   add_site_options(given, told);
@@ -103,8 +105,10 @@ Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics&
     add_directive(header, "--qos", given.qos()->name, given.qos()->origin);
   else
     add_text(given, told, "qos", job.qos);
-  add_directive(header, "--nodes", std::to_string(layout.nodes),
-                job.nodes ? job.nodes->origin : by_rule("one node where no number is given"));
+  add_directive(header, "--nodes", std::to_string(layout.nodes_asked()),
+                layout.spare_nodes > 0 ? job.spare_nodes->origin
+                : job.nodes            ? job.nodes->origin
+                                       : by_rule("one node where no number is given"));
   const Origin tasks =
       layout.tasks_per_node != layout.ranks_per_node
           ? by_rule("one " + given.launcher().choice.name() + " per node; it starts the ranks")

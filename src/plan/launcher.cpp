@@ -268,6 +268,7 @@ Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
   plan_order(given, launch, said);
   check_asked(given, launch, said);
   check_own_agent(given, launch.launcher, said);
+  add(said, check_spares(given, launch.launcher));
   launch.saving = take(plan_saving(given, launch.launcher), said);
   launch.requeue = take(plan_requeue(given, launch), said);
   choose_binder(given, launch);

@@ -160,7 +160,7 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
                         const model::PlannedLayout& numbers, const JobKind& kind) {
   const auto* partition = placement.place.partition();
   site::JobOutline job;
-  job.nodes = numbers.nodes;
+  job.nodes = numbers.nodes_asked();
   job.gpus_per_node = numbers.gpus_per_node;
   job.partition = partition ? partition->name : placement.partition;
   job.launcher = kind.launcher;
@@ -177,7 +177,8 @@ Told<Layout> plan_layout(const Placed& given) {
   Layout layout;
   auto& numbers = layout.numbers;
   numbers.nodes = job.nodes ? job.nodes->value : 1;
-  auto gpus = count_gpus(given, numbers.nodes);
+  numbers.spare_nodes = job.spare_nodes ? job.spare_nodes->value : 0;
+  auto gpus = count_gpus(given, numbers.nodes_asked());
   numbers.gpus_per_node = numbers.gpus_held = gpus.value;
   if (given.owns_nodes() && given.node() && given.node()->gpu)
     numbers.gpus_held = std::max(gpus.value, given.node()->gpu->per_node);

@@ -64,7 +64,8 @@ void add_gpu_directive(const LaidOut& given, Told<Directives>& told) {
     told.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)
-    add_directive(told.value, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes), origin);
+    add_directive(told.value, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()),
+                  origin);
   else if (request.style == GpuStyle::gres)
     add_directive(told.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
   else if (request.style == GpuStyle::gpus_per_task)

@@ -45,10 +45,10 @@ std::string partitions_with_nodes(const LaidOut& given, unsigned long long nodes
 
 std::string partitions_that_allow(const LaidOut& given, model::Walltime time) {
   std::vector<std::string> names;
-  const unsigned gpus = given.numbers().nodes * given.numbers().gpus_per_node;
+  const unsigned gpus = given.numbers().nodes_asked() * given.numbers().gpus_per_node;
   for (const auto& other : given.site.partitions) {
-    const auto limit = site::time_limit(other, given.numbers().nodes, gpus);
-    const bool nodes_fit = !other.max_nodes || given.numbers().nodes <= other.max_nodes->value;
+    const auto limit = site::time_limit(other, given.numbers().nodes_asked(), gpus);
+    const bool nodes_fit = !other.max_nodes || given.numbers().nodes_asked() <= other.max_nodes->value;
     const bool same_nodes = !given.node() || std::find(other.node_types.begin(), other.node_types.end(),
                                                        given.node()->id) != other.node_types.end();
     if (other.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
@@ -62,9 +62,9 @@ std::string qos_that_allow(const LaidOut& given, model::Walltime time) {
   for (const auto& other : given.site.qos) {
     const bool here = !given.partition() || !given.partition()->nameable ||
                       site::is_place_of(&other, given.partition()->name);
-    const bool fits =
-        (!other.max_nodes || given.numbers().nodes <= other.max_nodes->value) &&
-        (!other.max_gpus || given.numbers().nodes * given.numbers().gpus_per_node <= other.max_gpus->value);
+    const bool fits = (!other.max_nodes || given.numbers().nodes_asked() <= other.max_nodes->value) &&
+                      (!other.max_gpus || given.numbers().nodes_asked() * given.numbers().gpus_per_node <=
+                                              other.max_gpus->value);
     if (here && fits && !other.on_request && other.max_time && time <= other.max_time->value)
       names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
   }

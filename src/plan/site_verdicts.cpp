@@ -141,7 +141,7 @@ Wording words_of_memory(const LaidOut& given, const Verdict& verdict) {
 
 Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
   const char* const k_code = "request/time";
-  const unsigned nodes = given.numbers().nodes;
+  const unsigned nodes = given.numbers().nodes_asked();
   switch (verdict.rule) {
   case SiteRule::time_over: {
     const auto time = model::Walltime::of(std::chrono::seconds(verdict.have));
@@ -280,11 +280,11 @@ Remarks judge_named_partition(const Request& request, const site::Landing& place
 site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives) {
   auto demand = site::demand_of(given.job);
   const model::PlannedLayout& layout = given.numbers();
-  demand.nodes = layout.nodes;
+  demand.nodes = layout.nodes_asked();
   demand.gpus_counted = given.gpus_per_node().has_value();
   demand.gpus_per_node = layout.gpus_per_node;
   demand.gpus_on_node = layout.gpus_per_node;
-  demand.gpus_in_all = std::uint64_t{layout.nodes} * layout.gpus_per_node;
+  demand.gpus_in_all = std::uint64_t{layout.nodes_asked()} * layout.gpus_per_node;
   demand.cpus_asked = given.cpus_per_task().has_value();
   demand.cpus_per_node = demand.cpus_of_tasks = long{layout.ranks_per_node} * layout.cpus_per_rank;
   demand.threads_per_core = 1;

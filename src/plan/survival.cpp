@@ -215,4 +215,37 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, co
   return told;
 }
 
+Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launcher) {
+  Remarks said;
+  if (given.numbers().spare_nodes == 0) return said;
+  const auto& job = given.job;
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    said.error("request/spare-nodes", why, hint);
+  };
+  const bool once =
+      std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; });
+  if (!launcher.by_srun())
+    refuse(given.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
+           "leave --spare-nodes out; --requeue --retry-on node leaves a bad node out at the next start");
+  else if (!launcher.choice.is_hpcml())
+    refuse("hpcml looks at the nodes, and " + launcher.choice.name() + " starts the ranks here",
+           "leave --launcher out, or --spare-nodes");
+  else if (launcher.least_nodes > 0)
+    refuse("with --nnodes MIN:MAX all nodes run the program, and it goes on with fewer",
+           "say one of the two: --nnodes, or --nodes and --spare-nodes");
+  else if (!job.components.empty())
+    refuse("each component of the job has its own nodes", "leave --spare-nodes out");
+  else if (job.body || once)
+    refuse(job.body ? "the old script's own commands run on all nodes of the job"
+                    : "a step that runs once runs on the job's first node, which may be the one left out",
+           "leave --spare-nodes out");
+  else if (!job.stage.empty() || job.wheelhouse || given.job.conda || given.job.venv) {
+    const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
+    if (!job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv))
+      refuse("what is on each node's own disk would be missing on the spare ones",
+             "leave --spare-nodes out, or have the files on storage that all nodes share");
+  }
+  return said;
+}
+
 } // namespace hpcml::plan

@@ -16,4 +16,7 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
 /// nobody asks for it. `launch`: with its launcher, and how its ranks are asked to save.
 Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, const LaunchPlan& launch);
 
+/// What spare nodes cannot go together with.
+Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launcher);
+
 } // namespace hpcml::plan

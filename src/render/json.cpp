@@ -43,6 +43,7 @@ Json directives_json(const model::Plan& plan) {
 
 Json layout_json(const model::PlannedLayout& layout) {
   return {{"nodes", layout.nodes},
+          {"spare_nodes", layout.spare_nodes},
           {"ranks_per_node", layout.ranks_per_node},
           {"world_size", layout.world_size()},
           {"tasks_per_node", layout.tasks_per_node},

@@ -69,6 +69,8 @@ ScriptWords program_words(const model::PortedLaunch& program, const std::vector<
 Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
 /// The program as a step: one task per rank (or one agent per node), or one process on the first node.
 Step program_step(const ScriptStep& step);
+/// The options of a step on the healthy ones of the job's nodes; empty where the job has no spare ones.
+ScriptWords words_of_healthy(const model::Plan& plan);
 /// Who decided what of a step.
 Reasons step_reasons(const model::Plan& plan);
 /// The step over all components of a heterogeneous job: one `srun` for all, each component with its own

@@ -171,6 +171,7 @@ ScriptWords step_words(const ScriptStep& step) {
     if (!gives(extra, option)) words.push_back(ScriptWord::literal(option + "=" + value));
   };
   if (plan.launcher.by_srun()) {
+    for (auto& word : words_of_healthy(plan)) words.push_back(std::move(word));
     if (plan.launcher.spawns) {
       add("--ntasks", std::to_string(plan.layout.nodes));
       add("--ntasks-per-node", "1");

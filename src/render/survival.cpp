@@ -39,6 +39,9 @@ bool retries(const model::Plan& plan) {
   return recorded || (retries_node(plan) && model::is_on(plan.ranks.preflight));
 }
 
+/// Whether the program starts again on other nodes of the same job.
+bool starts_again_here(const model::Plan& plan) { return plan.layout.spare_nodes > 0 && retries_node(plan); }
+
 /// A folder that all starts of the job share has it; else the one where the job runs.
 std::string bad_nodes_file(const model::Plan& plan) {
   if (!plan.requeue->checkpoint_dir.empty()) return "$HPCML_CHECKPOINT_DIR/bad-nodes";
@@ -102,9 +105,34 @@ void add_requeue(const model::Plan& plan, ScriptLines& lines) {
                              by_rule("a node that failed once would fail the job again")});
   if (!retries(plan)) return;
   const auto& words = requeue.retry_on.words();
-  TemplateData data{{"classes", util::join(words, " | ")}, {"node", retries_node(plan)}, {"log_dir", false}};
+  TemplateData data{{"classes", util::join(words, " | ")},
+                    {"node", retries_node(plan)},
+                    {"again", starts_again_here(plan)},
+                    {"log_dir", false}};
   if (plan.ranks.log_dir) data["log_dir"] = quote_word(plan.ranks.log_dir->value.text());
   lines.push_back(Verbatim{render_block("retry", data), asked});
+}
+
+/// "--gpus=8" for a step on `nodes` nodes, where the header counts the GPUs of all of the job's; else empty.
+std::string all_gpus_option(const model::Plan& plan, unsigned nodes) {
+  const bool counted = std::any_of(plan.directives.begin(), plan.directives.end(),
+                                   [](const auto& directive) { return directive.name == "--gpus"; });
+  return counted ? "--gpus=" + std::to_string(nodes * plan.layout.gpus_per_node) : std::string();
+}
+
+/// Which nodes run the program.
+void add_spares(const model::Plan& plan, ScriptLines& lines) {
+  const auto& layout = plan.layout;
+  if (layout.spare_nodes == 0) return;
+  const auto total = all_gpus_option(plan, layout.nodes_asked());
+  lines.push_back(Verbatim{
+      render_block("spare_nodes", {{"nodes", std::to_string(layout.nodes)},
+                                   {"gpus", std::to_string(plan.gpu_type.empty() ? layout.gpus_held : 0)},
+                                   {"gpus_option", total.empty() ? total : total + " "},
+                                   {"again", starts_again_here(plan)},
+                                   {"requeues", requeues(plan)},
+                                   {"most", std::to_string(plan.requeue ? plan.requeue->most : 0)}}),
+      by_rule("the healthy ones of the job's nodes run the program")});
 }
 
 } // namespace
@@ -125,15 +153,29 @@ ScriptLines make_survival(const model::Plan& plan) {
                                            {"succeeds", leaves_out(plan)}}),
                  by_rule("one task of an array is not the array, and may have its number")});
   if (plan.requeue) add_requeue(plan, lines);
+  add_spares(plan, lines);
   if (plan.saving) add_saving(plan, lines);
   if (hears_signals(plan))
     lines.push_back(
         Verbatim{render_block("run_step", {{"signal", std::string(model::k_limit_signal)},
                                            {"saves", plan.saving.has_value()},
                                            {"saves_and_requeues", plan.saving && requeues(plan)},
+                                           {"again", starts_again_here(plan)},
                                            {"retries", retries(plan)}}),
                  by_rule("a shell hears no signal while it waits for a command in the foreground")});
   return lines;
+}
+
+ScriptWords words_of_healthy(const model::Plan& plan) {
+  const auto& layout = plan.layout;
+  if (layout.spare_nodes == 0) return {};
+  ScriptWords words = literals({"--nodes=" + std::to_string(layout.nodes)});
+  words.push_back(ScriptWord::expression("--nodelist=\"$run_nodes\""));
+  if (const auto total = all_gpus_option(plan, layout.nodes); !total.empty())
+    words.push_back(ScriptWord::literal(total));
+  if (!plan.launcher.spawns)
+    words.push_back(ScriptWord::literal("--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node)));
+  return words;
 }
 
 Step heard_step(const model::Plan& plan, Step step) {

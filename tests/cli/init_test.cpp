@@ -88,6 +88,7 @@ const std::map<std::string, std::vector<std::string>> k_samples = {
     {"sbatch", {"--sbatch=--reservation=x", "--sbatch=--comment=y"}},
     {"srun", {"--srun=--label"}},
     {"requeue", {"--no-requeue"}},
+    {"spare-nodes", {"--spare-nodes=1"}},
     {"max-requeues", {"--max-requeues=5"}},
     {"retry-on", {"--retry-on=node,preempted"}},
     {"checkpoint-dir", {"--checkpoint-dir=/scratch/my checkpoints"}},

@@ -98,3 +98,69 @@ TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, i
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED") && Contains(" NodeList=node[001,003]"));
   CHECK_THAT(said, Contains("on node003") && Contains("done 1"));
 }
+
+TEST_CASE("of a job with spare nodes the healthy ones run, not the one whose GPUs are gone, and after the "
+          "loss of another the "
+          "program goes on in the same job",
+          "[slurm]") {
+  const Cluster cluster({"--site", "generic", "--nodes", "4", "--gpus-per-node", "2", "--quiet"});
+  cluster.write("train.py", k_program);
+  const auto made = cluster.generate({"--site",
+                                      "generic",
+                                      "--gpus-per-node",
+                                      "2",
+                                      "--tasks-per-node",
+                                      "1",
+                                      "--nodes",
+                                      "2",
+                                      "--spare-nodes",
+                                      "2",
+                                      "--time",
+                                      "10",
+                                      "--requeue",
+                                      "--retry-on",
+                                      "node",
+                                      "--log-dir",
+                                      "logs",
+                                      "--output",
+                                      "job.out",
+                                      "-o",
+                                      "job.sh",
+                                      "--",
+                                      "python3",
+                                      "train.py",
+                                      "1",
+                                      "0"});
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+srun -t 5 -w node001 mount -t tmpfs none /proc/driver/nvidia/gpus
+sbatch -Q job.sh; over; told 2
+)sh");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-004]\n");
+  CHECK_THAT(said, Contains("hpcml: node001: its driver shows 0 of 2 GPUs; it does not take part\n") &&
+                       Contains("hpcml: the program runs on node[002-003]; spare: node004\n") &&
+                       Contains("hpcml: the program runs on node[002,004]; no node is spare\n") &&
+                       Contains("it is started again in this job, 1 of at most 3 times\n") &&
+                       Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
+  CHECK_THAT(cluster.read("logs/bad-nodes-2"),
+             Contains("node001 its driver shows") && Contains("node003 its agent died\n"));
+}
+
+TEST_CASE("a node of a job that does not answer takes no part", "[.faults]") {
+  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet"});
+  cluster.write("train.py", k_program);
+  generate(cluster, {"--nodes", "2", "--spare-nodes", "1"}, {"none", "none"});
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+pkill -STOP -f '[s]lurmd -D -N node002'; sbatch -Q job.sh
+for i in {1..1800}; do grep -qs "done 1" job.out && break; sleep 0.1; done
+pkill -CONT -f '[s]lurmd -D -N node002'; over; told 1
+)sh");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-003]\n");
+  CHECK_THAT(said, Contains("hpcml: node002: it did not answer; it does not take part\n") &&
+                       Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
+}

@@ -164,3 +164,32 @@ TEST_CASE("a job is tried again where that can be known, and never after its pro
   job.log_dir = model::Sourced<model::LogFolder>{model::LogFolder::parse("logs").value(), {}};
   CHECK(planned(job, "lumi").requeue->retry_on.text() == "node,preempted");
 }
+
+TEST_CASE("spare nodes are asked for beside those that run, count against limits, and are refused where all "
+          "nodes have to "
+          "run") {
+  auto job = lumi_job();
+  job.nodes = flag(2U, "--nodes");
+  job.spare_nodes = flag(1U, "--spare-nodes");
+  const auto plan = planned(job, "lumi");
+  CHECK(directive(plan, "--nodes") == "3");
+  CHECK(directive(plan, "--no-kill") == "");
+  CHECK(plan.layout.nodes == 2);
+  CHECK(plan.layout.world_size() == 16);
+  job.spare_nodes = flag(100000U, "--spare-nodes");
+  CHECK_THAT(error_of(job, "lumi", "request/nodes").message, Contains("100002 nodes"));
+  job.spare_nodes = flag(1U, "--spare-nodes");
+  job.stage = {{"data.tar", {}}};
+  CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").message, Contains("each node's own disk"));
+  job.stage.clear();
+  job.nnodes = flag(model::NodeRange{1, 2}, "--nnodes");
+  CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").hint, Contains("one of the two"));
+  auto other = lumi_job();
+  other.spare_nodes = flag(1U, "--spare-nodes");
+  other.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
+  CHECK_THAT(error_of(other, "lumi", "request/spare-nodes").message, Contains("torchrun starts the ranks"));
+  auto vista = job_of({"python", "train.py"});
+  vista.account = flag(std::string("a"), "--account");
+  vista.spare_nodes = flag(1U, "--spare-nodes");
+  CHECK_THAT(error_of(vista, "vista", "request/spare-nodes").message, Contains("ibrun"));
+}

@@ -47,6 +47,7 @@ const std::map<std::string, std::vector<std::string>>& plain_values() {
       {"save-signal", {"USR1", "sigterm"}},
       {"requeue", {"true", "false"}},
       {"max-requeues", {"0", "5"}},
+      {"spare-nodes", {"0"}}, // more make other requests of the nodes that the test counts
       {"retry-on", {"preempted", "node,launcher"}},
       {"checkpoint-dir", {"/scratch/my runs", "/tmp/x"}},
       {"nccl-debug", {"true"}},

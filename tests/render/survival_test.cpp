@@ -209,3 +209,19 @@ TEST_CASE("bad nodes are left out once the job waits; where its list may not cha
   CHECK(holds(told, "sbatch --parsable --dependency=afterany:70_3 --exclude=n[1-2] --array=3 "));
   CHECK(holds(told, " goes-on-for 70_3 1\nscancel 70_3\n"));
 }
+
+TEST_CASE("a job with spare nodes looks at all of them, and its step runs on those that were chosen") {
+  auto plan = make_requeueing_plan();
+  plan.layout.spare_nodes = 1;
+  const auto script = render::render_script(plan);
+  CHECK(test::script_faults(script) == "");
+  CHECK(holds(script, "run_step srun --nodes=2 --nodelist=\"$run_nodes\" "));
+  CHECK_FALSE(holds(script, "restart_here"));
+  plan.requeue->retry_on = model::RetryClasses::parse("node").value();
+  plan.ranks.preflight = model::Sourced<bool>{true, {}};
+  const auto again = render::render_script(plan);
+  CHECK(test::script_faults(again) == "");
+  CHECK(holds(again, "&& restart_here; then"));
+  plan.requeue.reset();
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+}
