@@ -36,8 +36,8 @@ inline std::string script_of(const model::JobSpec& job, const model::Site& at) {
                                                       : fmt::format("gpus-per-node={}{}", type, gpus));
   if (job.mem) add("mem=" + job.mem->value.to_slurm());
   if (job.time) add("time=" + job.time->value.to_slurm());
-  const auto add_text = [&](const std::string& option, const model::Known<std::string>& text) {
-    if (text) add(option + "=" + text->value);
+  const auto add_text = [&](const std::string& option, const model::Known<std::string>& value) {
+    if (value) add(option + "=" + value->value);
   };
   add_text("account", job.account);
   add_text("array", job.array);

@@ -58,8 +58,11 @@ TEST_CASE("where Slurm wants whole sockets near a GPU it gets them, and no more 
   CHECK(cores_of_last(false) == " Cores=8-15");
   CHECK(cores_of_last(true) == " Cores=0-15");
   for (const auto& [version, wants] :
-       {std::pair{"22.05.8", false}, {"24.05.4", false}, {"24.11.0", true}, {"26.05.3", true}, {"", false}})
-    CHECK(wants_whole_sockets({.version = version}) == wants);
+       {std::pair{"22.05.8", false}, {"24.05.4", false}, {"24.11.0", true}, {"26.05.3", true}, {"", false}}) {
+    SlurmInstall slurm;
+    slurm.version = version;
+    CHECK(wants_whole_sockets(slurm) == wants);
+  }
 }
 
 TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
