@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "agent/stack_tools.hpp"
 
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
 #include <optional>
 
 #include "util/process.hpp"
@@ -46,6 +49,15 @@ std::string without_arguments(const std::string& text) {
   return text;
 }
 
+/// "_ZN4gloo4waitEi" as "gloo::wait(int)"; other names as they are.
+std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? std::string(text.get()) : name;
+}
+
 /// "#1  0x00007fe4 in poll (fds=0x1, n=2) at ../poll.c:29" as "poll (poll.c:29)".
 std::string gdb_frame(const std::string& line) {
   auto text = std::string(util::trim(line.substr(line.find_first_of(" "))));
@@ -59,7 +71,7 @@ std::string gdb_frame(const std::string& line) {
     text.resize(at);
     break;
   }
-  text = without_arguments(text);
+  text = demangled(without_arguments(text));
   return place.empty() ? text : text + " (" + place + ")";
 }
 
@@ -90,6 +102,8 @@ std::vector<std::string> command_of(StackTool tool, std::int64_t pid) {
           "set auto-load no",
           "-iex",
           "set pagination off",
+          "-iex",
+          "set demangle-style none", // of all names of LibTorch, which takes longer than all else
           "-p",
           number,
           "-ex",

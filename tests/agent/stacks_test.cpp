@@ -161,8 +161,9 @@ Thread 2 (Thread 0x7fe4c94eb6c0 (LWP 6524) "pt_main"):
 #1  ncclCommInitRank (comm=0x1, id=..., f=g (2)) at init.cc:1840
 #2  0x00007f in c10d::Work::wait(std::chrono::duration<long, std::ratio<1l, 1000l> >) () from /opt/torch/lib/libtorch_cpu.so
 #10 0x00007f in std::function<void ()>::operator()() const (this=0x7ffd) at /usr/include/c++/12/std_function.h:591
-#11 0x000055ac41b5f081 in _start ()
-#12 <signal handler called>
+#11 0x000055ac41b5f081 in _ZN4gloo4Pair4waitEi () from /opt/torch/lib/libtorch_cpu.so
+#12 0x000055ac41b5f081 in _start ()
+#13 <signal handler called>
 
 Thread 1 (process 6475):
 #0  main () at a.c:1
@@ -175,8 +176,8 @@ Thread 1 (process 6475):
         std::vector<std::string>{
             "__GI___poll (poll.c:29)", "ncclCommInitRank (init.cc:1840)",
             "c10d::Work::wait(std::chrono::duration<long, std::ratio<1l, 1000l> >) (libtorch_cpu.so)",
-            "std::function<void ()>::operator()() const (std_function.h:591)", "_start",
-            "<signal handler called>"});
+            "std::function<void ()>::operator()() const (std_function.h:591)",
+            "gloo::Pair::wait(int) (libtorch_cpu.so)", "_start", "<signal handler called>"});
   CHECK(threads[1].tid == 6475);
   CHECK(threads[1].frames == std::vector<std::string>{"main (a.c:1)"});
 }
