@@ -113,26 +113,28 @@ void add_requeue(const model::Plan& plan, ScriptLines& lines) {
   lines.push_back(Verbatim{render_block("retry", data), asked});
 }
 
-/// "--gpus=8" for a step on `nodes` nodes, where the header counts the GPUs of all of the job's; else empty.
-std::string all_gpus_option(const model::Plan& plan, unsigned nodes) {
-  const bool counted = std::any_of(plan.directives.begin(), plan.directives.end(),
-                                   [](const auto& directive) { return directive.name == "--gpus"; });
-  return counted ? "--gpus=" + std::to_string(nodes * plan.layout.gpus_per_node) : std::string();
+/// Whether the header counts the GPUs of all nodes: a step on fewer has to say how many it has.
+bool counts_gpus_in_all(const model::Plan& plan) {
+  return std::any_of(plan.directives.begin(), plan.directives.end(),
+                     [](const auto& directive) { return directive.name == "--gpus"; });
 }
 
 /// Which nodes run the program.
 void add_spares(const model::Plan& plan, ScriptLines& lines) {
   const auto& layout = plan.layout;
   if (layout.spare_nodes == 0) return;
-  const auto total = all_gpus_option(plan, layout.nodes_asked());
-  lines.push_back(Verbatim{
-      render_block("spare_nodes", {{"nodes", std::to_string(layout.nodes)},
-                                   {"gpus", std::to_string(plan.gpu_type.empty() ? layout.gpus_held : 0)},
-                                   {"gpus_option", total.empty() ? total : total + " "},
-                                   {"again", starts_again_here(plan)},
-                                   {"requeues", requeues(plan)},
-                                   {"most", std::to_string(plan.requeue ? plan.requeue->most : 0)}}),
-      by_rule("the healthy ones of the job's nodes run the program")});
+  // A step that overlaps others gets none by such a number (22.05). NVIDIA's driver shows them all the same,
+  // AMD's does not.
+  const bool none = counts_gpus_in_all(plan);
+  const bool counts = plan.gpu_type.empty() && !(none && plan.gpu_vendor == model::GpuVendor::amd);
+  lines.push_back(
+      Verbatim{render_block("spare_nodes", {{"nodes", std::to_string(layout.nodes)},
+                                            {"gpus", std::to_string(counts ? layout.gpus_held : 0)},
+                                            {"gpus_option", std::string(none ? "--gpus=0 " : "")},
+                                            {"again", starts_again_here(plan)},
+                                            {"requeues", requeues(plan)},
+                                            {"most", std::to_string(plan.requeue ? plan.requeue->most : 0)}}),
+               by_rule("the healthy ones of the job's nodes run the program")});
 }
 
 } // namespace
@@ -171,8 +173,8 @@ ScriptWords words_of_healthy(const model::Plan& plan) {
   if (layout.spare_nodes == 0) return {};
   ScriptWords words = literals({"--nodes=" + std::to_string(layout.nodes)});
   words.push_back(ScriptWord::expression("--nodelist=\"$run_nodes\""));
-  if (const auto total = all_gpus_option(plan, layout.nodes); !total.empty())
-    words.push_back(ScriptWord::literal(total));
+  if (counts_gpus_in_all(plan))
+    words.push_back(ScriptWord::literal("--gpus=" + std::to_string(layout.nodes * layout.gpus_per_node)));
   if (!plan.launcher.spawns)
     words.push_back(ScriptWord::literal("--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node)));
   return words;

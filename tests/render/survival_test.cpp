@@ -224,4 +224,8 @@ TEST_CASE("a job with spare nodes looks at all of them, and its step runs on tho
   CHECK(holds(again, "&& restart_here; then"));
   plan.requeue.reset();
   CHECK(test::script_faults(render::render_script(plan)) == "");
+  plan.directives.push_back({"--gpus", "24", {}}); // of all nodes: the steps have fewer
+  const auto counted = render::render_script(plan);
+  CHECK(holds(counted, " --nodelist=\"$run_nodes\" --gpus=16 "));
+  CHECK(holds(counted, " --gpus=0 --cpu-bind=none --overlap "));
 }
