@@ -251,7 +251,7 @@ class Lab:
             tell("scancel", job.number)
             tell("scancel", "--signal=KILL", job.number)
             time.sleep(15)
-        seen = Outcome(wrong=wrong, code=job.code(self.hpcml), cause=cause, patience=patience,
+        seen = Outcome(wrong=wrong, code=None if wrong else job.code(self.hpcml), cause=cause, patience=patience,
                        requeues=int(job.told("Restarts") or 0), orphans=job.left(), final=job.out.final())
         if self.row.culprit:
             time.sleep(0.1)  # the last lines

@@ -58,7 +58,7 @@ def row(name, done, **more):
 def faults(wanted, seen, reference, at_most=AT_MOST):
     """What is not as the row says; empty: passed."""
     found = list(seen.wrong)
-    if wanted.code is not None and seen.code != wanted.code:
+    if wanted.code is not None and seen.code != wanted.code and (seen.code is not None or not found):
         found.append(f"exit code {seen.code}, not {wanted.code}")
     if wanted.culprit and not seen.line:
         found.append("nobody was named on standard error")
