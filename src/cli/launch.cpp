@@ -252,8 +252,10 @@ void add_launch(CLI::App& app, Context& context, int& exit_code) {
   command->footer(k_launch_footer);
   auto flags = std::make_shared<LaunchFlags>();
   add_flags(*command, *flags);
-  command->callback(
-      [command, flags, &context, &exit_code] { exit_code = run_flags(*command, *flags, context); });
+  command->callback([command, flags, &context, &exit_code] {
+    exit_code = run_flags(*command, *flags, context);
+    if (exit_code != k_ok) launch::let_last_words_arrive(context.env);
+  });
 }
 
 } // namespace hpcml::cli

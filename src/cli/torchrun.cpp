@@ -77,6 +77,7 @@ void add_torchrun(CLI::App& app, Context& context, int& exit_code) {
     const auto& words = context.argv;
     const auto name = std::find(words.begin(), words.end(), "torchrun");
     exit_code = run_torchrun(context, {name + 1, words.end()});
+    if (exit_code != k_ok) launch::let_last_words_arrive(context.env);
   });
 }
 

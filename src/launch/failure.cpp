@@ -2,6 +2,9 @@
 #include "launch/failure.hpp"
 
 #include <cerrno>
+#include <chrono>
+#include <sys/ioctl.h>
+#include <thread>
 #include <unistd.h>
 
 #include "hpcml/json_line.hpp"
@@ -72,6 +75,18 @@ std::string record_failure(const Failure& failure, const util::EnvSnapshot& env)
   const auto written =
       util::write_file(folder + "/" + record_name(failure, env), render_record(failure) + "\n");
   return written ? "" : "hpcml launch: " + written.error().what;
+}
+
+void let_last_words_arrive(const util::EnvSnapshot& env) {
+  constexpr auto k_way = std::chrono::milliseconds(300), k_look = std::chrono::milliseconds(5);
+  constexpr int k_most_looks = 200; // a reader that stalls keeps nobody
+  if (env.get_or("SLURM_STEP_ID", "").empty() || env.get_or("SLURM_PROCID", "").empty()) return;
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    int unread = 0;
+    for (int looks = 0; looks < k_most_looks && ::ioctl(fd, FIONREAD, &unread) == 0 && unread > 0; ++looks)
+      std::this_thread::sleep_for(k_look);
+  }
+  std::this_thread::sleep_for(k_way);
 }
 
 } // namespace hpcml::launch

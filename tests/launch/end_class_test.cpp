@@ -2,7 +2,10 @@
 // Why a run ended, as one word.
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <csignal>
+#include <sys/wait.h>
+#include <thread>
 
 #include "hpcml/exit_code.hpp"
 #include "launch/end_class.hpp"
@@ -81,4 +84,20 @@ TEST_CASE("launch's last word is its exit code, which is the program's, and why"
     CHECK(output.exit_code == 3);
     CHECK(output.err.ends_with("hpcml launch: the run ended with 3: program\n"));
   }
+}
+
+TEST_CASE("a task of Slurm's that ends badly waits until its last words are read") {
+  const auto is_there = [](pid_t pid) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+  };
+  Running task({"launch", "--", "/nowhere/a-program"}, step_environment(0, 1), true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(600)); // half of what it waits for a reader
+  CHECK(is_there(task.pid()));
+  std::string line;
+  do line = task.read_line();
+  while (!line.empty() && line.find("/nowhere/a-program") == std::string::npos);
+  CHECK_THAT(line, Contains("/nowhere/a-program"));
+  CHECK(task.wait() == 127);
 }

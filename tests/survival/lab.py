@@ -238,7 +238,7 @@ class Lab:
             if not os.path.exists("cause"):
                 return None
             with open("cause", encoding="utf-8") as file:
-                return float(file.read())
+                return float(file.read() or 0)  # 0: it is being written
         return until("the cause", find)
 
     def finish(self, job, cause=0.0, patience=0.0, limit=LONG):
