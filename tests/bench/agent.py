@@ -82,7 +82,7 @@ def known_everywhere(command):
     with tempfile.TemporaryDirectory() as folder:
         script = (f"trap 'date +%s.%N > {folder}/stopped.$RANK; exit 0' TERM; touch {folder}/up.$RANK;"
                   f"if test $RANK = 3; then while test $(ls {folder} | grep -c up) -lt 4; do sleep 0.1; done; sleep 1;"
-                  f"date +%s.%N > {folder}/failed; exit 1; fi; while :; do sleep 0.01; done")
+                  f"date +%s.%N > {folder}/failed; exit 1; fi; while test -d {folder}; do sleep 0.01; done")
         port = free_port()
         words = ["--nnodes", "4", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{port}", "--rdzv-id", "bench",
                  "--no-python", "/bin/sh", "-c", script]
