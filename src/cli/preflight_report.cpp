@@ -44,8 +44,8 @@ std::string render_culprit(const json& event) {
   std::string text = event.value("what", "the helper gave no reason");
   const auto next = event.value("next", "");
   if (!next.empty()) text += "\n  next: " + next;
-  if (const auto hosts = launch::guilty_hosts(event.dump(), event.value("event", "")); !hosts.empty())
-    text += "\n  if it stays there: --exclude=" + util::join(hosts, ",");
+  if (const auto hosts = launch::hosts_at_fault(event); !hosts.empty())
+    text += "\n  if it stays there: --exclude=" + util::join({hosts.begin(), hosts.end()}, ",");
   return text;
 }
 

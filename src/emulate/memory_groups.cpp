@@ -23,20 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* k_cannot_limit = "the memory of jobs cannot be limited: ";
 
-/// The folders of the group, each before the one that it is in.
-std::vector<fs::path> folders_of(const fs::path& group) {
-  std::vector<fs::path> folders;
-  std::error_code gone;
-  for (fs::directory_iterator entry(group, gone), end; !gone && entry != end; entry.increment(gone)) {
-    std::error_code ignored;
-    if (!fs::is_directory(fs::symlink_status(entry->path(), ignored))) continue;
-    const auto inner = folders_of(entry->path());
-    folders.insert(folders.end(), inner.begin(), inner.end());
-  }
-  folders.push_back(group);
-  return folders;
-}
-
 void end_processes_in(const fs::path& folder) {
   const auto text = util::read_file(folder / "cgroup.procs");
   if (!text) return;
@@ -69,12 +55,25 @@ util::Result<std::string> make_memory_group() {
   return folder;
 }
 
+std::vector<fs::path> folders_of_group(const fs::path& group) {
+  std::vector<fs::path> folders;
+  std::error_code gone;
+  for (fs::directory_iterator entry(group, gone), end; !gone && entry != end; entry.increment(gone)) {
+    std::error_code ignored;
+    if (!fs::is_directory(fs::symlink_status(entry->path(), ignored))) continue;
+    const auto inner = folders_of_group(entry->path());
+    folders.insert(folders.end(), inner.begin(), inner.end());
+  }
+  folders.push_back(group);
+  return folders;
+}
+
 void remove_memory_group(const std::string& group) {
   constexpr auto k_pause = std::chrono::milliseconds(5);
   constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
   if (group.empty()) return;
   for (unsigned round = 0; round < k_most; ++round) {
-    for (const auto& folder : folders_of(group))
+    for (const auto& folder : folders_of_group(group))
       if (::rmdir(folder.c_str()) != 0) end_processes_in(folder);
     if (::access(group.c_str(), F_OK) != 0) return;
     std::this_thread::sleep_for(k_pause);

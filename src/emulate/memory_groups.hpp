@@ -3,7 +3,9 @@
 // that the caller is in, so that its own limits go on to count, and gone with the sandbox.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "emulate/sandbox.hpp"
 #include "util/result.hpp"
@@ -15,6 +17,9 @@ util::Result<std::string> make_memory_group();
 
 /// Ends what still runs in the group and removes it with all that is in it. From outside of the sandbox.
 void remove_memory_group(const std::string& group);
+
+/// The folders of a group, each before the one that it is in.
+std::vector<std::filesystem::path> folders_of_group(const std::filesystem::path& group);
 
 /// A node's own part of the group, in which its jobs are.
 std::string node_memory_group(const std::string& group, const std::string& node);

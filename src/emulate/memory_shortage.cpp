@@ -16,6 +16,7 @@
 #include <tuple>
 #include <unistd.h>
 
+#include "emulate/memory_groups.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
@@ -51,23 +52,13 @@ unsigned long long read_number(const fs::path& path) {
   return util::parse_unsigned(util::trim(read_value(path))).value_or(0);
 }
 
-template <class Use> void for_each_folder(const fs::path& folder, Use use) {
-  use(folder);
-  std::error_code gone;
-  for (fs::directory_iterator entry(folder, gone), end; !gone && entry != end; entry.increment(gone)) {
-    std::error_code ignored;
-    if (fs::is_directory(fs::symlink_status(entry->path(), ignored))) for_each_folder(entry->path(), use);
-  }
-}
-
 /// What the kernel has killed in the folder and those in it; nothing where it does not count that.
 std::optional<unsigned long long> count_kills(const fs::path& folder) {
   std::optional<unsigned long long> kills;
-  for_each_folder(folder, [&](const fs::path& each) {
+  for (const auto& each : folders_of_group(folder))
     for (const auto& line : util::split(read_value(each / "memory.oom_control"), '\n'))
       if (line.starts_with("oom_kill "))
         kills = kills.value_or(0) + util::parse_unsigned(line.substr(9)).value_or(0);
-  });
   return kills;
 }
 
@@ -89,7 +80,7 @@ std::optional<MemoryUser> read_memory_user(pid_t pid) {
 /// The biggest process of the node's steps. Beside steps of srun's the batch script's waits for them.
 std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
   std::optional<MemoryUser> biggest;
-  for_each_folder(node_group, [&](const fs::path& folder) {
+  for (const auto& folder : folders_of_group(node_group)) {
     fs::path step;
     std::string job;
     for (auto at = folder; at != node_group; at = at.parent_path()) {
@@ -97,7 +88,7 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
       if (name.starts_with("step_")) step = at;
       if (name.starts_with("job_")) job = name.substr(4);
     }
-    if (step.empty()) return;
+    if (step.empty()) continue;
     for (const auto& line : util::split(read_value(folder / "cgroup.procs"), '\n')) {
       const auto pid = util::parse_unsigned(line);
       auto user = pid && *pid > 1 ? read_memory_user(static_cast<pid_t>(*pid)) : std::nullopt;
@@ -108,7 +99,7 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
       if (!biggest || std::tie(user->of_srun, user->pages) > std::tie(biggest->of_srun, biggest->pages))
         biggest = user;
     }
-  });
+  }
   return biggest;
 }
 

@@ -221,11 +221,9 @@ std::string slurm_conf(const Site& site, const ClusterLayout& layout, const Slur
 model::IdSet widen_to_sockets(const model::IdSet& cores, const model::CpuShape& cpu) {
   const unsigned per_socket = std::max(1U, cpu.cores / std::max(1U, cpu.sockets));
   model::IdSet wide;
-  for (unsigned core = 0; core < cpu.cores; ++core) {
-    const unsigned first = core - core % per_socket;
-    for (unsigned other = first; other < first + per_socket; ++other)
-      if (cores.contains(other)) wide.add(core);
-  }
+  for (unsigned core = 0; core < cpu.cores; ++core)
+    if (cores.contains(core))
+      for (unsigned i = 0; i < per_socket; ++i) wide.add(core - core % per_socket + i);
   return wide;
 }
 

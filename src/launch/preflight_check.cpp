@@ -55,15 +55,20 @@ Error preflight_verdict(const std::string& lines) {
   return verdict;
 }
 
-std::vector<std::string> guilty_hosts(const std::string& lines, std::string_view name) {
+std::set<std::string> hosts_at_fault(const nlohmann::json& event) {
   std::set<std::string> hosts;
-  for (const auto& line : util::split(lines, '\n')) {
-    const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (!object.is_object() || object.value("event", "") != name || object.value("phase", "") == "rendezvous")
-      continue;
-    for (const auto& host : object.value("hosts", std::vector<std::string>{}))
+  if (event.value("phase", "") != "rendezvous")
+    for (const auto& host : event.value("hosts", std::vector<std::string>{}))
       if (!host.empty()) hosts.insert(host);
-  }
+  return hosts;
+}
+
+std::vector<std::string> guilty_hosts(const std::string& lines) {
+  std::set<std::string> hosts;
+  for (const auto& line : util::split(lines, '\n'))
+    if (const auto event = nlohmann::json::parse(line, nullptr, false);
+        event.is_object() && event.value("event", "") == "culprit")
+      hosts.merge(hosts_at_fault(event));
   return {hosts.begin(), hosts.end()};
 }
 

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "launch/failure.hpp"
@@ -29,9 +30,11 @@ std::optional<std::string> find_torch_helper(const std::string& program);
 /// they say nothing.
 util::Error preflight_verdict(const std::string& lines);
 
-/// The hosts at fault that events of that name tell of, each once: "culprit" is said by rank 0, or by whoever
-/// it does not hear. A phase before the network was used blames none.
-std::vector<std::string> guilty_hosts(const std::string& lines, std::string_view name = "culprit");
+/// The hosts that an event finds at fault, each once. A phase before the network was used blames none.
+std::set<std::string> hosts_at_fault(const nlohmann::json& event);
+
+/// Those of all events "culprit" in the helper's lines, which rank 0 says, or whoever it does not hear.
+std::vector<std::string> guilty_hosts(const std::string& lines);
 
 /// What the helper's summary says for people, in one line; empty if there is none (only rank 0 has one).
 std::string preflight_success(const std::string& lines);

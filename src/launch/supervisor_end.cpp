@@ -121,6 +121,8 @@ void Supervisor::look_for_memory(const RankProcess& process) {
 }
 
 void Supervisor::say_class(const Outcome& outcome) {
+  // Slurm is asked by the first node alone: at the end of a wide job it would hear from all at once.
+  if (x_start_of_ranks.node->world.layout.node_rank != 0 && outcome.code == 128 + SIGTERM) return;
   const auto why = classify_end({.code = outcome.code,
                                  .signal = outcome.signal,
                                  .asked_to_save = x_saving,

@@ -224,6 +224,8 @@ Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launche
   };
   const bool once =
       std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; });
+  const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
+  const bool on_own_disks = !job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv);
   if (!launcher.by_srun())
     refuse(given.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
            "leave --spare-nodes out; --requeue --retry-on node leaves a bad node out at the next start");
@@ -239,12 +241,9 @@ Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launche
     refuse(job.body ? "the old script's own commands run on all nodes of the job"
                     : "a step that runs once runs on the job's first node, which may be the one left out",
            "leave --spare-nodes out");
-  else if (!job.stage.empty() || job.wheelhouse || given.job.conda || given.job.venv) {
-    const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
-    if (!job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv))
-      refuse("what is on each node's own disk would be missing on the spare ones",
-             "leave --spare-nodes out, or have the files on storage that all nodes share");
-  }
+  else if (on_own_disks)
+    refuse("what is on each node's own disk would be missing on the spare ones",
+           "leave --spare-nodes out, or have the files on storage that all nodes share");
   return said;
 }
 

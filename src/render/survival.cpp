@@ -51,6 +51,13 @@ std::string bad_nodes_file(const model::Plan& plan) {
   return (folder.starts_with("/") ? "" : "$PWD/") + quote_word(folder) + "/" + name;
 }
 
+/// How often the job may be started again, those before it in its chain counted where the script counts them.
+std::string most_starts(const model::Plan& plan) {
+  if (!plan.requeue) return "0";
+  const auto& requeue = *plan.requeue;
+  return std::to_string(requeue.most + (leaves_out(plan) && requeue.chain ? requeue.chain->number : 0));
+}
+
 /// How the ranks are asked.
 void add_saving(const model::Plan& plan, ScriptLines& lines) {
   const auto& saving = *plan.saving;
@@ -88,8 +95,7 @@ void add_requeue(const model::Plan& plan, ScriptLines& lines) {
                              asked});
   }
   if (!requeue.requeues) return;
-  const unsigned inherited = leaves && requeue.chain ? requeue.chain->number : 0;
-  const auto most = std::to_string(requeue.most + inherited);
+  const auto most = most_starts(plan);
   if (leaves)
     lines.push_back(Verbatim{render_block("bad_nodes", {{"file", bad_nodes_file(plan)},
                                                         {"submit", quote_word(plan.submit_command.value)}}),
@@ -133,7 +139,7 @@ void add_spares(const model::Plan& plan, ScriptLines& lines) {
                                             {"gpus_option", std::string(none ? "--gpus=0 " : "")},
                                             {"again", starts_again_here(plan)},
                                             {"requeues", requeues(plan)},
-                                            {"most", std::to_string(plan.requeue ? plan.requeue->most : 0)}}),
+                                            {"most", most_starts(plan)}}),
                by_rule("the healthy ones of the job's nodes run the program")});
 }
 

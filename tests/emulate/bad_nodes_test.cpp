@@ -37,11 +37,7 @@ void generate(const Cluster& cluster, const std::vector<std::string>& flags,
                                   "10",     "--requeue", "--retry-on",      "node", "--log-dir",
                                   "logs",   "--output",  "job.out",         "-o",   "job.sh"};
   all.insert(all.end(), flags.begin(), flags.end());
-  all.insert(all.end(), {"--", "python3", "train.py"});
-  all.insert(all.end(), words.begin(), words.end());
-  const auto made = cluster.generate(all);
-  INFO(made.err);
-  REQUIRE(made.exit_code == 0);
+  cluster.generate_training(all, words);
 }
 
 } // namespace

@@ -33,6 +33,14 @@ util::ProcessOutput Cluster::generate(const std::vector<std::string>& arguments)
   return *result;
 }
 
+void Cluster::generate_training(std::vector<std::string> flags, const std::vector<std::string>& words) const {
+  flags.insert(flags.end(), {"--", "python3", "train.py"});
+  flags.insert(flags.end(), words.begin(), words.end());
+  const auto made = generate(flags);
+  INFO(made.err);
+  REQUIRE(made.exit_code == 0);
+}
+
 util::ProcessOutput Cluster::run_job(const std::string& directives, const std::string& body) const {
   std::string script = "#!/bin/bash\n";
   for (const auto& directive : util::split(directives, ' ')) script += "#SBATCH " + directive + "\n";

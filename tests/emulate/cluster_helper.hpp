@@ -21,6 +21,8 @@ public:
   util::ProcessOutput run(const std::string& script) const;
   /// `hpcml gen ARGUMENTS` in the folder, outside any cluster.
   util::ProcessOutput generate(const std::vector<std::string>& arguments) const;
+  /// `hpcml gen FLAGS -- python3 train.py WORDS`, which has to succeed.
+  void generate_training(std::vector<std::string> flags, const std::vector<std::string>& words) const;
   /// The text of slurm.out and of what the command printed, after `sbatch -W` of a script with these
   /// directives and body.
   util::ProcessOutput run_job(const std::string& directives, const std::string& body) const;

@@ -46,11 +46,7 @@ void generate(const Cluster& cluster, const SharedFolder& folder, const std::str
       "1m",        "--requeue", "--checkpoint-dir", folder.path(), "--output", name + ".out", "-o",
       name + ".sh"};
   all.insert(all.end(), flags.begin(), flags.end());
-  all.insert(all.end(), {"--", "python3", "train.py"});
-  all.insert(all.end(), words.begin(), words.end());
-  const auto made = cluster.generate(all);
-  INFO(made.err);
-  REQUIRE(made.exit_code == 0);
+  cluster.generate_training(all, words);
 }
 
 /// Shell functions: `hear FILE TEXT` waits for a line, `ended JOB` for the end of a job.

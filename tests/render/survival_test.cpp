@@ -222,6 +222,10 @@ TEST_CASE("a job with spare nodes looks at all of them, and its step runs on tho
   const auto again = render::render_script(plan);
   CHECK(test::script_faults(again) == "");
   CHECK(holds(again, "&& restart_here; then"));
+  plan.requeue->most = 2;
+  plan.requeue->chain = model::ChainLink{"7", 4}; // whose starts count already
+  for (const char* bound : {"((HPCML_RESTART_COUNT < 6)) || return 1", "of at most 6 times"})
+    CHECK(holds(render::render_script(plan), bound));
   plan.requeue.reset();
   CHECK(test::script_faults(render::render_script(plan)) == "");
   plan.directives.push_back({"--gpus", "24", {}}); // of all nodes: the steps have fewer
