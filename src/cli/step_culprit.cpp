@@ -6,6 +6,7 @@
 #include <csignal>
 #include <utility>
 
+#include "launch/end_class.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -51,9 +52,8 @@ std::optional<int> code_of(std::string_view how, bool early) {
 } // namespace
 
 void CulpritSearch::read(std::string_view text) {
-  if (is_settled()) return;
   constexpr std::size_t k_longest = 4096; // srun's own lines are short
-  for (auto end = text.find('\n'); end != std::string_view::npos && !is_settled(); end = text.find('\n')) {
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
     x_rest += text.substr(0, std::min(end, k_longest));
     read_line(x_rest);
     x_rest.clear();
@@ -64,6 +64,8 @@ void CulpritSearch::read(std::string_view text) {
 
 void CulpritSearch::read_line(std::string_view line) {
   constexpr std::string_view k_start = "srun: error: ";
+  if (const auto said = launch::read_class(line)) x_said = said;
+  if (x_found && x_found->out_of_memory) return;
   // "srun: launch/slurm: _step_signal: Terminating StepId=1.0", "srun: Job step aborted: Waiting up to 32 s";
   // "slurmstepd: error: *** STEP 1.0 ON nid000001 CANCELLED AT …", also of JOB
   if ((line.starts_with("srun: ") && (line.find("Terminating ") != std::string_view::npos ||

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "model/retry_classes.hpp"
+
 namespace hpcml::cli {
 
 /// A task, or several that ended alike at once.
@@ -26,13 +28,15 @@ public:
   /// The first task that failed by itself; where one ran out of memory, that, for it is why others fail.
   /// Nothing where srun tells of none.
   const std::optional<StepCulprit>& found() const { return x_found; }
+  /// Why the last run ended badly, where `hpcml launch` has said it.
+  const std::optional<model::FailureClass>& said() const { return x_said; }
 
 private:
   void read_line(std::string_view line);
-  bool is_settled() const { return x_found && x_found->out_of_memory; }
   std::string x_rest;  ///< a line that has no end yet
   bool x_early = true; ///< srun has told of no task's end, and nobody ends the step
   std::optional<StepCulprit> x_found;
+  std::optional<model::FailureClass> x_said;
 };
 
 } // namespace hpcml::cli

@@ -119,6 +119,7 @@ private:
   bool copy_log();
   void finish_log();
   void name_culprit();
+  void name_class();
   std::chrono::milliseconds interval() const;
 
   const RunningJob& x_job;
@@ -132,6 +133,7 @@ private:
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
   unsigned x_failures = 0;
   int x_code = 0;
+  std::optional<model::FailureClass> x_class; // why it ended badly, as far as Slurm tells
 };
 
 /// Often at first, when most happens; a job that waits for hours is asked after twice a minute.
@@ -161,6 +163,7 @@ Watch::Outlook Watch::judge(const std::vector<JobRecord>& records) {
   tell(job);
   if (job.phase() == JobPhase::ended) {
     x_code = slurm::exit_code_of(job);
+    x_class = slurm::class_of_end(job);
     return Outlook::done;
   }
   if (job.phase() != JobPhase::waiting || !slurm::explain_reason(job.reason).hopeless) return Outlook::open;
@@ -183,8 +186,10 @@ Watch::Outlook Watch::judge_array(const std::vector<JobRecord>& records) {
         !x_ended.emplace(task.array_tasks, slurm::exit_code_of(task)).second)
       continue;
     x_changed = Clock::now();
+    const auto why = slurm::class_of_end(task);
     x_screen.note("task " + task.array_tasks + " of job " + x_job.id + " " +
-                  slurm::describe_job(task, local_time()) + (task.log.empty() ? "" : "; log " + task.log));
+                  slurm::describe_job(task, local_time()) + (why ? " (" + model::word_of(*why) + ")" : "") +
+                  (task.log.empty() ? "" : "; log " + task.log));
   }
   for (const auto& [task, code] : x_ended) x_code = std::max(x_code, code);
   if (running + waiting == 0) return Outlook::done;
@@ -246,6 +251,18 @@ void Watch::name_culprit() {
   x_code = culprit->exit_code;
 }
 
+/// The word of launch, which has seen it, before that of Slurm, which knows what ended the whole job.
+void Watch::name_class() {
+  if (x_culprit.found() && x_culprit.found()->out_of_memory && x_code != 0)
+    x_class = model::FailureClass::out_of_memory;
+  else if (x_class == model::FailureClass::program && x_code == k_cannot_set_up)
+    x_class = model::FailureClass::launcher;
+  if (x_culprit.said() && (!x_class || x_class == model::FailureClass::program)) x_class = x_culprit.said();
+  if (x_class)
+    x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " +
+                  model::word_of(*x_class));
+}
+
 /// What the nodes wrote last may reach this machine a moment after the job's end.
 void Watch::finish_log() {
   for (int quiet = 0; quiet < 4 && g_stopped == 0; ++quiet) {
@@ -269,6 +286,7 @@ std::optional<int> Watch::run() {
       if (outlook == Outlook::done && !x_job.array) {
         finish_log();
         name_culprit();
+        name_class();
       }
       if (outlook != Outlook::open) return x_code;
       next = Clock::now() + interval();

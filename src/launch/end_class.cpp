@@ -12,6 +12,8 @@ namespace {
 
 using model::FailureClass;
 
+constexpr std::string_view k_run_ended = "hpcml launch: the run ended with ";
+
 bool is_time_over(const util::EnvSnapshot& env, std::chrono::system_clock::time_point now) {
   const auto end = util::parse_unsigned(env.get_or("SLURM_JOB_END_TIME", ""));
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
@@ -47,7 +49,17 @@ std::optional<FailureClass> classify_end(const RunEnd& end, const util::EnvSnaps
 }
 
 std::string describe_class(int code, FailureClass why) {
-  return "hpcml launch: the run ended with " + std::to_string(code) + ": " + model::word_of(why);
+  return std::string(k_run_ended) + std::to_string(code) + ": " + model::word_of(why);
+}
+
+std::optional<FailureClass> read_class(std::string_view line) {
+  const auto begin = line.find(k_run_ended);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const auto said = line.substr(begin + k_run_ended.size());
+  const auto colon = said.find(": ");
+  if (colon == std::string_view::npos || !util::parse_unsigned(said.substr(0, colon))) return std::nullopt;
+  const auto word = model::parse_word<FailureClass>(util::trim(said.substr(colon + 2)));
+  return word ? std::optional(*word) : std::nullopt;
 }
 
 } // namespace hpcml::launch

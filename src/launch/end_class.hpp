@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "launch/request.hpp"
 #include "model/retry_classes.hpp"
@@ -33,5 +34,8 @@ std::optional<model::FailureClass> classify_end(const RunEnd& end, const util::E
 
 /// The last line on standard error of a run that ended badly.
 std::string describe_class(int code, model::FailureClass why);
+
+/// The class that such a line says, wherever it begins (`srun --label`); nothing in others.
+std::optional<model::FailureClass> read_class(std::string_view line);
 
 } // namespace hpcml::launch

@@ -264,6 +264,11 @@ std::optional<model::FailureClass> why_ended(const JobRecord& job) {
   return cancelled ? std::optional(FailureClass::user) : std::nullopt;
 }
 
+std::optional<model::FailureClass> class_of_end(const JobRecord& job) {
+  if (exit_code_of(job) == 0) return std::nullopt;
+  return why_ended(job).value_or(model::FailureClass::program);
+}
+
 int exit_code_of(const JobRecord& job) {
   if (job.state == "COMPLETED") return 0;
   if (job.exit_code != 0) return job.exit_code;

@@ -58,6 +58,9 @@ std::optional<long long> seconds_between(std::string_view from, std::string_view
 std::string describe_duration(long long seconds);
 /// Why Slurm ends the job, or has; nothing where the record does not tell.
 std::optional<model::FailureClass> why_ended(const JobRecord& job);
+/// The same of a job that has ended, whatever its end: `program` where Slurm has no other reason for its
+/// code.
+std::optional<model::FailureClass> class_of_end(const JobRecord& job);
 /// What a program that waited for the job should exit with: the job's own code, 128 + signal, 1 for an end by
 /// Slurm without one.
 int exit_code_of(const JobRecord& job);

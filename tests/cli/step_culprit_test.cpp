@@ -56,3 +56,21 @@ TEST_CASE("the task that failed by itself is found among those that srun ended")
       CHECK(found == row.found);
     }
 }
+
+TEST_CASE("the class of a run is that of launch's last word in the log, wherever its line begins") {
+  const auto said = [](std::string_view log) {
+    cli::CulpritSearch search;
+    search.read(log);
+    return search.said() ? model::word_of(*search.said()) : "none";
+  };
+  CHECK(said("epoch 1\nhpcml launch: the run ended with 139: program\n") == "program");
+  CHECK(said("0: hpcml launch: the run ended with 3: program\n0: hpcml launch: the run ended with 125: "
+             "node\n") == "node");
+  CHECK(said("hpcml launch: the run ended with 3: prog") == "none");
+  CHECK(said("hpcml launch: the run ended with it: program\nhpcml launch: the run ended with 3: luck\n") ==
+        "none");
+  // Behind a task that ran out of memory it is read, too.
+  CHECK(
+      said("srun: error: n1: task 0: Out Of Memory\nhpcml launch: the run ended with 137: out-of-memory\n") ==
+      "out-of-memory");
+}

@@ -167,6 +167,7 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(holds(watch, "running on nid000001"));
   CHECK(holds(watch, "step 1\nstep 2\nstep 3\n"));
   CHECK(holds(watch, "job 2 failed: exit code 3\n"));
+  CHECK(holds(watch, "job 2 ended with 3: program\n"));
   CHECK(holds(watch, "code 3"));
   CHECK(watch.find('\r') == std::string::npos);
   CHECK(holds(said("record"), "TimeLimit=00:10:00"));
@@ -185,6 +186,7 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   const auto array = said("array");
   for (const char* task : {"task 0 ", "task 1 ", "task 2 "}) CHECK(holds(array, task));
   CHECK(holds(array, "log-7_2.out"));
+  CHECK(holds(array, "exit code 1 (program); log "));
   CHECK(holds(array, "code 1"));
   CHECK(holds(said("detach"), "detached: job "));
   CHECK(holds(said("detach"), "code 130"));

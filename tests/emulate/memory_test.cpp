@@ -89,7 +89,8 @@ TEST_CASE("a job that runs out of memory is told so by submit --watch and by why
                   "--output job.out -- python3 rank.py > /dev/null; echo code $?; hpcml why job.out");
   INFO(result.err << result.out << cluster.read("job.out"));
   CHECK_THAT(result.out, Contains("code 137\n"));
-  CHECK_THAT(result.err, Contains("task 1 on node002 was killed: Out Of Memory"));
+  CHECK_THAT(result.err, Contains("task 1 on node002 was killed: Out Of Memory") &&
+                             Contains("job 1 ended with 137: out-of-memory\n"));
   CHECK_THAT(result.out, Contains("a process used more memory than the job has: more --mem"));
   CHECK(test::holds(cluster.read("job.out"), "the run ended with 137: out-of-memory") == agent);
 }

@@ -101,6 +101,21 @@ TEST_CASE("a job's end gives the exit code that a program waiting for it returns
   CHECK(exit_code_of(ended("NODE_FAIL", 0, 0)) == 1);
 }
 
+TEST_CASE("each bad end of a job has a class, and a good one has none") {
+  const auto why = [](const JobRecord& job) {
+    const auto word = class_of_end(job);
+    return word ? hpcml::model::word_of(*word) : "none";
+  };
+  CHECK(why(ended("COMPLETED", 0, 0)) == "none");
+  CHECK(why(ended("FAILED", 3, 0)) == "program");
+  CHECK(why(ended("FAILED", 0, 9)) == "program");
+  CHECK(why(ended("OUT_OF_MEMORY", 0, 125)) == "out-of-memory");
+  CHECK(why(ended("TIMEOUT", 0, 0)) == "time-limit");
+  CHECK(why(ended("CANCELLED", 0, 15)) == "user");
+  CHECK(why(ended("PREEMPTED", 0, 15)) == "preempted");
+  CHECK(why(ended("NODE_FAIL", 0, 0)) == "node");
+}
+
 TEST_CASE("why Slurm ended a job is read from its record, while it ends and after") {
   const auto why = [](const std::string& text) {
     const auto records = read_job_records("JobId=3 JobName=a\n   " + text + "\n");
