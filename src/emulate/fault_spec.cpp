@@ -239,12 +239,14 @@ std::string describe_faults() {
 
 unsigned choose_node_timeout(const std::vector<ClusterFault>& faults) {
   constexpr unsigned k_soon = 10, k_never = 600;
+  constexpr seconds k_of_sites{300}; // the SlurmdTimeout of Slurm's own, and of most sites
   unsigned timeout = k_never;
   seconds longest_cut{0};
   for (const auto& fault : faults) {
-    if (fault.kind == FaultKind::node_down) timeout = k_soon;
-    if (fault.kind == FaultKind::link_cut && fault.until)
-      longest_cut = std::max(longest_cut, *fault.until - fault.from);
+    const bool cut = fault.kind == FaultKind::link_cut;
+    const bool whole_in_time = cut && fault.until && *fault.until - fault.from < k_of_sites;
+    if (fault.kind == FaultKind::node_down || (cut && !whole_in_time)) timeout = k_soon;
+    if (whole_in_time) longest_cut = std::max(longest_cut, *fault.until - fault.from);
   }
   return timeout == k_never ? timeout
                             : std::min(k_never, timeout + static_cast<unsigned>(longest_cut.count()));

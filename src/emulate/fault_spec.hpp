@@ -62,8 +62,9 @@ bool needs_memory_limits(const std::vector<ClusterFault>& faults);
 /// The forms that can be written, with commas between them, for help and for what an error says.
 std::string describe_faults();
 
-/// How many seconds a node may be silent before its Slurm takes it for dead: few where a node is to die, more
-/// than a cut takes that it is to survive, 600 where no node dies (a laptop that sleeps must not lose them).
+/// How many seconds a node may be silent before its Slurm takes it for dead: few where a node is to die or is
+/// cut off for longer than Slurm waits at sites (5 minutes), more than a shorter cut takes, 600 where all
+/// nodes live (a laptop that sleeps must not lose them).
 unsigned choose_node_timeout(const std::vector<ClusterFault>& faults);
 
 /// "30 s", "2 min", "1 min 30 s".

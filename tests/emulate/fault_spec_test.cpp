@@ -166,12 +166,17 @@ TEST_CASE("faults need nodes that run, and links to cut") {
         "--fault link-cut:2@3s: nodes on this machine's loopback have no links\n");
 }
 
-TEST_CASE("Slurm gives up a silent node soon where one dies, but none whose cut ends") {
+TEST_CASE(
+    "Slurm gives up a silent node soon where one dies or stays cut off, but none whose cut ends in time") {
   CHECK(choose_node_timeout(parse({}).faults) == 600);
   CHECK(choose_node_timeout(parse({"link-cut:2@1s..9s"}).faults) == 600);
   const auto soon = choose_node_timeout(parse({"node-down:2@3s"}).faults);
   CHECK(soon <= 10);
   CHECK(choose_node_timeout(parse({"node-down:2@3s", "link-cut:1@1s..21s"}).faults) == soon + 20);
+  CHECK(choose_node_timeout(parse({"link-cut:2@1s"}).faults) == soon);
+  CHECK(choose_node_timeout(parse({"link-cut:2@1s..5m1s"}).faults) == soon);
+  CHECK(choose_node_timeout(parse({"link-cut:2@1s..5m"}).faults) == 600);
+  CHECK(choose_node_timeout(parse({"link-cut:2@1s", "link-cut:1@1s..21s"}).faults) == soon + 20);
 }
 
 TEST_CASE("times are said in seconds and minutes") {
