@@ -6,7 +6,9 @@
 
 #include "agent/agent_loop.hpp"
 #include "launch/failure.hpp"
+#include "launch/reach_srun.hpp"
 #include "launch/supervisor.hpp"
+#include "store/client.hpp"
 
 namespace hpcml::agent {
 
@@ -43,7 +45,12 @@ launch::Outcome run(const AgentRequest& request, const launch::Surroundings& her
   auto met = meet_agents(request, here, world, run_id, [] { return find_request_to_end() != 0; });
   if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
   if (!met) return fail("agents", met.error());
-  return AgentLoop(request, here, world, std::move(*met), std::move(*folder), run_id, mask).run();
+  AgentLoop loop(request, here, world, std::move(*met), std::move(*folder), run_id, mask);
+  const auto outcome = loop.run();
+  const auto lost = store::parse_place(loop.lost_place());
+  if (lost && outcome.signal == 0)
+    launch::wait_until_srun_is_reached(here.env, lost->second, [] { return find_request_to_end() != 0; });
+  return outcome;
 }
 
 } // namespace

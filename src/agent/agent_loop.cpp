@@ -58,6 +58,10 @@ launch::Outcome AgentLoop::run() {
   return *x_end;
 }
 
+std::string AgentLoop::lost_place() const {
+  return x_met.link->fault().empty() ? std::string() : x_met.link->place();
+}
+
 /// Why the run ended: the last line on standard error where it ended badly, once for all nodes.
 std::optional<model::FailureClass> AgentLoop::tell_class() const {
   const bool of_rank = x_failure && !x_failure->of_launcher;
@@ -83,12 +87,15 @@ int AgentLoop::wait_milliseconds() const {
   return static_cast<int>(std::clamp<long long>(left, 0, 60000));
 }
 
+/// The process that joins the agents is the first node's own; for the others it is that node that they lack.
+int AgentLoop::code_of_lost_line() const { return x_met.leads ? k_cannot_set_up : k_nodes_missing; }
+
 /// Between attempts. Signals that come meanwhile are told as those that come to ranks.
 void AgentLoop::wait_for_order() {
   if (auto order = x_met.link->take()) return obey(*order);
   if (const auto fault = x_met.link->fault(); !fault.empty()) {
     if (x_signal == 0) launch::narrate("hpcml agent: " + fault);
-    x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : k_cannot_set_up, x_signal};
+    x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
     return;
   }
   const bool writes = x_met.link->wants_to_write();
@@ -240,7 +247,7 @@ void AgentLoop::start(const Order& order) {
   if (overseer.signal != 0) x_signal = overseer.signal, x_leaving = Clock::now();
   if (overseer.end) return end(*overseer.end);
   if (overseer.line_lost) {
-    x_end = x_signal != 0 ? outcome_of_signal(x_signal) : launch::Outcome{k_cannot_set_up, 0};
+    x_end = x_signal != 0 ? outcome_of_signal(x_signal) : launch::Outcome{code_of_lost_line(), 0};
     return;
   }
   x_told_failure = x_told_failure || overseer.told_failure;

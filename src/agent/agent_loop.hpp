@@ -31,6 +31,9 @@ public:
   /// Obeys orders until the last one.
   launch::Outcome run();
 
+  /// Where the agents met, "ADDRESS:PORT", once this one has lost its line to there; else empty.
+  std::string lost_place() const;
+
 private:
   using Clock = std::chrono::steady_clock;
 
@@ -42,6 +45,7 @@ private:
   void start(const Order& order);
   void end(const Order& order);
   launch::Outcome outcome_of_signal(int signal) const;
+  int code_of_lost_line() const;
   std::optional<model::FailureClass> tell_class() const;
   void note_bad_node(const std::string& node, const std::string& why);
   void note_lost(const Order& order);

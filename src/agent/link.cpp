@@ -44,6 +44,7 @@ public:
   bool wants_to_write() const override { return false; }
   std::optional<Time> due() const override { return x_orders.empty() ? x_tick : Clock::now(); }
   std::string fault() const override { return {}; }
+  std::string place() const override { return {}; }
 
 private:
   static constexpr AgentId k_self = 1;
@@ -83,6 +84,7 @@ public:
     return (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
            (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ") has gone";
   }
+  std::string place() const override { return x_client.place(); }
 
 private:
   store::Client x_client;

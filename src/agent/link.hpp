@@ -32,6 +32,8 @@ public:
   virtual std::optional<Time> due() const = 0;
   /// Why there is no line any more; empty while there is.
   virtual std::string fault() const = 0;
+  /// "ADDRESS:PORT" of the other end; empty: it is in this process.
+  virtual std::string place() const = 0;
 };
 
 /// To a conductor of its own: the run has one node.

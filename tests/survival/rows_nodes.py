@@ -55,14 +55,15 @@ def cut_early(lab):
     return lab.finish(job, cause, patience=20)
 
 
-@row("link cut in the training", "the second node's links are cut, and stay so; agents, --requeue, a spare node", nodes=4,
-     emulate=("--fault", "link-cut:2@12s", "--fault", "node-down:4@9h"), requeues=1, equal=True, culprit="node002",
-     knowable="when Slurm gives the node up (SlurmdTimeout)", waits=120)
+@row("link cut in the training", "the second node's links are cut, and whole again when Slurm has long given it up; agents, --requeue, a spare node", nodes=4,
+     emulate=("--fault", "link-cut:2@12s..5m20s"), requeues=1, equal=True, culprit="node002", knowable="when Slurm gives the node up (SlurmdTimeout)", waits=340)
 def cut_late(lab):
     job = survivor(lab, "0.8")
     job.trains()
     lab.fault_said("node002's links are cut")
-    return lab.finish(job, given_up("node002") - 1)
+    gone = given_up("node002") - 1
+    lab.fault_said("node002's links are whole again", 400)  # what is left on a node that nobody reaches ends then
+    return lab.finish(job, gone)
 
 
 @row("link cut for 100 s", "the second node's links are cut for 100 s, whole before Slurm gives the node up; agents, no requeue", code=1,
@@ -70,7 +71,7 @@ def cut_late(lab):
 def cut_long(lab):
     job = lab.agent_job(words=["--pause", "0.8"])
     job.trains()
-    return lab.finish(job, lab.fault_said("node002's links are cut"), patience=30, limit=150)
+    return lab.finish(job, lab.fault_said("node002's links are cut"), patience=30, limit=200)
 
 
 @row("link cut for a while", "the second node's links are cut for 5 s in the training, and whole again; agents", emulate=("--fault", "link-cut:2@12s..17s"), equal=True,
