@@ -100,10 +100,13 @@ std::vector<std::string> choose_command(const Context& context, const emulate::N
 
 /// What keeps records of jobs, where it is wanted; false, and said, where this machine lacks it.
 bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
-  if (options.accounts.empty() && !options.accounting) return true;
+  const bool asked = !options.accounts.empty() || options.accounting;
+  if (!asked && !emulate::needs_accounting(run.faults)) return true;
   const auto accounting = emulate::find_accounting(run.env);
   if (!accounting) {
-    print_error(accounting.error(), context.colour);
+    print_error(asked ? accounting.error()
+                      : util::with_context(accounting.error(), "--fault: QoS decide who is preempted"),
+                context.colour);
     return false;
   }
   run.accounts = options.accounts;

@@ -46,8 +46,6 @@ bool is_usual(const model::Site& site, const model::Qos& qos) {
          std::find(qos.partitions.begin(), qos.partitions.end(), usual->name) != qos.partitions.end();
 }
 
-constexpr const char* k_first_qos = "normal"; // every slurmdbd has it
-
 } // namespace
 
 std::string database_socket(const std::string& state_dir) { return state_dir + "/accounting/socket"; }
@@ -113,10 +111,10 @@ std::vector<std::vector<std::string>> make_accounting_entries(const model::Site&
                                                               const std::vector<std::string>& accounts,
                                                               const std::string& user) {
   std::vector<std::vector<std::string>> entries;
-  std::vector<std::string> names = {k_first_qos};
+  std::vector<std::string> names = {k_usual_qos};
   std::string usual;
   for (const auto& qos : site.qos) {
-    const bool there = qos.name == k_first_qos;
+    const bool there = qos.name == k_usual_qos;
     auto entry = there ? std::vector<std::string>{"modify", "qos", "where", "name=" + qos.name, "set"}
                        : std::vector<std::string>{"add", "qos", "name=" + qos.name};
     for (auto& word : limits_of(qos)) entry.push_back(std::move(word));

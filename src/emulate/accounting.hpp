@@ -14,6 +14,9 @@ namespace hpcml::emulate {
 /// slurmdbd's port, on the login node's own network.
 inline constexpr unsigned k_accounting_port = 6819;
 
+/// The QoS of jobs that nothing gives another one; every slurmdbd has it.
+inline constexpr const char* k_usual_qos = "normal";
+
 /// The socket through which slurmdbd reaches its database; nothing else does.
 std::string database_socket(const std::string& state_dir);
 /// The database's words, for a folder `accounting` below the state directory; slurmdbd is its only user.

@@ -13,6 +13,7 @@
 #include "emulate/accounting.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/memory_groups.hpp"
+#include "emulate/preemption.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "util/file.hpp"
@@ -221,15 +222,17 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
 util::Status enter_accounts(const Sandbox& sandbox, const ClusterRun& run, const std::string& user,
                             const std::vector<Daemon>& daemons) {
   const std::string& state_dir = sandbox.state_dir();
-  auto known = wait_until(
+  TRY_DONE(wait_until(
       sandbox, daemons, "slurmctld knowing its slurmdbd", std::chrono::seconds(30), milliseconds(20), [&] {
         const auto kinds = ask_sacctmgr(run, state_dir, {"show", "tres", "format=type,name"});
         const auto port = ask_sacctmgr(run, state_dir, {"show", "cluster", "format=controlport"});
         return kinds && kinds->out.find("gres|gpu") != std::string::npos && port &&
                util::trim(port->out) != "0";
-      });
-  if (!known) return known;
-  for (const auto& words : make_accounting_entries(*run.site, run.accounts, user)) {
+      }));
+  auto entries = make_accounting_entries(*run.site, run.accounts, user);
+  const auto more = make_preemption_entries(*run.site, run.faults, !run.accounts.empty());
+  entries.insert(entries.end(), more.begin(), more.end());
+  for (const auto& words : entries) {
     const auto done = ask_sacctmgr(run, state_dir, words);
     if (!done || done->exit_code != 0)
       return util::Error{"sacctmgr " + util::join(words, " ") + ": " +

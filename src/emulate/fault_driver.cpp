@@ -113,8 +113,7 @@ private:
   util::Result<std::string> preempt(const ClusterFault& fault, bool begins) {
     if (begins) {
       TRY(x_preempting, submit_preempting_job(x_sandbox, x_run));
-      return "a job that goes before all others takes all nodes; what runs there is " +
-             std::string(preempt_words(fault.way).done);
+      return describe_preemption(*x_run.site, fault);
     }
     if (x_preempting.empty()) return util::Error{"there is no job that could end", {}};
     TRY_DONE(end_preempting_job(x_run, x_sandbox, std::exchange(x_preempting, {})));

@@ -43,6 +43,9 @@ const FaultRow* find_row(std::string_view name) {
 constexpr unsigned k_slowest = 10000;
 constexpr seconds k_preemption{30}; ///< how long the nodes are taken where that is not said
 
+/// Until the nodes are free: Slurm looks twice a minute whether a grace is over.
+seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + seconds(30); }
+
 // The first is meant where none is said.
 constexpr PreemptWords k_ways[] = {
     {PreemptWay::requeue, "requeue", "requeued", "REQUEUE"},
@@ -50,11 +53,15 @@ constexpr PreemptWords k_ways[] = {
     {PreemptWay::suspend, "suspend", "suspended", "SUSPEND,GANG"},
 };
 
+constexpr std::string_view k_by_qos = "qos"; ///< before a way: "qos", "qos-cancel"
+
 std::string describe_ways() {
   std::vector<std::string> forms;
   for (const auto& row : k_ways)
     forms.push_back("preempt" + (row.way == k_ways[0].way ? "" : std::string(":") + row.asked) +
                     "@40s (they are " + row.done + ")");
+  forms.emplace_back("preempt:qos@40s or preempt:qos-cancel@40s (QoS decide)");
+  forms.emplace_back("preempt:cancel:20s@40s (20 s after their SIGTERM)");
   return util::join(forms, ", ");
 }
 
@@ -116,15 +123,30 @@ private:
     x_fault.factor = static_cast<unsigned>(*number);
   }
 
-  void take_way(std::vector<std::string>& words) {
-    if (words.size() < 2) return;
-    const std::string word = words[1];
-    words.erase(words.begin() + 1);
+  /// "cancel", "qos", "qos-cancel"; false: it is none of them.
+  bool read_way(std::string_view word) {
+    x_fault.by_qos = word == k_by_qos || word.starts_with(std::string(k_by_qos) + "-");
+    if (word == k_by_qos) return true;
+    if (x_fault.by_qos) word.remove_prefix(k_by_qos.size() + 1);
     const auto way = std::find_if(std::begin(k_ways), std::end(k_ways),
                                   [&](const auto& row) { return row.asked == word; });
-    if (way == std::end(k_ways))
-      return refuse("jobs are not preempted by \"" + word + "\"", "write one of " + describe_ways());
-    x_fault.way = way->way;
+    if (way != std::end(k_ways)) x_fault.way = way->way;
+    return way != std::end(k_ways);
+  }
+
+  /// The way and the grace between kind and time; each may be missing.
+  void take_way(std::vector<std::string>& words) {
+    const std::vector<std::string> said(words.begin() + 1, words.end());
+    words.resize(1);
+    for (std::size_t i = 0; i < said.size(); ++i) {
+      const auto grace = parse_time(said[i]);
+      if (grace && i + 1 == said.size())
+        x_fault.grace = *grace;
+      else if (i > 0 || !read_way(said[i]))
+        return refuse("jobs are not preempted by \"" + said[i] + "\"", "write one of " + describe_ways());
+    }
+    if (x_fault.by_qos && !x_ground.networks)
+      refuse("QoS live in a slurmdbd, which needs a network of its own", "leave --shared-network out");
   }
 
   void read_node(const std::vector<std::string>& words) {
@@ -152,7 +174,7 @@ private:
     const auto from = parse_time(times.substr(0, dots));
     if (!from) return refuse("\"" + times.substr(0, dots) + "\" is no time", "write 30s, 2m or 1m30s");
     x_fault.from = *from;
-    if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption;
+    if (x_row->kind == FaultKind::preempt) x_fault.until = *from + k_preemption + lasting(x_fault.grace);
     if (dots == std::string::npos) return;
     if (x_row->no_end != nullptr) return refuse(x_row->no_end, like());
     const auto until = parse_time(times.substr(dots + 2));
@@ -229,6 +251,10 @@ bool needs_links(FaultKind kind) {
 bool needs_memory_limits(const std::vector<ClusterFault>& faults) {
   return std::any_of(faults.begin(), faults.end(),
                      [](const auto& fault) { return fault.kind == FaultKind::out_of_memory; });
+}
+
+bool needs_accounting(const std::vector<ClusterFault>& faults) {
+  return std::any_of(faults.begin(), faults.end(), [](const auto& fault) { return fault.by_qos; });
 }
 
 std::string describe_faults() {

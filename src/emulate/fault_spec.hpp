@@ -33,6 +33,9 @@ struct ClusterFault {
   unsigned node = 0;   ///< counted from 1; 0 where it is no node's
   unsigned factor = 1; ///< of a slow link: the link's speed divided by it is left
   PreemptWay way = PreemptWay::requeue;
+  bool by_qos = false; ///< the QoS of jobs decides who is preempted, not their partitions
+  std::chrono::seconds grace{
+      0}; ///< GraceTime of what is preempted: from its SIGTERM until it loses its nodes
   std::chrono::seconds from{0};
   std::optional<std::chrono::seconds> until; ///< none: it stays so, or is over at once
 };
@@ -58,6 +61,9 @@ bool needs_links(FaultKind kind);
 
 /// Whether one of them needs jobs whose memory is limited.
 bool needs_memory_limits(const std::vector<ClusterFault>& faults);
+
+/// Whether one of them needs a slurmdbd, where QoS live.
+bool needs_accounting(const std::vector<ClusterFault>& faults);
 
 /// The forms that can be written, with commas between them, for help and for what an error says.
 std::string describe_faults();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "emulate/accounting.hpp"
 #include "emulate/cluster_start.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
@@ -15,8 +16,9 @@ namespace hpcml::emulate {
 
 namespace {
 
-// job_submit.lua lets its jobs pass: the site has no such partition.
-constexpr const char* k_first_partition = "hpcml-preempt";
+// The partition, and the QoS, of the job that takes the others' nodes; the site has neither. job_submit.lua
+// lets the partition's jobs pass.
+constexpr const char* k_first = "hpcml-preempt";
 
 /// Whether a fault of these preempts jobs, and how.
 const ClusterFault* find_preemption(const std::vector<ClusterFault>& faults) {
@@ -39,6 +41,14 @@ util::Result<std::string> run_as_user(Sandbox& sandbox, const std::vector<std::s
   return std::string(util::trim(text));
 }
 
+std::string why_not_hint(const ClusterRun& run) {
+  std::string hint = "run again with --keep-logs DIR: slurmctld.log says why; let the fault last longer";
+  if (needs_accounting(run.faults))
+    hint +=
+        "; jobs of other QoS than " + util::join(list_preempted_qos(*run.site), ", ") + " keep their nodes";
+  return hint;
+}
+
 } // namespace
 
 std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
@@ -46,9 +56,50 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   if (fault == nullptr) return {};
   const bool suspends = fault->way == PreemptWay::suspend;
   const std::string mode = preempt_words(fault->way).slurm;
-  return "PreemptType=preempt/partition_prio\nPreemptMode=" + mode + "\nPartitionName=" + k_first_partition +
-         " Nodes=ALL PriorityTier=1000 PreemptMode=OFF MaxTime=UNLIMITED Hidden=YES" +
+  // The tier makes its job the first of those that wait, too, so that no other takes what becomes free.
+  return std::string("PreemptType=") + (fault->by_qos ? "preempt/qos" : "preempt/partition_prio") +
+         "\nPreemptMode=" + mode + "\nPartitionName=" + k_first + " Nodes=ALL PriorityTier=1000" +
+         (fault->by_qos ? "" : " PreemptMode=OFF") + " MaxTime=UNLIMITED Hidden=YES" +
          (suspends ? " OverSubscribe=FORCE:1" : "") + " State=UP\n";
+}
+
+std::string make_partition_grace(const std::vector<ClusterFault>& faults) {
+  const auto* fault = find_preemption(faults);
+  if (fault == nullptr || fault->by_qos || fault->grace.count() == 0) return {};
+  return " GraceTime=" + std::to_string(fault->grace.count());
+}
+
+std::vector<std::string> list_preempted_qos(const model::Site& site) {
+  std::vector<std::string> preemptible, all = {k_usual_qos};
+  for (const auto& qos : site.qos) {
+    if (qos.preemptible) preemptible.push_back(qos.name);
+    if (qos.name != k_usual_qos) all.push_back(qos.name);
+  }
+  return preemptible.empty() ? all : preemptible;
+}
+
+std::vector<std::vector<std::string>>
+make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>& faults, bool enforced) {
+  std::vector<std::vector<std::string>> entries;
+  const auto* fault = find_preemption(faults);
+  if (fault == nullptr || !fault->by_qos) return entries;
+  const auto preempted = util::join(list_preempted_qos(site), ",");
+  if (fault->grace.count() > 0)
+    entries.push_back({"modify", "qos", "where", "name=" + preempted, "set",
+                       "gracetime=" + std::to_string(fault->grace.count())});
+  entries.push_back({"add", "qos", std::string("name=") + k_first, "preempt=" + preempted});
+  if (enforced)
+    entries.push_back(
+        {"modify", "cluster", "where", "name=" + site.id, "set", std::string("qos+=") + k_first});
+  return entries;
+}
+
+std::string describe_preemption(const model::Site& site, const ClusterFault& fault) {
+  std::string text = "a job that goes before all others takes all nodes; what runs there ";
+  if (fault.by_qos) text += "with QoS " + util::join(list_preempted_qos(site), ", ") + " ";
+  text += std::string("is ") + preempt_words(fault.way).done;
+  if (fault.grace.count() > 0) text += " " + describe_seconds(fault.grace) + " after its SIGTERM";
+  return text;
 }
 
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
@@ -57,12 +108,20 @@ bool suspends_jobs(const std::vector<ClusterFault>& faults) {
 }
 
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run) {
-  TRY(const auto answer,
-      run_as_user(sandbox, {slurm_program(run, "sbatch"), "--parsable", "--chdir=/", "--output=/dev/null",
-                            std::string("--job-name=") + k_first_partition,
-                            std::string("--partition=") + k_first_partition,
-                            "--nodes=" + std::to_string(run.layout.nodes.size()), "--exclusive", "--mem=1",
-                            "--time=7-0", "--no-requeue", "--wrap=sleep infinity"}));
+  std::vector<std::string> words = {slurm_program(run, "sbatch"),
+                                    "--parsable",
+                                    "--chdir=/",
+                                    "--output=/dev/null",
+                                    std::string("--job-name=") + k_first,
+                                    std::string("--partition=") + k_first,
+                                    "--nodes=" + std::to_string(run.layout.nodes.size()),
+                                    "--exclusive",
+                                    "--mem=1",
+                                    "--time=7-0",
+                                    "--no-requeue",
+                                    "--wrap=sleep infinity"};
+  if (needs_accounting(run.faults)) words.push_back(std::string("--qos=") + k_first);
+  TRY(const auto answer, run_as_user(sandbox, words));
   if (util::parse_unsigned(answer)) return answer;
   return util::Error{"sbatch did not take the job that is to preempt the others: " + answer, {}};
 }
@@ -75,7 +134,7 @@ util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const s
   return util::Error{"Slurm has not started the job that was to preempt the others; its state was " +
                          (state ? std::string(util::trim(state->out)) : std::string("unknown")) +
                          (said.empty() ? "" : ", " + said),
-                     "run again with --keep-logs DIR: slurmctld.log says why; let the fault last longer"};
+                     why_not_hint(run)};
 }
 
 } // namespace hpcml::emulate

@@ -8,6 +8,7 @@
 #include "emulate/cluster_run.hpp"
 #include "emulate/fault_spec.hpp"
 #include "emulate/sandbox.hpp"
+#include "model/site.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::emulate {
@@ -19,6 +20,20 @@ std::string make_preemption_lines(const std::vector<ClusterFault>& faults);
 /// Whether jobs are suspended: Slurm does that only in partitions that share their nodes, and where it does
 /// not count memory, which suspended jobs keep.
 bool suspends_jobs(const std::vector<ClusterFault>& faults);
+
+/// " GraceTime=20" for the line of a partition whose jobs are preempted; empty where another thing decides.
+std::string make_partition_grace(const std::vector<ClusterFault>& faults);
+
+/// The QoS whose jobs are preempted where QoS decide: those that the profile calls preemptible, else all.
+std::vector<std::string> list_preempted_qos(const model::Site& site);
+
+/// What sacctmgr is told so that a QoS preempts those, one list of words each; empty where QoS do not decide.
+/// `enforced`: Slurm holds jobs to the QoS that they may have.
+std::vector<std::vector<std::string>>
+make_preemption_entries(const model::Site& site, const std::vector<ClusterFault>& faults, bool enforced);
+
+/// What happens when the fault begins, as a sentence.
+std::string describe_preemption(const model::Site& site, const ClusterFault& fault);
 
 /// Submits a job that wants all nodes; its number.
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run);

@@ -133,6 +133,7 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   else if (partition.slurm_exclusive.value_or(partition.exclusive))
     text += " OverSubscribe=EXCLUSIVE";
   if (options.enforced) text += deny_qos(site, partition);
+  text += make_partition_grace(options.faults);
   return text + " State=UP\n";
 }
 

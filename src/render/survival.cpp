@@ -168,6 +168,8 @@ ScriptLines make_survival(const model::Plan& plan) {
         Verbatim{render_block("run_step", {{"signal", std::string(model::k_limit_signal)},
                                            {"saves", plan.saving.has_value()},
                                            {"saves_and_requeues", plan.saving && requeues(plan)},
+                                           {"requeues", requeues(plan)},
+                                           {"retries_preempted", retries_preempted(plan)},
                                            {"again", starts_again_here(plan)},
                                            {"retries", retries(plan)}}),
                  by_rule("a shell hears no signal while it waits for a command in the foreground")});

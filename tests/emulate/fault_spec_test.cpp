@@ -59,6 +59,31 @@ TEST_CASE("a slow link says how much slower, a preemption how") {
   CHECK(describe_link_speed(10000) == "1 Mbit/s");
 }
 
+TEST_CASE("QoS decide about a preemption where that is said, and what is preempted may have a grace") {
+  const auto list = parse({"preempt:qos@40s"});
+  REQUIRE(complaints(list).empty());
+  CHECK(list.faults[0].by_qos);
+  CHECK(list.faults[0].way == PreemptWay::requeue);
+  CHECK(list.faults[0].grace == seconds(0));
+  CHECK(needs_accounting(list.faults));
+  const auto cancelled = parse({"preempt:qos-cancel:20s@1m"}).faults.at(0);
+  CHECK(cancelled.by_qos);
+  CHECK(cancelled.way == PreemptWay::cancel);
+  CHECK(cancelled.grace == seconds(20));
+  CHECK(cancelled.until == seconds(60 + 20 + 30 + 30)); // Slurm looks twice a minute whether a grace is over
+  CHECK(parse({"preempt:qos-suspend@1s"}).faults.at(0).way == PreemptWay::suspend);
+  const auto by_partition = parse({"preempt:1m@40s"}).faults;
+  CHECK_FALSE(by_partition.at(0).by_qos);
+  CHECK_FALSE(needs_accounting(by_partition));
+  CHECK(by_partition[0].grace == seconds(60));
+  FaultGround loopback;
+  loopback.nodes = 2;
+  loopback.networks = false;
+  CHECK(complaints(parse_faults({"preempt:qos@40s"}, loopback)) ==
+        "--fault preempt:qos@40s: QoS live in a slurmdbd, which needs a network of its own\n");
+  CHECK(complaints(parse_faults({"preempt@40s"}, loopback)).empty());
+}
+
 TEST_CASE("a job that is to run out of memory has its memory limited") {
   const auto faults = parse({"oom:2@30s", "node-down:1@1m"}).faults;
   REQUIRE(faults.size() == 2);
@@ -111,6 +136,11 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
       {"slow-link:2:x", "\"x\" does not say how much slower"},
       {"preempt", "when is not said"},
       {"preempt:kindly@3s", "jobs are not preempted by \"kindly\""},
+      {"preempt:qosy@3s", "jobs are not preempted by \"qosy\""},
+      {"preempt:qos-@3s", "jobs are not preempted by \"qos-\""},
+      {"preempt:qos-kindly@3s", "jobs are not preempted by \"qos-kindly\""},
+      {"preempt:cancel:soon@3s", "jobs are not preempted by \"soon\""},
+      {"preempt:20s:cancel@3s", "jobs are not preempted by \"20s\""},
   };
   std::vector<std::string> texts;
   for (const auto& one : cases) texts.emplace_back(one.text);
@@ -152,7 +182,8 @@ TEST_CASE("how jobs are preempted is called by one set of words") {
   CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptWay::requeue);
   CHECK(parse({"preempt:kindly@4s"}).errors.at(0).hint ==
         "write one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "
-        "preempt:suspend@40s (they are suspended)");
+        "preempt:suspend@40s (they are suspended), preempt:qos@40s or preempt:qos-cancel@40s (QoS decide), "
+        "preempt:cancel:20s@40s (20 s after their SIGTERM)");
 }
 
 TEST_CASE("faults need nodes that run, and links to cut") {

@@ -76,8 +76,50 @@ TEST_CASE("a job whose nodes another takes is requeued, or cancelled", "[.faults
   }
 }
 
+TEST_CASE("where QoS decide, jobs of the site's preemptible QoS are requeued, or cancelled after their grace",
+          "[.faults]") {
+  for (const std::string way : {"qos", "qos-cancel:6s"}) {
+    const Cluster cluster({"--site", "ulhpc_iris", "--partition", "gpu", "--nodes", "2", "--quiet", "--fault",
+                           "preempt:" + way + "@1s..25s"});
+    cluster.write("job.sh",
+                  "#!/bin/bash\n"
+                  "#SBATCH --qos=besteffort --partition=gpu --nodes=2 --ntasks-per-node=1 --time=5\n"
+                  "#SBATCH --gpus-per-node=4 --requeue --open-mode=append --output=job.out\n"
+                  "echo \"start ${SLURM_RESTART_COUNT:-0}\"\n"
+                  "[ -n \"$SLURM_RESTART_COUNT\" ] || srun sleep 300\n"
+                  "[ -n \"$SLURM_RESTART_COUNT\" ] || sleep 300\n"); // a grace ends the step alone
+    const auto result = cluster.run(
+        "scontrol show config | grep -o 'preempt/[a-z]*'; sacctmgr -nP show qos besteffort format=gracetime; "
+        "sbatch --parsable job.sh; for i in {1..1500}; do sleep 0.2; [ -n \"$(squeue -h -n job.sh)\" ] || "
+        "break; "
+        "done; scontrol -o show job 1 | grep -o 'JobState=[A-Z]*\\|QOS=[a-z]*' | xargs");
+    const auto said = cluster.read("job.out");
+    INFO(result.err << result.out << said);
+    CHECK_THAT(said, Contains("start 0\n") && Contains("DUE TO PREEMPTION"));
+    CHECK((said.find("\nstart 1\n") != std::string::npos) == (way == "qos"));
+    CHECK(result.out == "preempt/qos\n00:00:0" + std::string(way == "qos" ? "0" : "6") +
+                            "\n1\nQOS=besteffort JobState=" + (way == "qos" ? "COMPLETED\n" : "PREEMPTED\n"));
+    CHECK_THAT(result.err, Contains("takes all nodes; what runs there with QoS besteffort is "));
+  }
+}
+
+TEST_CASE("where QoS decide, a job of another QoS than the site's preemptible one keeps its nodes",
+          "[.faults]") {
+  const Cluster cluster(
+      {"--site", "ulhpc_iris", "--partition", "gpu", "--quiet", "--fault", "preempt:qos@1s..8s"});
+  const auto result =
+      cluster.run("sbatch -W --parsable -p gpu -N1 -G4 -t 5 --requeue -o job.out --wrap 'sleep 12'; "
+                  "scontrol -o show job 1 | grep -o 'JobState=[A-Z]*\\|Restarts=[0-9]*' | xargs");
+  INFO(result.err);
+  CHECK(result.out == "1\nJobState=COMPLETED Restarts=0\n");
+  CHECK_THAT(result.err, Contains("its state was PENDING") &&
+                             Contains("jobs of other QoS than besteffort keep their nodes"));
+}
+
 TEST_CASE("a job whose nodes another takes is suspended, and goes on", "[.faults]") {
-  const Cluster cluster({"--site", "lumi", "--nodes", "2", "--quiet", "--fault", "preempt:suspend@1s..8s"});
+  const std::string way = GENERATE("suspend", "qos-suspend");
+  const Cluster cluster(
+      {"--site", "lumi", "--nodes", "2", "--quiet", "--fault", "preempt:" + way + "@1s..8s"});
   const auto result = cluster.run(
       "sbatch --parsable -A project_1 -p standard-g -N2 -t 5 -o job.out --wrap 'until [ -e done ]; do sleep "
       "0.1; "
@@ -88,7 +130,7 @@ TEST_CASE("a job whose nodes another takes is suspended, and goes on", "[.faults
   INFO(result.err);
   CHECK(result.out ==
         "1\nJobState=RUNNING\nJobState=SUSPENDED\nJobState=RUNNING\nJobState=COMPLETED\nended\n");
-  CHECK_THAT(result.err, Contains("what runs there is suspended"));
+  CHECK_THAT(result.err, Contains("what runs there ") && Contains(" is suspended, 1 s after"));
 }
 
 TEST_CASE("of a node that is down no process is left", "[.faults]") {

@@ -58,6 +58,11 @@ const Machine k_machines[] = {
      "exec /usr/bin/python3 " HPCML_SOURCE_DIR "/tests/emulate/container_filter.py \"$@\"", "-q", 5,
      "this machine allows no namespaces (Operation not permitted), which the emulated nodes are made of\n  "
      "hint: in a container: docker run --privileged"},
+    {"no slurmdbd, in which QoS live",
+     "mount --bind /dev/null \"$(PATH=$PATH:/usr/sbin command -v slurmdbd)\"; exec \"$@\"",
+     "--fault=preempt:qos@9h", 5,
+     "--fault: QoS decide who is preempted: accounts need Slurm's database daemon and MariaDB; not here: "
+     "slurmdbd\n  hint: apt-get install"},
     {"parts of /proc are hidden",
      "mount -t tmpfs none /proc/acpi; exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"", "-q",
      5,

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/accounting.hpp"
+#include "emulate/preemption.hpp"
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
@@ -103,6 +104,36 @@ TEST_CASE("jobs are preempted only where that is asked for, and all by one parti
   CHECK(line_of(shared, "PreemptMode") == "PreemptMode=SUSPEND,GANG");
   CHECK(line_of(shared, "SelectTypeParameters") == "SelectTypeParameters=CR_Core");
   CHECK(line_of(shared, "PartitionName=main").find("OverSubscribe=FORCE:1") != std::string::npos);
+}
+
+TEST_CASE("where QoS decide one of hpcml's own preempts those that the profile calls preemptible, else all") {
+  auto site = test::small_site();
+  SlurmFileOptions options;
+  options.faults = parse_faults({"preempt:qos-cancel:20s@3s"}, FaultGround{2}).faults;
+  const auto conf = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
+  CHECK(line_of(conf, "PreemptType") == "PreemptType=preempt/qos");
+  CHECK(line_of(conf, "PreemptMode") == "PreemptMode=CANCEL");
+  CHECK(line_of(conf, "PartitionName=hpcml-preempt").find("PreemptMode") == std::string::npos);
+  CHECK(conf.find("GraceTime") == std::string::npos); // it is the QoS's
+  using Entries = std::vector<std::vector<std::string>>;
+  CHECK(make_preemption_entries(site, {}, true).empty());
+  site.qos.clear();
+  CHECK(make_preemption_entries(site, options.faults, false) ==
+        Entries{{"modify", "qos", "where", "name=normal", "set", "gracetime=20"},
+                {"add", "qos", "name=hpcml-preempt", "preempt=normal"}});
+  site.qos.resize(2);
+  site.qos[0].name = "debug";
+  site.qos[1].name = "besteffort";
+  CHECK(list_preempted_qos(site) == std::vector<std::string>{"normal", "debug", "besteffort"});
+  site.qos[1].preemptible = true;
+  CHECK(list_preempted_qos(site) == std::vector<std::string>{"besteffort"});
+  CHECK(make_preemption_entries(site, parse_faults({"preempt:qos@3s"}, FaultGround{2}).faults, true) ==
+        Entries{{"add", "qos", "name=hpcml-preempt", "preempt=besteffort"},
+                {"modify", "cluster", "where", "name=" + site.id, "set", "qos+=hpcml-preempt"}});
+  options.faults = parse_faults({"preempt:20s@3s"}, FaultGround{2}).faults;
+  const auto graced = make_slurm_files(site, test::layout_of(site), options).at("slurm.conf");
+  CHECK(line_of(graced, "PartitionName=main").find(" GraceTime=20 ") != std::string::npos);
+  CHECK(line_of(graced, "PartitionName=hpcml-preempt").find("GraceTime") == std::string::npos);
 }
 
 TEST_CASE("what Slurm enforces decides about exclusive use, not what the site asks for") {

@@ -85,13 +85,15 @@ TEST_CASE("the step's exit code is the script's, also where a signal was heard m
 namespace {
 
 /// Runs a script whose step ends with `code`, after USR1 to the batch shell where it is `asked`; Slurm's
-/// commands write what they were told into the file "told".
+/// commands write what they were told into the file "told". `shown`: what the stand-in for `scontrol show
+/// job` does.
 std::string told_by(model::Plan plan, const std::map<std::string, std::string>& variables, bool asked,
-                    int code, std::string* errors = nullptr) {
+                    int code, std::string* errors = nullptr, const std::string& shown = "") {
   const test::TempFolder folder;
   std::filesystem::create_directories(folder / "bin");
   test::put_program(folder, "scancel", "echo \"scancel $*\" >> told\n");
-  test::put_program(folder, "scontrol", "echo \"scontrol $*\" >> told\n");
+  test::put_program(folder, "scontrol",
+                    "if [[ $1 == show ]]; then " + shown + " exit; fi\necho \"scontrol $*\" >> told\n");
   test::put_program(folder, "srun",
                     std::string("[[ $* == *train_ddp* ]] || exit 0\n") +
                         (asked ? "kill -USR1 $(ps -o ppid= $PPID)\nfor i in {1..1000}; do [[ -s told ]] && "
@@ -130,6 +132,28 @@ TEST_CASE("what saved is requeued by its own name, within the bound, whatever it
   std::string said;
   CHECK(told_by(plan, last, true, 0, &said) == "scancel --signal=URG 70\n");
   CHECK(holds(said, "job 70 was requeued 2 times, and is not again (--max-requeues)\n"));
+}
+
+TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not done: it is requeued") {
+  auto plan = make_requeueing_plan();
+  const std::map<std::string, std::string> job{{"SLURM_JOB_ID", "70"}};
+  // Slurm ends the batch shell after the grace time, here after a second.
+  const std::string taken =
+      "echo ' Restarts=0 BatchFlag=1'; echo ' PreemptEligibleTime=2026-11-26T10:00:00 "
+      "PreemptTime=2026-11-26T11:00:00';"
+      " shell=$PPID above=$(ps -o ppid= $PPID);" // a substitution may be a process of its own
+      " [[ $(ps -o args= $above) != \"$(ps -o args= $shell)\" ]] || shell=$above;"
+      " (sleep 1; kill -TERM $shell) > /dev/null 2>&1 &";
+  std::string said;
+  CHECK(told_by(plan, job, false, 0, &said, taken) == ""); // Slurm requeues
+  CHECK(holds(said, "its nodes are given to another job: job 70 waits for Slurm, which requeues it"));
+  plan.requeue->retry_on = model::RetryClasses::parse("preempted").value();
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+  CHECK(told_by(plan, job, false, 0, &said, taken) == "scontrol requeue 70\n");
+  CHECK(told_by(plan, job, false, 1, &said, taken) == "scontrol requeue 70\n");
+  for (const std::string other : {"echo ' Restarts=0 B'; echo ' PreemptTime=None';",
+                                  "echo ' Restarts=1 B'; echo ' PreemptTime=2026-11-26T11:00:00';", "false;"})
+    CHECK(told_by(plan, job, false, 0, &said, other) == "");
 }
 
 TEST_CASE(
@@ -175,7 +199,9 @@ TEST_CASE("bad nodes are left out once the job waits; where its list may not cha
           "not started again") {
   const test::TempFolder folder;
   std::filesystem::create_directories(folder / "bin");
-  test::put_program(folder, "scontrol", "echo \"scontrol $*\" >> told\n[[ $* != update*70_3* ]] || exit 1\n");
+  test::put_program(
+      folder, "scontrol",
+      "[[ $1 != show ]] || exit 0\necho \"scontrol $*\" >> told\n[[ $* != update*70_3* ]] || exit 1\n");
   test::put_program(folder, "scancel", "echo \"scancel $*\" >> told\n");
   test::put_program(folder, "sbatch", "echo \"sbatch $*\" >> told\necho 71\n");
   test::put_program(folder, "srun",

@@ -2,6 +2,7 @@
 """Rows: Slurm ends a job, or takes its nodes; and ranks killed at moments drawn by seeds."""
 import os
 import random
+import shutil
 import time
 
 from lab import tell, until
@@ -55,6 +56,26 @@ def preempted(lab):
     job = lab.task_job(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
     return lab.finish(job, lab.fault_said("takes all nodes"))
+
+
+def lacks_accounting():
+    place = os.environ.get("PATH", "") + ":/usr/sbin"
+    return "" if shutil.which("slurmdbd", path=place) and shutil.which("mariadbd", path=place) else "QoS live in a slurmdbd: it needs slurmdbd and mariadb-server-core"
+
+
+@row("PreemptMode REQUEUE by QoS", "the same where the other job's QoS preempts that of the job (PreemptType=preempt/qos)", requeues=1, equal=True, lacks=lacks_accounting,
+     emulate=("--fault", "preempt:qos@10s..20s"), culprit="Slurm ends the job: the ranks are asked to save and to end", waits=60)
+def preempted_by_qos(lab):
+    seen = preempted(lab)
+    if "preempt/qos" not in tell("scontrol", "show", "config"):
+        seen.wrong.append("partitions decide, not QoS")
+    return seen
+
+
+@row("PreemptMode REQUEUE by QoS, GraceTime 20", "the same with 20 s from SIGTERM, which Slurm gives the ranks alone, to the end: they have ended long before", requeues=1, equal=True,
+     lacks=lacks_accounting, emulate=("--fault", "preempt:qos:20s@10s"), culprit="its nodes are given to another job: job 1 waits for Slurm", waits=110)
+def preempted_after_grace(lab):
+    return preempted(lab)
 
 
 @row("PreemptMode CANCEL", "the same where the site cancels: --retry-on preempted", requeues=1, equal=True, emulate=("--fault", "preempt:cancel@10s..20s"),
