@@ -3,6 +3,8 @@
 // where that may not change, by another job that goes on for it.
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include "emulate/cluster_helper.hpp"
 #include "shared_folder.hpp"
 
@@ -57,6 +59,35 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
                        Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
                        Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent died\n");
+}
+
+TEST_CASE("a user without any rights in Slurm changes the exclude list of a job of theirs that waits",
+          "[.faults]") {
+  if (::geteuid() != 0) {
+    WARN("not tried: only root can be another user");
+    return;
+  }
+  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_program);
+  generate(cluster, {"--nodes", "2"}, {"1", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+chown -R nobody .; as() { setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
+as sbatch -Q job.sh; hold=$(as sbatch --parsable --hold -o /dev/null --wrap true)
+as scontrol update jobid=$hold ExcNodeList=node001; told $hold; as scancel $hold
+as scontrol update nodename=node001 state=drain reason=none 2>&1
+root=$(sbatch --parsable --hold -o /dev/null --wrap true)
+as scontrol update jobid=$root ExcNodeList=node001 2>&1; scancel $root
+over; told 1; scontrol -o show job 1 | grep -o 'UserId=[a-z]*'
+)sh");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK(ran.out == "JobState=PENDING Restarts=0 ExcNodeList=node001 NodeList=\n"
+                   "slurm_update error: Invalid user id\n"
+                   "Invalid user id for job 3\n"
+                   "JobState=COMPLETED Restarts=1 ExcNodeList=node002 NodeList=node[001,003]\n"
+                   "UserId=nobody\n");
+  CHECK_THAT(said, Contains("hpcml: node002: its agent died; it is left out of the next start\n") &&
+                       Contains("done 1") && !Contains("may not change"));
 }
 
 TEST_CASE("where the exclude list may not change another job goes on for the one task of the array, in its "
