@@ -137,6 +137,14 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
   return text + " State=UP\n";
 }
 
+/// Whether the site's Slurm takes --requeue=expedite.
+bool expedites(const Site& site) {
+  const auto rule = site.flags.find("requeue");
+  if (rule == site.flags.end()) return false;
+  const auto is = [](const model::FlagRule& one) { return one.default_value == "expedite"; };
+  return is(rule->second) || std::any_of(rule->second.more.begin(), rule->second.more.end(), is);
+}
+
 std::string daemon_lines(const Site& site, const ClusterLayout& layout, const SlurmFileOptions& options) {
   const std::string& dir = options.state_dir;
   std::string text;
@@ -173,6 +181,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
   line("EnforcePartLimits", "ALL");
   line("LaunchParameters", "use_interactive_step");
   line("SchedulerParameters", "batch_sched_delay=0,sched_interval=1,bf_interval=1");
+  if (expedites(site)) line("SlurmctldParameters", "enable_expedited_requeue"); // 25.11; others pass over it
   line("TreeWidth", "65533"); // every slurmd is one hop away: no node has to forward
   line("MessageTimeout", "60");
   line("KillWait", "5");

@@ -202,6 +202,7 @@ struct PlannedRequeue {
   Origin origin;                       ///< who wants it
   Origin bound;                        ///< who says how often
   std::optional<ChainLink> chain = {}; ///< unset for the first of one
+  Known<std::string> slurm = {};       ///< what --requeue says to Slurm: "expedite"
 };
 
 /// The whole plan of one job.

@@ -33,8 +33,11 @@ void add_options(const Equipped& given, Told<Directives>& told) {
   const model::JobSpec& job = given.job;
   add_signal(given, told);
   if (job.requeue) {
-    add_directive(told.value, job.requeue->value ? "--requeue" : "--no-requeue", std::nullopt,
-                  job.requeue->origin);
+    const auto& planned = given.launch.requeue;
+    const auto value = planned ? planned->slurm : std::nullopt;
+    add_directive(told.value, job.requeue->value ? "--requeue" : "--no-requeue",
+                  value ? std::optional(value->value) : std::nullopt,
+                  value ? value->origin : job.requeue->origin);
     if (job.requeue->value)
       add_directive(told.value, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
   }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "site/words.hpp"
+#include "slurm/version.hpp"
 #include "util/local_folders.hpp"
 
 namespace hpcml::plan {
@@ -186,6 +187,29 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
         "by --preflight, too");
 }
 
+constexpr const char* k_expedite = "expedite"; // Slurm 25.11: before all others, and on the nodes it had
+
+/// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
+model::Known<std::string> value_of_site(const LaidOut& given, Remarks& said) {
+  const auto& rule = given.flag("requeue");
+  if (rule.default_value.empty()) return std::nullopt;
+  if (rule.default_value != k_expedite) {
+    said.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
+               std::string("the profile's value is ") + k_expedite + ", or there is none");
+    return std::nullopt;
+  }
+  const auto& runs = given.site.slurm_version;
+  const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
+  if (!version || *version < slurm::Version::v25_11) {
+    said.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
+              rule.origin);
+    return std::nullopt;
+  }
+  // The script has to end such a job where it fails; of several components each is a job.
+  if (!given.job.components.empty()) return std::nullopt;
+  return model::Sourced<std::string>{k_expedite, rule.origin};
+}
+
 } // namespace
 
 Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, const LaunchPlan& launch) {
@@ -201,6 +225,7 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, co
   model::PlannedRequeue requeue;
   requeue.requeues = requeues;
   requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
+  if (asked) requeue.slurm = value_of_site(given, said);
   if (job.retry_on) requeue.retry_on = job.retry_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;

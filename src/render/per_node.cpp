@@ -64,8 +64,10 @@ bool removes_folders(const model::Plan& plan) { return !folder_words(plan).empty
 
 ScriptLines make_per_node(const model::Plan& plan) {
   if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
-  TemplateData data{
-      {"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
+  TemplateData data{{"per_node", join_words(per_node_words(plan))},
+                    {"guarded", is_guarded(plan)},
+                    {"folders", false},
+                    {"expedites", expedites(plan)}};
   if (const auto folders = folder_words(plan); !folders.empty()) data["folders"] = folders;
   return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
 }

@@ -26,6 +26,7 @@ const std::vector<Section>& sections() {
   static const std::vector<Section> k_sections = {
       {"directives", make_directives},
       {"head", make_head},
+      {"expedite", make_expedite},
       {"find_hpcml", make_find_hpcml},
       {"software", make_software},
       {"per_node", make_per_node},

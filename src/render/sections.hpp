@@ -38,6 +38,9 @@ ScriptLines make_container(const model::Plan& plan);
 ScriptLines make_survival(const model::Plan& plan);
 /// Whether the script hears signals while its step runs, or looks at how that ended.
 bool hears_signals(const model::Plan& plan);
+/// Whether Slurm starts the job again before all others (--requeue=expedite).
+bool expedites(const model::Plan& plan);
+ScriptLines make_expedite(const model::Plan& plan);
 /// The step as the script runs it: by the function that hears signals meanwhile, where there is one.
 Step heard_step(const model::Plan& plan, Step step);
 /// The step or steps that run the program; `step_args` are the launcher's options of each.

@@ -256,9 +256,10 @@ ScriptLines make_own_edf(const model::Plan& plan) {
   for (const auto& bind : container.binds)
     mounts += (mounts.empty() ? "" : " ") +
               quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
-  const auto text = render_block(
-      "own_edf",
-      {{"image", quote_word(container.image)}, {"mounts", mounts}, {"folders", removes_folders(plan)}});
+  const auto text = render_block("own_edf", {{"image", quote_word(container.image)},
+                                             {"mounts", mounts},
+                                             {"folders", removes_folders(plan)},
+                                             {"expedites", expedites(plan)}});
   return {Verbatim{text, {{"", container.origin}}}};
 }
 

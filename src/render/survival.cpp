@@ -145,6 +145,13 @@ void add_spares(const model::Plan& plan, ScriptLines& lines) {
 
 } // namespace
 
+bool expedites(const model::Plan& plan) { return plan.requeue && plan.requeue->slurm; }
+
+ScriptLines make_expedite(const model::Plan& plan) {
+  if (!expedites(plan)) return {};
+  return {Verbatim{render_block("expedite", {}), because(plan.requeue->slurm->origin)}};
+}
+
 bool hears_signals(const model::Plan& plan) { return plan.saving || retries(plan); }
 
 ScriptLines make_survival(const model::Plan& plan) {

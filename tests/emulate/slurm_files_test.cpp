@@ -136,6 +136,14 @@ TEST_CASE("where QoS decide one of hpcml's own preempts those that the profile c
   CHECK(line_of(graced, "PartitionName=hpcml-preempt").find("GraceTime") == std::string::npos);
 }
 
+TEST_CASE("requeues are expedited where the profile says so") {
+  auto site = test::small_site();
+  CHECK(files_of(site, test::layout_of(site)).at("slurm.conf").find("expedited") == std::string::npos);
+  site.flags["requeue"].default_value = "expedite";
+  CHECK(line_of(files_of(site, test::layout_of(site)).at("slurm.conf"), "SlurmctldParameters") ==
+        "SlurmctldParameters=enable_expedited_requeue");
+}
+
 TEST_CASE("what Slurm enforces decides about exclusive use, not what the site asks for") {
   auto site = test::small_site();
   site.partitions[0].slurm_exclusive = false;

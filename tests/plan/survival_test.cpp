@@ -193,3 +193,31 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   vista.spare_nodes = flag(1U, "--spare-nodes");
   CHECK_THAT(error_of(vista, "vista", "request/spare-nodes").message, Contains("ibrun"));
 }
+
+TEST_CASE("where the site's Slurm expedites requeues, --requeue asks for that, and says why not elsewhere") {
+  auto site = small_site();
+  site.flags["requeue"].default_value = "expedite";
+  auto job = small_job(1);
+  const auto requeue_of = [&](const std::string& version) {
+    site.slurm_version.reset();
+    if (!version.empty()) site.slurm_version = model::Sourced<std::string>{version, {}};
+    auto result = plan::make_plan(job, site);
+    REQUIRE(result.plan);
+    return directive(*result.plan, "--requeue");
+  };
+  CHECK_FALSE(requeue_of("25.11"));
+  job.requeue = flag(true, "--requeue");
+  CHECK(requeue_of("25.11.7") == "expedite");
+  CHECK(requeue_of("26.05") == "expedite");
+  CHECK(requeue_of("") == ""); // an older one would refuse the job
+  CHECK(requeue_of("25.05") == "");
+  job.requeue = flag(false, "--no-requeue");
+  CHECK_FALSE(requeue_of("25.11"));
+  job.requeue = flag(true, "--requeue");
+  site.flags["requeue"].default_value = "";
+  CHECK(requeue_of("25.11") == "");
+  site.flags["requeue"].default_value = "soon";
+  const auto wrong = plan::make_plan(job, site);
+  CHECK(std::any_of(wrong.diagnostics.begin(), wrong.diagnostics.end(),
+                    [](const auto& finding) { return finding.code == "site/requeue"; }));
+}

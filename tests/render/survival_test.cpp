@@ -157,6 +157,24 @@ TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not
 }
 
 TEST_CASE(
+    "a job that Slurm would hold in the queue where its script fails ends there, unless it was requeued") {
+  auto plan = make_requeueing_plan();
+  plan.requeue->slurm = model::Sourced<std::string>{"expedite", {}};
+  CHECK(test::script_faults(render::render_script(plan)) == "");
+  const std::map<std::string, std::string> job{{"SLURM_JOB_ID", "70"}};
+  const std::map<std::string, std::string> task{
+      {"SLURM_JOB_ID", "70"}, {"SLURM_ARRAY_JOB_ID", "70"}, {"SLURM_ARRAY_TASK_ID", "3"}};
+  const std::string runs = "echo '   JobState=RUNNING Reason=None';",
+                    waits = "echo '   JobState=PENDING Reason=None';";
+  CHECK(told_by(plan, job, false, 3, nullptr, runs) == "scontrol update jobid=70 Requeue=0\n");
+  CHECK(told_by(plan, task, false, 3, nullptr, runs) == "scontrol update jobid=70_3 Requeue=0\n");
+  CHECK(told_by(plan, job, false, 0, nullptr, runs) == "");
+  CHECK(told_by(plan, job, true, 1, nullptr, waits) == "scancel --signal=URG 70\nscontrol requeue 70\n");
+  plan.requeue->slurm.reset();
+  CHECK(told_by(plan, job, false, 3, nullptr, runs) == "");
+}
+
+TEST_CASE(
     "the folder of checkpoints is the job's, or the task's, and programs hear how often it was started") {
   auto plan = make_requeueing_plan();
   plan.requeue->checkpoint_dir = "/shared/my files";
