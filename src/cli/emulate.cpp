@@ -124,7 +124,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
       ->excludes(shared);
   command->add_flag("--limit-memory", options->limit_memory,
                     "jobs get no more memory than they asked for, as on sites: the kernel kills what takes "
-                    "more (as root, by cgroup v1)");
+                    "more (as root)");
   add_slurm_options(*command, options->slurm);
   command
       ->add_option("--fault", options->faults,

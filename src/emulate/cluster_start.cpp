@@ -109,7 +109,9 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
                            run.judge_command,
                            run.faults,
                            wants_whole_sockets(run.slurm),
-                           run.limits_memory() ? make_cgroup_conf(sandbox.memory_group(), state_dir) : ""};
+                           run.limits_memory(),
+                           run.limits_memory() ? make_cgroup_conf(sandbox.memory_group(), state_dir)
+                                               : make_idle_cgroup_conf(run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
@@ -122,7 +124,8 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
   return make_gpu_state(state_dir, run);
 }
 
-SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir) {
+SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir,
+                      const std::string& memory_group) {
   SandboxNode made;
   made.name = node.name;
   made.cpu = node.type->cpu;
@@ -131,7 +134,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.own_folders = own_folders_of(run.temporary, state_dir, node.name);
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
-  if (run.limits_memory()) made.mounts.push_back(memory_mount(state_dir, node.name));
+  if (run.limits_memory()) show_memory_view(made, memory_group, state_dir);
   if (has_slices(run.layout))
     made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
   // A bound /dev/null is a character device without the right to make one.
@@ -308,7 +311,7 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
                           std::to_string(run.layout.nodes.size()) + ")");
-    const auto made = make_node(run, node, state_dir);
+    const auto made = make_node(run, node, state_dir, sandbox.memory_group());
     const auto started = sandbox.start_node(made);
     if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
     daemons.push_back(

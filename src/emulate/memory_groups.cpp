@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "emulate/unified_groups.hpp"
 #include "util/file.hpp"
 #include "util/memory_place.hpp"
 #include "util/text.hpp"
@@ -31,6 +32,13 @@ void end_processes_in(const fs::path& folder) {
       ::kill(static_cast<pid_t>(*pid), SIGKILL);
 }
 
+/// Where the node's Slurm is shown what make_memory_view makes.
+SandboxMount memory_mount(const std::string& group, const std::string& state_dir, const std::string& node) {
+  // Slurm looks for the top of the tree where process 1 is, which on a node is outside of it (from 23.02 on).
+  if (is_unified_group(group)) return {state_dir + "/cgroup_of_init", "/proc/1/cgroup"};
+  return {state_dir + "/nodes/" + node + "/cgroup", state_dir + "/cgroup"};
+}
+
 } // namespace
 
 util::Result<std::string> make_memory_group() {
@@ -43,11 +51,11 @@ util::Result<std::string> make_memory_group() {
   if (!place)
     return util::Error{std::string(k_cannot_limit) + "this machine shows no control groups that count memory",
                        "in a container: docker run --privileged"};
-  if (place->unified)
-    return util::Error{
-        std::string(k_cannot_limit) +
-            "this machine counts memory by cgroup v2, of which emulated nodes know nothing yet",
-        "a machine whose kernel was started with systemd.unified_cgroup_hierarchy=0 has v1"};
+  if (place->unified) {
+    auto unified = make_unified_group(*place, cgroup);
+    if (!unified) return util::Error{k_cannot_limit + unified.error().what, unified.error().hint};
+    return unified;
+  }
   auto folder = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr)
     return util::Error{k_cannot_limit + fs::path(folder).parent_path().string() + ": " + std::strerror(errno),
@@ -84,13 +92,14 @@ std::string node_memory_group(const std::string& group, const std::string& node)
   return group + "/slurm_" + node;
 }
 
-SandboxMount memory_mount(const std::string& state_dir, const std::string& node) {
-  return {state_dir + "/nodes/" + node + "/cgroup", state_dir + "/cgroup"};
-}
-
 util::Status make_memory_view(const std::string& group, const std::string& node,
                               const std::string& state_dir) {
-  const auto view = memory_mount(state_dir, node);
+  const auto view = memory_mount(group, state_dir, node);
+  if (is_unified_group(group)) {
+    TRY_DONE(util::write_file(view.source, "0::/\n"));
+    const auto made = make_unified_node(node_memory_group(group, node));
+    return made ? made : util::Status(util::Error{k_cannot_limit + made.error().what, {}});
+  }
   const auto folder = fs::path(view.source) / "memory";
   const auto own = node_memory_group(group, node);
   std::error_code error;
@@ -108,8 +117,14 @@ util::Status make_memory_view(const std::string& group, const std::string& node,
   return util::Done{};
 }
 
+void show_memory_view(SandboxNode& node, const std::string& group, const std::string& state_dir) {
+  node.mounts.push_back(memory_mount(group, state_dir, node.name));
+  if (is_unified_group(group)) node.unified_group = node_memory_group(group, node.name);
+}
+
 std::string make_cgroup_conf(const std::string& group, const std::string& state_dir) {
-  std::string text = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + memory_mount(state_dir, "").target +
+  if (is_unified_group(group)) return "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n";
+  std::string text = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + memory_mount(group, state_dir, "").target +
                      "\nConstrainRAMSpace=yes\n";
   if (::access((group + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0)
     text += "ConstrainSwapSpace=yes\nAllowedSwapSpace=0\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Control groups by which the kernel limits the memory of an emulated cluster's jobs: all below the group
-// that the caller is in, so that its own limits go on to count, and gone with the sandbox.
+// Control groups by which the kernel limits the memory of an emulated cluster's jobs: below the group that
+// the caller is in, or, with cgroup v2, the next around it that allows that, with its limits; gone with the
+// sandbox.
 #pragma once
 
 #include <filesystem>
@@ -25,12 +26,12 @@ std::vector<std::filesystem::path> folders_of_group(const std::filesystem::path&
 std::string node_memory_group(const std::string& group, const std::string& node);
 
 /// Makes that, and below the state directory what the node's Slurm takes for the place where the machine's
-/// groups are mounted.
+/// groups are mounted; with cgroup v2 that is a view of the kernel's (SandboxNode::unified_group).
 util::Status make_memory_view(const std::string& group, const std::string& node,
                               const std::string& state_dir);
 
-/// Shows it to the node where cgroup.conf says.
-SandboxMount memory_mount(const std::string& state_dir, const std::string& node);
+/// Lets the node see that when it is started.
+void show_memory_view(SandboxNode& node, const std::string& group, const std::string& state_dir);
 
 /// cgroup.conf: the memory of jobs is limited, swap included.
 std::string make_cgroup_conf(const std::string& group, const std::string& state_dir);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <optional>
 #include <sys/mman.h>
@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "emulate/memory_groups.hpp"
+#include "emulate/unified_groups.hpp"
 #include "util/file.hpp"
+#include "util/kernel_file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -28,9 +30,20 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 
-/// A process that the kernel may be led to kill, in its step's folder.
+/// What the kernel calls a group's values.
+struct GroupFiles {
+  const char *limit, *usage, *kills;
+};
+
+GroupFiles files_of(const fs::path& group) {
+  if (is_unified_group(group)) return {"memory.max", "memory.current", "memory.events"};
+  return {"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"};
+}
+
+/// A process that the kernel may be led to kill.
 struct MemoryUser {
-  fs::path step;
+  fs::path step;  ///< the group that has the step's limit
+  fs::path group; ///< one in that which takes processes
   std::string job;
   pid_t pid = 0;
   std::string name;
@@ -40,23 +53,16 @@ struct MemoryUser {
 
 std::string read_value(const fs::path& path) { return util::read_file(path).value_or(""); }
 
-bool write_value(const fs::path& path, const std::string& text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool done = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(fd);
-  return done;
-}
-
-unsigned long long read_number(const fs::path& path) {
-  return util::parse_unsigned(util::trim(read_value(path))).value_or(0);
+std::optional<unsigned long long> read_number(const fs::path& path) {
+  return util::parse_unsigned(util::trim(read_value(path)));
 }
 
 /// What the kernel has killed in the folder and those in it; nothing where it does not count that.
 std::optional<unsigned long long> count_kills(const fs::path& folder) {
   std::optional<unsigned long long> kills;
-  for (const auto& each : folders_of_group(folder))
-    for (const auto& line : util::split(read_value(each / "memory.oom_control"), '\n'))
+  // cgroup v2 counts in each group what happened in those in it, too.
+  for (const auto& each : is_unified_group(folder) ? std::vector{folder} : folders_of_group(folder))
+    for (const auto& line : util::split(read_value(each / files_of(folder).kills), '\n'))
       if (line.starts_with("oom_kill "))
         kills = kills.value_or(0) + util::parse_unsigned(line.substr(9)).value_or(0);
   return kills;
@@ -93,7 +99,8 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
       const auto pid = util::parse_unsigned(line);
       auto user = pid && *pid > 1 ? read_memory_user(static_cast<pid_t>(*pid)) : std::nullopt;
       if (!user) continue;
-      user->step = step;
+      user->step = is_unified_group(step) ? step / "user" : step; // beside it is slurmstepd, without a limit
+      user->group = is_unified_group(step) ? folder : step;
       user->job = job;
       user->of_srun = util::parse_unsigned(step.filename().string().substr(5)).has_value();
       if (!biggest || std::tie(user->of_srun, user->pages) > std::tie(biggest->of_srun, biggest->pages))
@@ -104,13 +111,14 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
 }
 
 /// In the step: takes memory until somebody has been killed for it. Never this process itself.
-[[noreturn]] void take_memory(const fs::path& step, unsigned long long kills_before) {
+[[noreturn]] void take_memory(const MemoryUser& user, unsigned long long kills_before) {
   constexpr std::size_t k_piece = 256U << 10U, k_page = 4096;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_NAME, "hpcml-memory");
-  write_value("/proc/self/oom_score_adj", "-1000"); // not every root may; the victim's own mark is enough
-  if (!write_value(step / "cgroup.procs", "0")) ::_exit(1);
-  while (count_kills(step).value_or(0) <= kills_before) {
+  // Not every root may; the victim's own mark is enough.
+  [[maybe_unused]] const auto ignored = util::write_kernel_file("/proc/self/oom_score_adj", "-1000");
+  if (!util::write_kernel_file(user.group / "cgroup.procs", "0")) ::_exit(1);
+  while (count_kills(user.step).value_or(0) <= kills_before) {
     void* const piece = ::mmap(nullptr, k_piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (piece == MAP_FAILED) ::_exit(1);
     for (std::size_t at = 0; at < k_piece; at += k_page) static_cast<volatile char*>(piece)[at] = 1;
@@ -121,26 +129,30 @@ std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
 /// Lowers the step's limit to what it has in use, and a little, so that this machine keeps its memory.
 bool lower_limit(const fs::path& file, const fs::path& usage) {
   constexpr unsigned long long k_least = 512U << 10U, k_most = 64U << 20U;
-  const auto before = read_number(file);
+  const auto before = read_number(file).value_or(ULLONG_MAX); // "max"
   for (auto room = k_least; room <= k_most; room *= 2)
-    if (write_value(file, std::to_string(std::min(before, read_number(usage) + room)))) return true;
+    if (util::write_kernel_file(file,
+                                std::to_string(std::min(before, read_number(usage).value_or(0) + room))))
+      return true;
   return false;
 }
 
-util::Status strike(const fs::path& step) {
+util::Status strike(const MemoryUser& user) {
   constexpr auto k_longest_try = std::chrono::seconds(30);
   constexpr auto k_glance = std::chrono::microseconds(200);
+  const auto& step = user.step;
+  const auto files = files_of(step);
   const auto before = count_kills(step);
   if (!before)
     return util::Error{"this kernel does not count what it kills for want of memory; Linux 4.13 does", {}};
-  const auto file = step / "memory.limit_in_bytes";
+  const auto file = step / files.limit;
   const auto limit = read_value(file);
   const auto cannot = [&](const std::string& what) {
     return util::Error{what + ": " + std::strerror(errno), {}};
   };
-  if (!lower_limit(file, step / "memory.usage_in_bytes")) return cannot("cannot lower " + file.string());
+  if (!lower_limit(file, step / files.usage)) return cannot("cannot lower " + file.string());
   const pid_t eater = ::fork();
-  if (eater == 0) take_memory(step, *before);
+  if (eater == 0) take_memory(user, *before);
   const auto end = steady_clock::now() + k_longest_try;
   const auto has_killed = [&] { return count_kills(step).value_or(0) > *before; };
   bool ended = eater < 0;
@@ -149,7 +161,7 @@ util::Status strike(const fs::path& step) {
     ended = ::waitpid(eater, nullptr, WNOHANG) == eater;
   }
   // At once: what the rest of the step takes now must not be its end, too.
-  write_value(file, limit);
+  [[maybe_unused]] const auto raised = util::write_kernel_file(file, limit);
   const bool killed = has_killed();
   if (eater > 0 && !ended) {
     ::kill(eater, SIGKILL);
@@ -173,8 +185,9 @@ util::Result<MemoryVictim> run_out_of_memory(const std::string& node_group) {
   }
   if (!user) return util::Error{"no job has a process there", "let it happen while a job runs on that node"};
   // Else the kernel might take a launcher, or what takes the memory: in small examples these are the biggest.
-  write_value("/proc/" + std::to_string(user->pid) + "/oom_score_adj", "1000");
-  TRY_DONE(strike(user->step));
+  [[maybe_unused]] const auto ignored =
+      util::write_kernel_file("/proc/" + std::to_string(user->pid) + "/oom_score_adj", "1000");
+  TRY_DONE(strike(*user));
   return MemoryVictim{user->name, user->job};
 }
 

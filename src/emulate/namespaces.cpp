@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "emulate/net_link.hpp"
+#include "util/kernel_file.hpp"
 
 namespace hpcml::emulate {
 
@@ -19,21 +19,14 @@ namespace {
 
 util::Error failed(const std::string& what) { return {what + ": " + std::strerror(errno), {}}; }
 
-bool write_text(const char* path, const std::string& text) {
-  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool done = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(fd);
-  return done;
-}
-
 /// A user namespace in which only the caller exists, by these ids.
 bool enter_users(unsigned inside_user, unsigned inside_group) {
   const auto user = std::to_string(inside_user) + " " + std::to_string(::geteuid()) + " 1";
   const auto group = std::to_string(inside_group) + " " + std::to_string(::getegid()) + " 1";
   if (::unshare(CLONE_NEWUSER) != 0) return false;
-  return write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/uid_map", user) &&
-         write_text("/proc/self/gid_map", group);
+  return util::write_kernel_file("/proc/self/setgroups", "deny").ok() &&
+         util::write_kernel_file("/proc/self/uid_map", user).ok() &&
+         util::write_kernel_file("/proc/self/gid_map", group).ok();
 }
 
 /// Whether root may switch groups here, tried with the groups that it has.

@@ -44,6 +44,8 @@ struct SandboxNode {
   std::vector<SandboxInterface> interfaces;
   std::vector<OwnFolder> own_folders; ///< before the mounts, in this order
   std::vector<SandboxMount> mounts;
+  /// The part of the tree of cgroup v2 that the node takes for the whole; empty: it sees the machine's.
+  std::string unified_group = {};
   std::vector<std::string> argv; ///< slurmd -D -N NAME …
   util::EnvSnapshot env;
   std::string log_file;

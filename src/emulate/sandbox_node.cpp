@@ -13,6 +13,7 @@
 #include "emulate/sandbox_parts.hpp"
 #include "emulate/seccomp_filter.hpp"
 #include "emulate/task_tag.hpp"
+#include "emulate/unified_groups.hpp"
 
 namespace hpcml::emulate {
 
@@ -55,9 +56,11 @@ util::Status give_own_folder(const OwnFolder& folder) {
 
 util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
   TRY_DONE(keep_mounts_private());
+  if (!node.unified_group.empty()) hide_machine_groups(plan.isolation.network);
   // The login node could mount a sysfs or said that it could not; here it is the same.
   if (plan.isolation.network) [[maybe_unused]]
     const auto ignored = mount_sysfs(plan.scratch);
+  if (!node.unified_group.empty()) TRY_DONE(show_unified_node());
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
   for (const auto& folder : node.own_folders) TRY_DONE(give_own_folder(folder));
@@ -80,6 +83,7 @@ void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& c
   };
   check(detach_from_terminal(node.log_file));
   check(enter_namespaces(node, plan.isolation));
+  if (!node.unified_group.empty()) check(enter_unified_node(node.unified_group));
   if (plan.isolation.network) {
     if (!channel.child_meets()) ::_exit(127); // the cables come from outside
     check(switch_interfaces_on(node));

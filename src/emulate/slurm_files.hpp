@@ -22,8 +22,9 @@ struct SlurmFileOptions {
   bool enforced = false;                 ///< and Slurm holds jobs to them
   std::string judge_command = {};        ///< asks the site's judge about the job in the file named behind it
   std::vector<ClusterFault> faults = {}; ///< what is to go wrong
-  bool whole_sockets = false;   ///< Slurm takes the cores near a GPU by whole sockets only (24.11 and later)
-  std::string cgroup_conf = {}; ///< by which groups limit the memory of jobs; empty: nothing limits it
+  bool whole_sockets = false; ///< Slurm takes the cores near a GPU by whole sockets only (24.11 and later)
+  bool limits_memory = false; ///< groups limit the memory of jobs, as cgroup_conf says
+  std::string cgroup_conf = {};
 };
 
 /// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua,

@@ -132,6 +132,13 @@ bool wants_whole_sockets(const SlurmInstall& slurm) {
   return version && *version >= slurm::Version::v24_11;
 }
 
+std::string make_idle_cgroup_conf(const SlurmInstall& slurm) {
+  const auto version = slurm::parse_version(slurm.version);
+  if (!version || *version < slurm::Version::v21_08) return {}; // has no such choice
+  // Before there was a word for it: the plugin for v1 does nothing until something is to be limited.
+  return *version < slurm::Version::v24_05 ? "CgroupPlugin=cgroup/v1\n" : "CgroupPlugin=disabled\n";
+}
+
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,
                                         const std::string& site_version) {
   if (site_version.empty())

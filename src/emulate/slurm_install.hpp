@@ -47,6 +47,10 @@ std::string find_slurm_version(const std::string& text);
 /// Whether this Slurm refuses a node where the cores near a GPU are not whole sockets.
 bool wants_whole_sockets(const SlurmInstall& slurm);
 
+/// cgroup.conf of a Slurm that leaves control groups alone. Without a word it has systemd make some where the
+/// machine has cgroup v2, or does not start.
+std::string make_idle_cgroup_conf(const SlurmInstall& slurm);
+
 /// One sentence on how the installed Slurm relates to the site's; `site_version` empty: the profile does not
 /// know it.
 std::string describe_version_difference(const std::string& installed, const std::string& site_name,

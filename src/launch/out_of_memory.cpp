@@ -64,9 +64,11 @@ std::string render_bytes(unsigned long long bytes) {
   return digits + " " + unit;
 }
 
-/// Slurm's groups are called job_NUMBER, step_NUMBER and task_NUMBER.
+/// Slurm's groups are called job_NUMBER, step_NUMBER and task_NUMBER; with cgroup v2 a step's limit is that
+/// of "user" in it.
 std::string owner_of(const std::string& path) {
-  const auto name = util::base_name(path);
+  auto name = util::base_name(path);
+  if (name == "user") name = util::base_name(util::folder_name(path));
   for (const auto* kind : {"job", "step", "task"})
     if (name.starts_with(std::string(kind) + "_")) return "the " + std::string(kind) + "'s limit";
   return "the limit";

@@ -5,6 +5,7 @@
 
 #include "emulate/cluster_helper.hpp"
 #include "emulate/memory_groups.hpp"
+#include "emulate/unified_groups.hpp"
 #include "holds.hpp"
 #include "temp_folder.hpp"
 #include "util/file.hpp"
@@ -26,6 +27,12 @@ bool can_limit() {
   return group.ok();
 }
 
+/// The fault "oom" of the node at a time; where programs take long to start, at another one.
+std::string out_of_memory(unsigned node, const std::string& at) {
+  const char* const later = ::getenv("HPCML_TEST_OOM_AT");
+  return "oom:" + std::to_string(node) + "@" + (later != nullptr ? later : at);
+}
+
 constexpr const char* k_program =
     "import time\nx = bytearray(50_000_000)\nprint('up', flush=True)\ntime.sleep(600)\n";
 constexpr const char* k_state =
@@ -34,7 +41,8 @@ constexpr const char* k_state =
 
 } // namespace
 
-TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, and in it its own") {
+TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, and in it its own",
+          "[memory]") {
   const test::TempFolder folder;
   const auto group = folder.path() / "group";
   const auto state = folder.path().string(), view = state + "/nodes/n1/cgroup";
@@ -54,9 +62,49 @@ TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, 
   CHECK_THAT(emulate::make_cgroup_conf(group, "/m"), Contains("AllowedSwapSpace=0\n"));
 }
 
-TEST_CASE("a job whose memory ends on a node is out of memory by Slurm's word and by ours", "[slurm]") {
+TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree", "[memory]") {
+  const test::TempFolder folder;
+  const auto group = folder.path() / "group";
+  const auto state = folder.path().string();
+  REQUIRE(fs::create_directory(group));
+  REQUIRE(util::write_file(group / "cgroup.controllers", "memory pids\n")); // by which we know it
+  REQUIRE(emulate::make_memory_view(group, "n1", state));
+  CHECK(fs::is_directory(group / "slurm_n1/system.slice"));
+  emulate::SandboxNode node;
+  node.name = "n1";
+  emulate::show_memory_view(node, group, state);
+  CHECK(node.unified_group == group / "slurm_n1");
+  REQUIRE(node.mounts.size() == 1);
+  CHECK(node.mounts[0].target == "/proc/1/cgroup");
+  CHECK(util::read_file(node.mounts[0].source).value_or("") == "0::/\n");
+  CHECK(emulate::make_cgroup_conf(group, state) ==
+        "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n");
+}
+
+TEST_CASE("where cgroup v2 has no place for a group the reason and a way out are said", "[memory]") {
+  const test::TempFolder folder;
+  const auto top = folder.path().string();
+  REQUIRE(fs::create_directories(folder.path() / "a.slice/b.scope"));
+  const auto put = [&](const std::string& path, const std::string& controllers) {
+    REQUIRE(util::write_file(folder.path() / path / "cgroup.subtree_control", controllers));
+  };
+  put("", "memory\n");
+  put("a.slice", "cpu memory\n");
+  put("a.slice/b.scope", "");
+  const util::MemoryPlace place{true, top, "/a.slice/b.scope"};
+  const auto none = emulate::make_unified_group(place, "0::/a.slice/b.scope\n");
+  REQUIRE(!none);
+  CHECK_THAT(none.error().what, Contains("memory and pids") && Contains(top + "/a.slice/b.scope"));
+  CHECK_THAT(none.error().hint, Contains("--cgroupns=host") && Contains("echo +memory +pids > " + top));
+  const auto both = emulate::make_unified_group(place, "1:cpuset:/\n0::/a.slice/b.scope\n");
+  REQUIRE(!both);
+  CHECK_THAT(both.error().what, Contains("groups of v1 besides"));
+}
+
+TEST_CASE("a job whose memory ends on a node is out of memory by Slurm's word and by ours",
+          "[slurm][memory]") {
   if (!can_limit()) return;
-  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", "oom:2@2s"});
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", out_of_memory(2, "2s")});
   cluster.write("rank.py", k_program);
   const auto result =
       cluster.run("srun -t 5 -N2 --ntasks-per-node=1 --mem=1G hpcml launch --nproc-per-node 1 "
@@ -80,7 +128,7 @@ TEST_CASE("a job that runs out of memory is told so by submit --watch and by why
   if (!can_limit()) return;
   const bool agent = GENERATE(false, true);
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--gpus-per-node", "0", "--cpus-per-node", "4",
-                         "--mem-per-node", "8G", "--quiet", "--fault", "oom:2@4s"});
+                         "--mem-per-node", "8G", "--quiet", "--fault", out_of_memory(2, "4s")});
   cluster.write("rank.py", k_program);
   const auto result =
       cluster.run("hpcml submit --watch --site generic --nodes 2 --tasks-per-node 1 --gpus-per-node 0 --time "
@@ -97,7 +145,7 @@ TEST_CASE("a job that runs out of memory is told so by submit --watch and by why
 
 TEST_CASE("launch on one node tells a rank that the kernel has killed for want of memory", "[.faults]") {
   if (!can_limit()) return;
-  const Cluster cluster({"--site", "generic", "--quiet", "--fault", "oom:1@3s"});
+  const Cluster cluster({"--site", "generic", "--quiet", "--fault", out_of_memory(1, "3s")});
   cluster.write("rank.py", k_program);
   const auto result = cluster.run("sbatch -W -t 5 --mem=1G -o job.out --wrap 'hpcml launch --nproc-per-node "
                                   "2 -- python3 rank.py' > /dev/null; " +
@@ -111,7 +159,7 @@ TEST_CASE("launch on one node tells a rank that the kernel has killed for want o
                Contains("; the others were stopped\nhpcml launch: the run ended with 137: out-of-memory\n"));
 }
 
-TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "[.faults]") {
+TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "[.faults][memory]") {
   if (!can_limit()) return;
   const std::string take =
       "srun -t 5 --mem=64M python3 -c 'x = bytearray(300_000_000); print(\"had it\")' 2> err; "
@@ -119,29 +167,35 @@ TEST_CASE("a job gets no more memory than it asked for, where that is wanted", "
   const auto limited = Cluster({"--site", "generic", "--quiet", "--limit-memory"}).run(take);
   INFO(limited.err);
   CHECK(limited.out == "1\n");
-  CHECK(Cluster({"--site", "generic", "--quiet"}).run(take).out == "had it\n0\n");
+  const auto unlimited = Cluster({"--site", "generic", "--quiet"}).run(take);
+  INFO(unlimited.err);
+  CHECK(unlimited.out == "had it\n0\n");
 }
 
-TEST_CASE("no control group is left, also where emulate is killed", "[.faults]") {
+TEST_CASE("no control group is left, also where emulate is killed", "[.faults][memory]") {
   if (!can_limit()) return;
   const test::TempFolder folder;
-  // The group in which a task is, up to the sandbox's own, as the machine sees it.
-  REQUIRE(util::write_file(folder.path() / "task.sh",
-                           "path=$(grep :memory: /proc/self/cgroup | cut -d: -f3); "
-                           "echo \"${path%/slurm_*}\" > group.new; mv group.new group; sleep $1\n"));
-  const auto run = [&](const std::string& end) {
-    return util::run_process(
-        {"env", "-C", folder.path().string(),
-         std::string("PATH=" HPCML_BINARY_DIR "/bin:") + ::getenv("PATH"), "bash", "-c",
-         "rm -f group; hpcml emulate --quiet --site generic --limit-memory -- srun -t 5 bash task.sh " + end +
-             " until [ -s group ]; do sleep 0.1; done; top=/sys/fs/cgroup/memory$(cat group); "
-             "case $top in */hpcml-??????) ;; *) echo \"no group: $top\";; esac; [ $pid = 0 ] || kill -9 "
-             "$pid; "
-             "for i in {1..300}; do [ -e $top ] || exit 0; sleep 0.1; done; echo left; exit 1"},
-        util::EnvSnapshot::of_process(), std::chrono::seconds(300));
-  };
-  for (const std::string end : {"0; pid=0;", "600 & pid=$!;"}) {
-    const auto ran = run(end);
+  const auto task = folder.path() / "task.sh";
+  REQUIRE(util::write_file(task, "touch began; until [ -e go ]; do sleep 0.1; done\n"));
+  REQUIRE(util::write_file(
+      folder.path() / "run.sh",
+      "rm -f began go\n"
+      "hpcml emulate --quiet --site generic --limit-memory -- srun -t 5 bash \"$PWD/task.sh\" & pid=$!\n"
+      "until [ -e began ]; do sleep 0.1; done\n"
+      "groups=$(cat /proc/\"$(pgrep -f \"^[^ ]*bash $PWD/task.sh\")\"/cgroup) # the machine's view, not the "
+      "task's\n"
+      "path=$(grep :memory: <<< \"$groups\") && path=/memory${path##*:} || path=${groups##*:}\n"
+      "top=/sys/fs/cgroup${path%/slurm_*}\n"
+      "case $top in */hpcml-??????) ;; *) echo \"no group: $top\" ;; esac\n"
+      "[ -d \"$top\" ] || echo \"$top is not there\"\n"
+      "if [ \"$1\" = kill ]; then kill -9 $pid; else touch go; wait $pid; fi\n"
+      "for i in {1..300}; do [ -e \"$top\" ] || exit 0; sleep 0.1; done\n"
+      "echo left; exit 1\n"));
+  for (const std::string end : {"wait", "kill"}) {
+    const auto ran = util::run_process({"env", "-C", folder.path().string(),
+                                        std::string("PATH=" HPCML_BINARY_DIR "/bin:") + ::getenv("PATH"),
+                                        "bash", "run.sh", end},
+                                       util::EnvSnapshot::of_process(), std::chrono::seconds(300));
     REQUIRE(ran);
     INFO(end << ran->out << ran->err);
     CHECK(ran->exit_code == 0);

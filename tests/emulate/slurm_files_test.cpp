@@ -83,10 +83,23 @@ TEST_CASE("memory is limited only where that is asked for") {
   CHECK(files.at("cgroup.conf").empty());
   SlurmFileOptions options;
   options.state_dir = "/run/x";
+  options.limits_memory = true;
   options.cgroup_conf = "ConstrainRAMSpace=yes\n";
   const auto limited = make_slurm_files(site, test::layout_of(site), options);
   CHECK(line_of(limited.at("slurm.conf"), "TaskPlugin=") == "TaskPlugin=task/affinity,task/cgroup");
   CHECK(limited.at("cgroup.conf") == options.cgroup_conf);
+}
+
+TEST_CASE("a Slurm that limits nothing is told to leave control groups alone, in its version's words") {
+  SlurmInstall slurm;
+  for (const auto& [version, conf] : {std::pair{"20.11.9", ""},
+                                      {"22.05.8", "CgroupPlugin=cgroup/v1\n"},
+                                      {"23.11.10", "CgroupPlugin=cgroup/v1\n"},
+                                      {"24.05.4", "CgroupPlugin=disabled\n"},
+                                      {"26.05.3", "CgroupPlugin=disabled\n"}}) {
+    slurm.version = version;
+    CHECK(make_idle_cgroup_conf(slurm) == conf);
+  }
 }
 
 TEST_CASE("jobs are preempted only where that is asked for, and all by one partition") {

@@ -137,6 +137,9 @@ TEST_CASE("a kill names the limit that was reached") {
   CHECK(test::holds(*find_out_of_memory(before, after), "the job's limit of 16 GiB was reached"));
   CHECK(find_out_of_memory({{"/x", 1610612736, 0, 0}}, {{"/x", 1610612736, 1, 1}}) ==
         "the kernel killed 1 process for want of memory: the limit of 1.5 GiB was reached (/x)");
+  CHECK(test::holds(*find_out_of_memory({{"/job_7/step_0/user", 1610612736, 0, 0}},
+                                        {{"/job_7/step_0/user", 1610612736, 1, 1}}),
+                    "the step's limit of 1.5 GiB was reached (/job_7/step_0/user)"));
 }
 
 TEST_CASE("all groups around a process are read below the root that is given") {

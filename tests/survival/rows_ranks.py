@@ -49,13 +49,19 @@ def killed_as_task(lab):
     return kill_rank(lab, lab.task_job(words=["--pause", "0.5"]), 1)
 
 
+def lacks_group(version, sign):
+    """What a machine lacks that is to count memory by that version."""
+    if not os.path.exists(sign):
+        return f"this machine does not count memory by cgroup {version}" + (" (.ci/full cgroup-v2 does it in a machine that does)" if version == "v2" else "")
+    return "" if os.geteuid() == 0 else "it needs root"
+
+
 def lacks_first():
-    return "" if os.path.isdir("/sys/fs/cgroup/memory") and os.geteuid() == 0 else "it needs root and a machine that counts memory by cgroup v1"
+    return lacks_group("v1", "/sys/fs/cgroup/memory")
 
 
 def lacks_second():
-    """Where the emulated nodes learn it the row is the same as for v1."""
-    return "emulated nodes know no cgroup v2" if os.path.exists("/sys/fs/cgroup/cgroup.controllers") else "this machine counts memory by cgroup v1"
+    return lacks_group("v2", "/sys/fs/cgroup/cgroup.controllers")
 
 
 OUT_OF_MEMORY = {"code": 137, "emulate": ("--fault", "oom:2@8s"), "culprit": AGENT_NAMES.format(1, 2, "was killed by SIGKILL")}
