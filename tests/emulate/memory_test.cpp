@@ -180,8 +180,9 @@ TEST_CASE("no control group is left, also where emulate is killed", "[.faults][m
   REQUIRE(util::write_file(
       folder.path() / "run.sh",
       "rm -f began go\n"
-      "hpcml emulate --quiet --site generic --limit-memory -- srun -t 5 bash \"$PWD/task.sh\" & pid=$!\n"
-      "until [ -e began ]; do sleep 0.1; done\n"
+      "hpcml emulate --quiet --site generic --cpus-per-node 2 --gpus-per-node 0 --limit-memory -- "
+      "srun -t 5 bash \"$PWD/task.sh\" & pid=$!\n"
+      "until [ -e began ]; do kill -0 $pid || exit; sleep 0.1; done\n"
       "groups=$(cat /proc/\"$(pgrep -f \"^[^ ]*bash $PWD/task.sh\")\"/cgroup) # the machine's view, not the "
       "task's\n"
       "path=$(grep :memory: <<< \"$groups\") && path=/memory${path##*:} || path=${groups##*:}\n"
