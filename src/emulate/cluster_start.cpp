@@ -110,8 +110,7 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
                            run.faults,
                            wants_whole_sockets(run.slurm),
                            run.limits_memory(),
-                           run.limits_memory() ? make_cgroup_conf(sandbox.memory_group(), state_dir)
-                                               : make_idle_cgroup_conf(run.slurm)};
+                           make_cgroup_conf(sandbox.memory_group(), state_dir, run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
@@ -124,8 +123,7 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
   return make_gpu_state(state_dir, run);
 }
 
-SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir,
-                      const std::string& memory_group) {
+SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std::string& state_dir) {
   SandboxNode made;
   made.name = node.name;
   made.cpu = node.type->cpu;
@@ -134,7 +132,6 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.own_folders = own_folders_of(run.temporary, state_dir, node.name);
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
-  if (run.limits_memory()) show_memory_view(made, memory_group, state_dir);
   if (has_slices(run.layout))
     made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
   // A bound /dev/null is a character device without the right to make one.
@@ -250,10 +247,9 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
       util::run_process({run.slurm.sinfo, "-h", "-N", "-o", "%N %T", "-p", run.layout.partition->name},
                         daemon_environment(state_dir), std::chrono::seconds(20));
   if (!answer || answer->exit_code != 0) return 0;
-  std::size_t count = 0;
-  for (const auto& line : util::split(answer->out, '\n'))
-    if (line.ends_with(" idle")) ++count;
-  return count;
+  const auto lines = util::split(answer->out, '\n');
+  const auto is_idle = [](const std::string& line) { return line.ends_with(" idle"); };
+  return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), is_idle));
 }
 
 /// The cluster's file of hosts in the place of the machine's; where that has none, beside what is in /etc.
@@ -311,7 +307,8 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
   for (const auto& node : run.layout.nodes) {
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
                           std::to_string(run.layout.nodes.size()) + ")");
-    const auto made = make_node(run, node, state_dir, sandbox.memory_group());
+    auto made = make_node(run, node, state_dir);
+    if (run.limits_memory()) show_memory_view(made, sandbox.memory_group(), state_dir);
     const auto started = sandbox.start_node(made);
     if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
     daemons.push_back(

@@ -122,7 +122,9 @@ void show_memory_view(SandboxNode& node, const std::string& group, const std::st
   if (is_unified_group(group)) node.unified_group = node_memory_group(group, node.name);
 }
 
-std::string make_cgroup_conf(const std::string& group, const std::string& state_dir) {
+std::string make_cgroup_conf(const std::string& group, const std::string& state_dir,
+                             const SlurmInstall& slurm) {
+  if (group.empty()) return make_idle_cgroup_conf(slurm);
   if (is_unified_group(group)) return "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n";
   std::string text = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + memory_mount(group, state_dir, "").target +
                      "\nConstrainRAMSpace=yes\n";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulate/sandbox.hpp"
+#include "emulate/slurm_install.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::emulate {
@@ -33,7 +34,8 @@ util::Status make_memory_view(const std::string& group, const std::string& node,
 /// Lets the node see that when it is started.
 void show_memory_view(SandboxNode& node, const std::string& group, const std::string& state_dir);
 
-/// cgroup.conf: the memory of jobs is limited, swap included.
-std::string make_cgroup_conf(const std::string& group, const std::string& state_dir);
+/// cgroup.conf: the memory of jobs is limited, swap included; without a group nothing is.
+std::string make_cgroup_conf(const std::string& group, const std::string& state_dir,
+                             const SlurmInstall& slurm);
 
 } // namespace hpcml::emulate
