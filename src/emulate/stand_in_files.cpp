@@ -295,6 +295,7 @@ std::map<std::string, StandInFile> make_stand_ins(const Site& site, const Cluste
     put(files, options, "lib/idev_shell", "idev_shell.sh", 0755);
   }
   put(files, options, "bin/ssh", "ssh.sh", 0755);
+  put(files, options, "lib/ssh_step.sh", "ssh_step.sh", 0644);
   if (!options.accounting) put(files, options, "bin/sacct", "sacct.sh", 0755);
   put(files, options, "lib/task_prolog", "task_prolog.sh", 0755);
   auto& prolog = files["lib/task_prolog"].text;

@@ -4,6 +4,8 @@
 here=${BASH_SOURCE[0]%/*}
 # shellcheck source=/dev/null
 . "$here/../lib/common.sh"
+# shellcheck source=/dev/null
+. "$here/../lib/ssh_step.sh"
 
 # The options of ssh that take a value, behind them or attached.
 hpcml_with_value=BbcDEeFIiJLlmOopQRSWw
@@ -47,17 +49,12 @@ main() {
   name=${host%%.*}
   scontrol show node "$name" >/dev/null 2>&1 ||
     hpcml_fail ssh 255 "Could not resolve hostname $host: it is no node of this rehearsal, which reaches nothing else" "${words[@]}"
-  # The job of the caller first, if it is on that node.
-  job=$(squeue -h -t R -u "$me" -w "$name" -o %A | sort -n | awk -v mine="${SLURM_JOB_ID-}" '{ last = $1 } $1 == mine { found = 1 } END { print found ? mine : last }')
-  [[ -n $job ]] || hpcml_fail ssh 255 "Access denied by pam_slurm_adopt: you have no active jobs on $name" "${words[@]}"
+  job=$(hpcml_job_on "$name" "$me")
+  [[ -n $job ]] || hpcml_fail ssh 255 "$(hpcml_no_job "$name")" "${words[@]}"
   hpcml_record ssh true "${words[@]}"
-  local shell=${SHELL:-/bin/bash} step=("${terminal:---unbuffered}")
-  # What the session has is the user's, not the step's; a command is one line for his shell, as sshd has it.
-  local inner=(env -C "$HOME" -i HOME="$HOME" USER="$me" LOGNAME="$me" SHELL="$shell" PATH="$PATH" SLURM_CONF="${SLURM_CONF-}" TERM="${TERM-dumb}" "$shell")
-  if (($#)); then inner+=(-c "$*"); else inner+=(-l); fi
-  # The step asks for nothing that the job has given to others.
-  # shellcheck disable=SC2154 # from site.sh
-  exec env -u SLURM_NTASKS -u SLURM_NPROCS -u SLURM_NTASKS_PER_NODE -u SLURM_DISTRIBUTION -u SLURM_CPU_BIND "$hpcml_srun" --jobid="$job" --overlap --quiet \
-    --nodelist="$name" --nodes=1 --ntasks=1 --cpu-bind=none --export=ALL "${step[@]}" "${inner[@]}"
+  # The command's words are one line for the user's shell, as sshd has it.
+  local line=()
+  (($# == 0)) || line=("$*")
+  hpcml_ssh_step "$job" "$name" "$me" "${terminal:---unbuffered}" "${line[@]}"
 }
 main "$@"
