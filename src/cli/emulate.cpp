@@ -26,7 +26,9 @@ const char* const k_emulate_footer = R"(Examples:
   hpcml emulate --site lumi --nodes 3 --fault node-down:2@5s -- sbatch -W job.sh   # and what becomes of the job?
 The cluster is a real Slurm (Debian: apt-get install slurm-wlm) in namespaces of its own: nothing of this machine is changed,
 and nothing is left when the command ends. Each node has a /tmp, /var/tmp and $TMPDIR of its own, in which it sees the folders that were
-there when the cluster started; hpcml itself takes the site for its own there (HPCML_SITE). Exit code: the command's; 5 when the
+there when the cluster started; hpcml itself takes the site for its own there (HPCML_SITE). Where this machine has sshd (Debian:
+openssh-server), port 22 of each node leads into your job there; the key is in SSH_AUTH_SOCK's agent and the file HPCML_SSH_KEY, known
+hosts in /etc/ssh/ssh_known_hosts. Exit code: the command's; 5 when the
 cluster could not be started, or the record or the logs not be written.)";
 
 /// Nothing where sacctmgr takes the text as one account.

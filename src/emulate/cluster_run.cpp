@@ -147,6 +147,35 @@ std::string ready_sentence(const ClusterRun& run, std::chrono::milliseconds time
   return text + ", ready in " + seconds;
 }
 
+/// What is to serve port 22 of the nodes; nothing where this machine cannot. It is for the run's caller.
+std::optional<SshAccess> choose_ssh(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
+  if (!sandbox.has_networks() || run.layout.nodes.empty()) return std::nullopt;
+  auto access = find_ssh(run.env);
+  if (!access) return std::nullopt;
+  access->user = user;
+  access->uid = sandbox.user_id();
+  access->home = run.env.get_or("HOME", "/");
+  access->shell = run.env.get_or("SHELL", "/bin/bash");
+  access->path =
+      make_login_environment(*run.site, run.env, sandbox.state_dir(), user).get_or("PATH", "/usr/bin:/bin");
+  return access;
+}
+
+void forgo_ssh(ClusterRun& run, const util::Error& why) {
+  run.narrator.note("port 22 of the nodes lets nobody in: " + why.what);
+  run.ssh.reset();
+}
+
+/// Decides what serves port 22 of the nodes; the process that makes its keys.
+std::optional<pid_t> begin_port_22(Sandbox& sandbox, ClusterRun& run, const std::string& user) {
+  run.ssh = choose_ssh(sandbox, run, user);
+  if (!run.ssh) return std::nullopt;
+  const auto keys = begin_ssh(sandbox, *run.ssh, run.layout);
+  if (keys) return *keys;
+  forgo_ssh(run, keys.error());
+  return std::nullopt;
+}
+
 /// A cluster whose nodes are ready.
 struct ReadyCluster {
   std::string user; ///< the name on it
@@ -174,7 +203,10 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
   TRY(ready.user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));
   TRY_DONE(cover_login_files(sandbox, run, ready.user));
+  const auto keys = begin_port_22(sandbox, run, ready.user);
   TRY(ready.daemons, start_slurm(sandbox, run, ready.user));
+  if (!keys) return ready;
+  if (const auto served = finish_ssh(sandbox, *keys); !served) forgo_ssh(run, served.error());
   return ready;
 }
 
@@ -199,8 +231,10 @@ int run_body(Sandbox& sandbox, ClusterRun run, std::chrono::steady_clock::time_p
   run.narrator.progress("");
   run.narrator.note(ready_sentence(run, time));
   FaultDriver faults(sandbox, run, ready->daemons);
-  const int code =
-      sandbox.run_command(run.command, make_login_environment(*run.site, run.env, state_dir, ready->user));
+  auto env = make_login_environment(*run.site, run.env, state_dir, ready->user);
+  if (run.ssh)
+    for (const auto& [name, value] : ssh_variables(state_dir)) env.set(name, value);
+  const int code = sandbox.run_command(run.command, env);
   for (const auto& sentence : faults.finish()) run.narrator.event(sentence);
   const bool kept = save_results(run, state_dir);
   return code == 0 && !kept ? failure_code : code;

@@ -11,6 +11,7 @@
 #include "emulate/fault_spec.hpp"
 #include "emulate/own_folders.hpp"
 #include "emulate/slurm_install.hpp"
+#include "emulate/ssh_access.hpp"
 #include "model/site.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
@@ -43,7 +44,8 @@ struct ClusterRun {
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it, too
   bool limits_memory() const { return limit_memory || needs_memory_limits(faults); }
-  TemporaryPlaces temporary; ///< found when the run begins
+  TemporaryPlaces temporary;    ///< found when the run begins
+  std::optional<SshAccess> ssh; ///< what serves port 22 of the nodes; found when the run begins
 };
 
 /// The exit code of the command; `failure_code` when the cluster could not be started (the narrator has told

@@ -25,8 +25,7 @@ namespace hpcml::emulate {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
+using std::chrono::milliseconds, std::chrono::steady_clock;
 
 struct Daemon {
   pid_t pid = -1;
@@ -45,8 +44,8 @@ std::string tail(const Daemon& daemon) {
     const auto log = util::read_file(file);
     if (!log || log->empty()) continue;
     auto lines = util::split(std::string(util::trim(*log)), '\n');
-    const std::size_t first = lines.size() > 12 ? lines.size() - 12 : 0;
-    for (std::size_t i = first; i < lines.size(); ++i) text += "\n  " + lines[i];
+    for (std::size_t i = lines.size() > 12 ? lines.size() - 12 : 0; i < lines.size(); ++i)
+      text += "\n  " + lines[i];
   }
   return text.empty() ? " (its log is empty)" : text;
 }
@@ -138,6 +137,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   for (unsigned gpu = 0; gpu < count_devices(node); ++gpu)
     made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
   for (const auto& mount : gpu_mounts(*node.type, gpu_folder(state_dir, node))) made.mounts.push_back(mount);
+  if (run.ssh) made.services.push_back(make_ssh_service(state_dir));
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
   made.log_file = state_dir + "/log/slurmd." + node.name + ".out";

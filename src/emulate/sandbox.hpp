@@ -36,6 +36,15 @@ struct OwnFolder {
   std::vector<std::string> kept; ///< names in the machine's folder that stay visible: folders and links
 };
 
+/// A program of a node that runs for each connection to a port, with the connection as its input and output.
+struct NodeService {
+  unsigned port = 0;
+  std::vector<SandboxMount> mounts; ///< seen by the program alone, where their targets exist
+  std::vector<std::string> argv;
+  util::EnvSnapshot env;
+  std::string log_file; ///< its errors
+};
+
 /// One node and the daemon that runs on it.
 struct SandboxNode {
   std::string name;               ///< host name
@@ -49,6 +58,7 @@ struct SandboxNode {
   std::vector<std::string> argv; ///< slurmd -D -N NAME …
   util::EnvSnapshot env;
   std::string log_file;
+  std::vector<NodeService> services; ///< need a network of the node's own
 };
 
 /// What a sandbox is made with.

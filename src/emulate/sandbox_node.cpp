@@ -10,6 +10,7 @@
 
 #include "emulate/child_process.hpp"
 #include "emulate/net_link.hpp"
+#include "emulate/node_service.hpp"
 #include "emulate/sandbox_parts.hpp"
 #include "emulate/seccomp_filter.hpp"
 #include "emulate/task_tag.hpp"
@@ -89,6 +90,7 @@ void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& c
     check(switch_interfaces_on(node));
   }
   check(mount_view(node, plan));
+  for (const auto& service : node.services) check(wait_for_connections(service, plan.isolation));
   set_own_task_tag(plan.first_tag);
   const auto listener = install_node_filter(plan.isolation.other_user);
   if (!listener) channel.fail(listener.error());

@@ -37,13 +37,6 @@ std::string find_plugin(const std::string& name, const std::string& slurmctld) {
   return {};
 }
 
-util::EnvSnapshot with_sbin(const util::EnvSnapshot& env) {
-  util::EnvSnapshot wide = env;
-  wide.set("PATH", env.get_or("PATH", "/usr/bin:/bin") +
-                       ":/usr/sbin:/sbin:/usr/local/sbin:/opt/slurm/sbin:/opt/slurm/bin");
-  return wide;
-}
-
 using Wanted = std::vector<std::pair<const char*, std::string*>>;
 
 /// Fills in the paths; the names of those that are not here.
@@ -59,6 +52,13 @@ std::vector<std::string> find_programs(const Wanted& wanted, const util::EnvSnap
 }
 
 } // namespace
+
+util::EnvSnapshot with_daemon_folders(const util::EnvSnapshot& env) {
+  util::EnvSnapshot wide = env;
+  wide.set("PATH", env.get_or("PATH", "/usr/bin:/bin") +
+                       ":/usr/sbin:/sbin:/usr/local/sbin:/opt/slurm/sbin:/opt/slurm/bin");
+  return wide;
+}
 
 std::string find_slurm_version(const std::string& text) {
   for (const auto& word : util::split(std::string(util::trim(text)), ' '))
@@ -83,7 +83,7 @@ bool finds_its_library(std::string_view plugin, const std::string& library) {
 }
 
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
-  const auto wide = with_sbin(env);
+  const auto wide = with_daemon_folders(env);
   SlurmInstall slurm;
   const auto missing = find_programs({{"slurmctld", &slurm.slurmctld},
                                       {"slurmd", &slurm.slurmd},
@@ -112,7 +112,7 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
   AccountingInstall found;
   auto missing = find_programs(
       {{"slurmdbd", &found.slurmdbd}, {"sacctmgr", &found.sacctmgr}, {"mariadbd", &found.mariadbd}},
-      with_sbin(env));
+      with_daemon_folders(env));
   const auto share = std::filesystem::path(found.mariadbd).parent_path().parent_path() / "share";
   for (const char* folder : {"mysql", "mariadb"})
     if (std::filesystem::exists(share / folder / "mysql_system_tables.sql"))

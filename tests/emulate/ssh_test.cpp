@@ -31,6 +31,7 @@ echo code $?
   CHECK(holds(result.out, "\ngiven\n"));
   CHECK(holds(result.out, "\ncode 7\n"));
   CHECK_FALSE(holds(result.out, "lost"));
+  CHECK_FALSE(holds(result.out, "srun: "));
   CHECK(holds(result.out, "you have no active jobs on nid000003\ncode 255\n"));
   CHECK(holds(result.out, "it is no node of this rehearsal, which reaches nothing else\ncode 255\n"));
   CHECK(holds(result.err, "you have no active jobs on nid000001"));
