@@ -127,6 +127,10 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   command->add_flag("--limit-memory", options->limit_memory,
                     "jobs get no more memory than they asked for, as on sites: the kernel kills what takes "
                     "more (as root)");
+  command->add_flag(
+      "--limit-devices", options->limit_devices,
+      "tasks may open no other GPUs than their own, and Slurm counts these from 0, as on most sites (as "
+      "root, by cgroup v1)");
   add_slurm_options(*command, options->slurm);
   command
       ->add_option("--fault", options->faults,

@@ -26,7 +26,8 @@ struct EmulateOptions {
   emulate::SlurmWish slurm;
   std::vector<std::string> faults; ///< what is to go wrong, as it was written
   bool accounting = false;
-  bool limit_memory = false; ///< jobs get no more than they asked for
+  bool limit_memory = false;  ///< jobs get no more than they asked for
+  bool limit_devices = false; ///< tasks may open no other GPUs than their own
   bool shared_network = false;
   bool quiet = false;
 };

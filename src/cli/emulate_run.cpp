@@ -228,6 +228,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   run.layout = *layout;
   run.isolate_network = !options.shared_network;
   run.limit_memory = options.limit_memory;
+  run.limit_devices = options.limit_devices;
   run.record_file = options.record_file;
   run.logs_dir = options.logs_dir;
   const auto code = emulate::run_cluster(run, k_world_failed);

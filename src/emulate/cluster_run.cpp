@@ -56,9 +56,10 @@ util::Result<std::string> name_user(Sandbox& sandbox, const util::EnvSnapshot& e
 }
 
 util::Status write_stand_ins(const ClusterRun& run, const std::string& state_dir) {
-  StandInOptions options{state_dir,      util::find_program("python3", run.env).value_or(""),
-                         run.slurm.srun, run.slurm.salloc,
-                         run.slurm.mpi,  run.keeps_accounts()};
+  StandInOptions options{state_dir,        util::find_program("python3", run.env).value_or(""),
+                         run.slurm.srun,   run.slurm.salloc,
+                         run.slurm.mpi,    run.keeps_accounts(),
+                         run.limit_devices};
   for (const auto& [name, file] : make_stand_ins(*run.site, run.layout, options)) {
     const fs::path path = fs::path(state_dir) / name;
     std::error_code error;
@@ -195,10 +196,13 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
     run.layout = on_loopback(std::move(run.layout), port);
   }
   TRY_DONE(check_faults(sandbox, run));
-  if (run.limits_memory() && sandbox.user_id() != 0)
-    return util::Error{"the memory of jobs cannot be limited: Slurm does not run as root here", {}};
+  if (run.limits_jobs() && sandbox.user_id() != 0)
+    return util::Error{"the memory and devices of jobs cannot be limited: Slurm does not run as root here",
+                       {}};
   for (const auto& node : run.layout.nodes)
     if (run.limits_memory()) TRY_DONE(make_memory_view(sandbox.memory_group(), node.name, state_dir));
+  for (const auto& node : run.layout.nodes)
+    if (run.limit_devices) TRY_DONE(make_device_view(sandbox.device_group(), node.name, state_dir));
   ReadyCluster ready;
   TRY(ready.user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));
@@ -263,6 +267,7 @@ util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   SandboxOptions options;
   options.isolate_network = run.isolate_network;
   options.limit_memory = run.limits_memory();
+  options.limit_devices = run.limit_devices;
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
   options.places = {"/tmp", "/var/tmp"};

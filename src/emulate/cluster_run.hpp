@@ -43,8 +43,10 @@ struct ClusterRun {
   Narrator narrator;
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it, too
+  bool limit_devices = false;       ///< tasks may open no other GPUs than their own
   bool limits_memory() const { return limit_memory || needs_memory_limits(faults); }
-  TemporaryPlaces temporary;    ///< found when the run begins
+  bool limits_jobs() const { return limits_memory() || limit_devices; } ///< by control groups
+  TemporaryPlaces temporary;                                            ///< found when the run begins
   std::optional<SshAccess> ssh; ///< what serves port 22 of the nodes; found when the run begins
 };
 

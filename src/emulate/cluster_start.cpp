@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "emulate/accounting.hpp"
-#include "emulate/gpu_files.hpp"
+#include "emulate/gpu_state.hpp"
 #include "emulate/memory_groups.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/slurm_files.hpp"
@@ -50,42 +50,6 @@ std::string tail(const Daemon& daemon) {
   return text.empty() ? " (its log is empty)" : text;
 }
 
-/// The folder that nodes of one kind see the GPUs' files of.
-std::string gpu_folder(const std::string& state_dir, const ClusterNode& node) {
-  return state_dir + "/gpus/" + node.type->id + (node.slices ? "/parts" : "/whole");
-}
-
-const char* const k_detected_gpus = "/fake_gpus.conf"; // slurmd's name for it
-
-bool has_slices(const ClusterLayout& layout) {
-  return std::any_of(layout.nodes.begin(), layout.nodes.end(), [](const auto& node) { return node.slices; });
-}
-
-/// Everything about GPUs that lies in files: what drivers show, what slurmd detects, places for the devices.
-util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run) {
-  std::map<std::string, std::string> files;
-  unsigned devices = 0;
-  for (const auto& kind : group_by_kind(run.layout)) {
-    const auto& first = *kind.front();
-    for (const auto& [name, text] : make_gpu_files(*first.type, first.slices))
-      files[gpu_folder(state_dir, first) + "/" + name] = text;
-    devices = std::max(devices, count_devices(first));
-  }
-  if (has_slices(run.layout)) {
-    files[state_dir + k_detected_gpus] = "";
-    for (const auto& node : run.layout.nodes)
-      files[state_dir + "/nodes/" + node.name + k_detected_gpus] =
-          make_detected_gpus(*run.site, node, state_dir, wants_whole_sockets(run.slurm));
-  }
-  for (unsigned gpu = 0; gpu < devices; ++gpu) files[gpu_device_path(state_dir, gpu)] = "";
-  for (const auto& [path, text] : files) {
-    std::error_code error;
-    fs::create_directories(fs::path(path).parent_path(), error);
-    TRY_DONE(util::write_file(path, text));
-  }
-  return util::Done{};
-}
-
 util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const auto& state_dir = sandbox.state_dir();
   std::error_code error;
@@ -100,16 +64,17 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{state_dir,
-                           sandbox.user_id(),
-                           run.slurm.has_lua,
-                           run.keeps_accounts(),
-                           !run.accounts.empty(),
-                           run.judge_command,
-                           run.faults,
-                           wants_whole_sockets(run.slurm),
-                           run.limits_memory(),
-                           make_cgroup_conf(sandbox.memory_group(), state_dir, run.slurm)};
+  SlurmFileOptions options{
+      state_dir,
+      sandbox.user_id(),
+      run.slurm.has_lua,
+      run.keeps_accounts(),
+      !run.accounts.empty(),
+      run.judge_command,
+      run.faults,
+      wants_whole_sockets(run.slurm),
+      run.limits_jobs(),
+      make_cgroup_conf(sandbox.memory_group(), sandbox.device_group(), state_dir, run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
@@ -131,12 +96,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.own_folders = own_folders_of(run.temporary, state_dir, node.name);
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
-  if (has_slices(run.layout))
-    made.mounts.push_back({state_dir + "/nodes/" + node.name + k_detected_gpus, state_dir + k_detected_gpus});
-  // A bound /dev/null is a character device without the right to make one.
-  for (unsigned gpu = 0; gpu < count_devices(node); ++gpu)
-    made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
-  for (const auto& mount : gpu_mounts(*node.type, gpu_folder(state_dir, node))) made.mounts.push_back(mount);
+  add_gpu_mounts(made, run, node, state_dir);
   if (run.ssh) made.services.push_back(make_ssh_service(state_dir));
   made.argv = {run.slurm.slurmd, "-D", "-N", node.name};
   made.env = daemon_environment(state_dir);
@@ -308,7 +268,9 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
                           std::to_string(run.layout.nodes.size()) + ")");
     auto made = make_node(run, node, state_dir);
-    if (run.limits_memory()) show_memory_view(made, sandbox.memory_group(), state_dir);
+    const auto& memory = sandbox.memory_group();
+    if (run.limits_jobs())
+      show_memory_view(made, memory.empty() ? sandbox.device_group() : memory, state_dir);
     const auto started = sandbox.start_node(made);
     if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
     daemons.push_back(

@@ -23,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* k_cannot_limit = "the memory of jobs cannot be limited: ";
+constexpr const char* k_cannot_limit_devices = "the devices of jobs cannot be limited: ";
+constexpr const char* k_privileged = "in a container: docker run --privileged";
 
 void end_processes_in(const fs::path& folder) {
   const auto text = util::read_file(folder / "cgroup.procs");
@@ -30,6 +32,50 @@ void end_processes_in(const fs::path& folder) {
   for (const auto& line : util::split(*text, '\n'))
     if (const auto pid = util::parse_unsigned(line); pid && *pid > 1)
       ::kill(static_cast<pid_t>(*pid), SIGKILL);
+}
+
+struct FoundPlace {
+  util::MemoryPlace place;
+  std::string cgroup; ///< text of /proc/self/cgroup
+};
+
+util::Result<FoundPlace> find_place(const char* controller) {
+  if (::geteuid() != 0)
+    return util::Error{"only root may make the control groups for that", "run it as root"};
+  TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
+  TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
+  const auto place = util::parse_group_place(controller, cgroup, mounts);
+  if (!place)
+    return util::Error{std::string("this machine shows no control groups of ") + controller, k_privileged};
+  return FoundPlace{*place, cgroup};
+}
+
+util::Result<std::string> make_group_in(const util::MemoryPlace& place, const char* cannot) {
+  auto folder = place.top + (place.path == "/" ? "" : place.path) + "/hpcml-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr)
+    return util::Error{cannot + fs::path(folder).parent_path().string() + ": " + std::strerror(errno),
+                       k_privileged};
+  return folder;
+}
+
+/// What the node's Slurm takes for the tree of a controller of cgroup v1.
+util::Status make_tree_view(const std::string& group, const std::string& node, const SandboxMount& view,
+                            const char* controller) {
+  const auto folder = fs::path(view.source) / controller;
+  const auto own = node_memory_group(group, node);
+  std::error_code error;
+  fs::create_directory(own, error);
+  if (!error) fs::create_directories(folder, error);
+  if (!error) fs::create_directories(view.target, error);
+  // Slurm takes a folder for the top of the tree where this is, and only the real one has it.
+  if (!error) TRY_DONE(util::write_file(folder / "release_agent", "\n"));
+  for (fs::directory_iterator entry(group, error), end; !error && entry != end; entry.increment(error))
+    if (!entry->is_directory()) fs::create_symlink(entry->path(), folder / entry->path().filename(), error);
+  // The second name is that of a Slurm that was built for one node a machine.
+  for (const auto& name : {"slurm_" + node, std::string("slurm")})
+    if (!error) fs::create_directory_symlink(own, folder / name, error);
+  if (error) return util::Error{view.source + ": " + error.message(), {}};
+  return util::Done{};
 }
 
 /// Where the node's Slurm is shown what make_memory_view makes.
@@ -42,25 +88,24 @@ SandboxMount memory_mount(const std::string& group, const std::string& state_dir
 } // namespace
 
 util::Result<std::string> make_memory_group() {
-  if (::geteuid() != 0)
-    return util::Error{std::string(k_cannot_limit) + "only root may make the control groups for that",
-                       "run it as root"};
-  TRY(const auto cgroup, util::read_file("/proc/self/cgroup"));
-  TRY(const auto mounts, util::read_file("/proc/self/mountinfo"));
-  const auto place = util::parse_memory_place(cgroup, mounts);
-  if (!place)
-    return util::Error{std::string(k_cannot_limit) + "this machine shows no control groups that count memory",
-                       "in a container: docker run --privileged"};
-  if (place->unified) {
-    auto unified = make_unified_group(*place, cgroup);
-    if (!unified) return util::Error{k_cannot_limit + unified.error().what, unified.error().hint};
-    return unified;
-  }
-  auto folder = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr)
-    return util::Error{k_cannot_limit + fs::path(folder).parent_path().string() + ": " + std::strerror(errno),
-                       "in a container: docker run --privileged"};
-  return folder;
+  const auto cannot = [](const util::Error& error) {
+    return util::Error{k_cannot_limit + error.what, error.hint};
+  };
+  const auto place = find_place("memory");
+  if (!place) return cannot(place.error());
+  if (!place->place.unified) return make_group_in(place->place, k_cannot_limit);
+  auto unified = make_unified_group(place->place, place->cgroup);
+  return unified ? std::move(unified) : cannot(unified.error());
+}
+
+util::Result<std::string> make_device_group() {
+  const auto place = find_place("devices");
+  if (!place) return util::Error{k_cannot_limit_devices + place.error().what, place.error().hint};
+  if (place->place.unified)
+    return util::Error{std::string(k_cannot_limit_devices) +
+                           "this machine has cgroup v2 alone, with which emulated nodes limit memory only",
+                       "a machine whose kernel was started with systemd.unified_cgroup_hierarchy=0 has v1"};
+  return make_group_in(place->place, k_cannot_limit_devices);
 }
 
 std::vector<fs::path> folders_of_group(const fs::path& group) {
@@ -100,21 +145,14 @@ util::Status make_memory_view(const std::string& group, const std::string& node,
     const auto made = make_unified_node(node_memory_group(group, node));
     return made ? made : util::Status(util::Error{k_cannot_limit + made.error().what, {}});
   }
-  const auto folder = fs::path(view.source) / "memory";
-  const auto own = node_memory_group(group, node);
-  std::error_code error;
-  fs::create_directory(own, error);
-  if (!error) fs::create_directories(folder, error);
-  if (!error) fs::create_directories(view.target, error);
-  // Slurm takes a folder for the top of the tree where this is, and only the real one has it.
-  if (!error) TRY_DONE(util::write_file(folder / "release_agent", "\n"));
-  for (fs::directory_iterator entry(group, error), end; !error && entry != end; entry.increment(error))
-    if (!entry->is_directory()) fs::create_symlink(entry->path(), folder / entry->path().filename(), error);
-  // The second name is that of a Slurm that was built for one node a machine.
-  for (const auto& name : {"slurm_" + node, std::string("slurm")})
-    if (!error) fs::create_directory_symlink(own, folder / name, error);
-  if (error) return util::Error{k_cannot_limit + view.source + ": " + error.message(), {}};
-  return util::Done{};
+  const auto made = make_tree_view(group, node, view, "memory");
+  return made ? made : util::Status(util::Error{k_cannot_limit + made.error().what, {}});
+}
+
+util::Status make_device_view(const std::string& group, const std::string& node,
+                              const std::string& state_dir) {
+  const auto made = make_tree_view(group, node, memory_mount(group, state_dir, node), "devices");
+  return made ? made : util::Status(util::Error{k_cannot_limit_devices + made.error().what, {}});
 }
 
 void show_memory_view(SandboxNode& node, const std::string& group, const std::string& state_dir) {
@@ -122,13 +160,17 @@ void show_memory_view(SandboxNode& node, const std::string& group, const std::st
   if (is_unified_group(group)) node.unified_group = node_memory_group(group, node.name);
 }
 
-std::string make_cgroup_conf(const std::string& group, const std::string& state_dir,
-                             const SlurmInstall& slurm) {
-  if (group.empty()) return make_idle_cgroup_conf(slurm);
-  if (is_unified_group(group)) return "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n";
-  std::string text = "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + memory_mount(group, state_dir, "").target +
-                     "\nConstrainRAMSpace=yes\n";
-  if (::access((group + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0)
+std::string make_cgroup_conf(const std::string& memory_group, const std::string& device_group,
+                             const std::string& state_dir, const SlurmInstall& slurm) {
+  if (memory_group.empty() && device_group.empty()) return make_idle_cgroup_conf(slurm);
+  const auto& any = memory_group.empty() ? device_group : memory_group;
+  if (is_unified_group(any)) return "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n";
+  std::string text =
+      "CgroupPlugin=cgroup/v1\nCgroupMountpoint=" + memory_mount(any, state_dir, "").target + "\n";
+  if (!device_group.empty()) text += "ConstrainDevices=yes\n";
+  if (memory_group.empty()) return text;
+  text += "ConstrainRAMSpace=yes\n";
+  if (::access((memory_group + "/memory.memsw.limit_in_bytes").c_str(), F_OK) == 0)
     text += "ConstrainSwapSpace=yes\nAllowedSwapSpace=0\n";
   return text;
 }

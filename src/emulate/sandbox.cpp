@@ -82,12 +82,13 @@ private:
 
 /// What a sandbox has on the machine.
 struct SandboxTraces {
-  std::string folder;       ///< holds files only where no private file system could be mounted over it
-  std::string memory_group; ///< empty: none
+  std::string folder; ///< holds files only where no private file system could be mounted over it
+  std::string memory_group, device_group; ///< empty: none
   void remove() const {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
     remove_memory_group(memory_group);
+    remove_memory_group(device_group);
   }
 };
 
@@ -214,6 +215,14 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   if (options.limit_memory) {
     TRY(traces.memory_group, make_memory_group());
   }
+  if (options.limit_devices) {
+    auto group = make_device_group();
+    if (!group) {
+      traces.remove();
+      return group.error();
+    }
+    traces.device_group = *group;
+  }
   if (auto folder = make_state_folder(options.places)) {
     traces.folder = *folder;
   } else {
@@ -237,6 +246,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
     ::close(report[0]);
     run_warden({traces.folder,
                 traces.memory_group,
+                traces.device_group,
                 options,
                 {},
                 {control[0], report[1]},

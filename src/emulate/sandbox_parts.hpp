@@ -24,6 +24,7 @@ struct SandboxPipes {
 struct SandboxPlan {
   std::string state_dir;
   std::string memory_group; ///< empty: memory is not limited
+  std::string device_group; ///< empty: devices are not
   SandboxOptions options;
   Isolation isolation;
   SandboxPipes pipes;

@@ -171,7 +171,7 @@ std::string daemon_lines(const Site& site, const ClusterLayout& layout, const Sl
                              : "AccountingStorageType=accounting_storage/none\n";
   line("JobAcctGatherType", "jobacct_gather/none");
   line("ProctrackType", "proctrack/linuxproc");
-  line("TaskPlugin", options.limits_memory ? "task/affinity,task/cgroup" : "task/affinity");
+  line("TaskPlugin", options.limits_jobs ? "task/affinity,task/cgroup" : "task/affinity");
   line("SelectType", "select/cons_tres");
   line("SelectTypeParameters", suspends_jobs(options.faults) ? "CR_Core" : "CR_Core_Memory");
   line("SlurmdParameters", "config_overrides"); // else nodes with more CPUs than the machine go "inval"

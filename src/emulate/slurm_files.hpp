@@ -23,7 +23,7 @@ struct SlurmFileOptions {
   std::string judge_command = {};        ///< asks the site's judge about the job in the file named behind it
   std::vector<ClusterFault> faults = {}; ///< what is to go wrong
   bool whole_sockets = false; ///< Slurm takes the cores near a GPU by whole sockets only (24.11 and later)
-  bool limits_memory = false; ///< groups limit the memory of jobs, as cgroup_conf says
+  bool limits_jobs = false;   ///< groups limit the memory or devices of jobs, as cgroup_conf says
   std::string cgroup_conf = {};
 };
 

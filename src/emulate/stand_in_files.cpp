@@ -174,6 +174,7 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
   set("srun", options.srun);
   set("salloc", options.salloc);
   set("mpi", options.mpi);
+  set("limits_devices", options.limits_devices ? "1" : "0");
   const auto plugins = plugin_options(site);
   set("plugin_lines", util::join(plugins, "|"));
   return text + module_lines(site) + shell_array("site_paths", site_paths(site)) +

@@ -20,8 +20,9 @@ struct StandInOptions {
   std::string python;    ///< the Python that a site's environments lead to; empty: this machine has none
   std::string srun = "/usr/bin/srun";
   std::string salloc = "/usr/bin/salloc";
-  std::string mpi = "none"; ///< what srun's --mpi has for tasks that are to meet
-  bool accounting = false;  ///< Slurm keeps accounts, so that sacct has answers
+  std::string mpi = "none";    ///< what srun's --mpi has for tasks that are to meet
+  bool accounting = false;     ///< Slurm keeps accounts, so that sacct has answers
+  bool limits_devices = false; ///< tasks may open no other GPUs than their own
 };
 
 /// One file.

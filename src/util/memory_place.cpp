@@ -53,6 +53,11 @@ std::string path_below(const std::string& path, const std::string& root) {
 } // namespace
 
 std::optional<MemoryPlace> parse_memory_place(std::string_view cgroup, std::string_view mountinfo) {
+  return parse_group_place("memory", cgroup, mountinfo);
+}
+
+std::optional<MemoryPlace> parse_group_place(std::string_view controller, std::string_view cgroup,
+                                             std::string_view mountinfo) {
   MemoryPlace place;
   std::optional<std::string> path, unified;
   for (const auto& line : split(cgroup, '\n')) {
@@ -60,12 +65,13 @@ std::optional<MemoryPlace> parse_memory_place(std::string_view cgroup, std::stri
     const auto second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const auto controllers = line.substr(first + 1, second - first - 1);
-    if (contains(split(controllers, ','), "memory")) path = line.substr(second + 1);
+    if (contains(split(controllers, ','), controller)) path = line.substr(second + 1);
     if (line.starts_with("0::")) unified = line.substr(second + 1);
   }
-  // Where both are mounted, the first counts the memory: a controller is in one tree only.
+  // Where both are mounted, the first has it: a controller is in one tree only.
   place.unified = !path;
-  const auto mount = path ? find_mount(mountinfo, "cgroup", "memory") : find_mount(mountinfo, "cgroup2", "");
+  const auto mount =
+      path ? find_mount(mountinfo, "cgroup", controller) : find_mount(mountinfo, "cgroup2", "");
   if (!path) path = unified;
   if (!mount || !path) return std::nullopt;
   place.top = mount->point;

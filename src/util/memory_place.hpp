@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a process is in the kernel's tree of groups that have their memory counted.
+// Where a process is in the kernel's tree of groups that have their memory counted, or their devices limited.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace hpcml::util {
 
-/// Where a process is in the tree of memory groups.
+/// Where a process is in the tree of groups of one controller.
 struct MemoryPlace {
   bool unified = false; ///< cgroup v2
   std::string top;      ///< folder that is mounted: "/sys/fs/cgroup/memory"
@@ -17,5 +17,9 @@ struct MemoryPlace {
 
 /// From /proc/self/cgroup and /proc/self/mountinfo; nothing where no controller counts memory.
 std::optional<MemoryPlace> parse_memory_place(std::string_view cgroup, std::string_view mountinfo);
+
+/// The same of another controller of cgroup v1 ("devices"); unified where it has no tree of its own.
+std::optional<MemoryPlace> parse_group_place(std::string_view controller, std::string_view cgroup,
+                                             std::string_view mountinfo);
 
 } // namespace hpcml::util

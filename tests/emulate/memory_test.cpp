@@ -55,11 +55,13 @@ TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, 
   CHECK(fs::is_directory(own));
   CHECK(fs::canonical(view + "/memory/slurm_n1") == fs::canonical(own));
   CHECK(fs::canonical(view + "/memory/slurm") == fs::canonical(own));
-  const auto conf = emulate::make_cgroup_conf(group, "/m", {});
+  const auto conf = emulate::make_cgroup_conf(group, "", "/m", {});
   CHECK_THAT(conf, Contains("CgroupMountpoint=/m/cgroup\n") && Contains("ConstrainRAMSpace=yes\n") &&
-                       !Contains("Swap"));
+                       !Contains("Swap") && !Contains("Devices"));
   REQUIRE(util::write_file(group / "memory.memsw.limit_in_bytes", "7"));
-  CHECK_THAT(emulate::make_cgroup_conf(group, "/m", {}), Contains("AllowedSwapSpace=0\n"));
+  CHECK_THAT(emulate::make_cgroup_conf(group, "", "/m", {}), Contains("AllowedSwapSpace=0\n"));
+  CHECK_THAT(emulate::make_cgroup_conf("", group, "/m", {}),
+             Contains("ConstrainDevices=yes\n") && !Contains("RAM"));
 }
 
 TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree", "[memory]") {
@@ -77,7 +79,7 @@ TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree",
   REQUIRE(node.mounts.size() == 1);
   CHECK(node.mounts[0].target == "/proc/1/cgroup");
   CHECK(util::read_file(node.mounts[0].source).value_or("") == "0::/\n");
-  CHECK(emulate::make_cgroup_conf(group, state, {}) ==
+  CHECK(emulate::make_cgroup_conf(group, "", state, {}) ==
         "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n");
 }
 

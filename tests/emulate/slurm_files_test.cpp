@@ -83,7 +83,7 @@ TEST_CASE("memory is limited only where that is asked for") {
   CHECK(files.at("cgroup.conf").empty());
   SlurmFileOptions options;
   options.state_dir = "/run/x";
-  options.limits_memory = true;
+  options.limits_jobs = true;
   options.cgroup_conf = "ConstrainRAMSpace=yes\n";
   const auto limited = make_slurm_files(site, test::layout_of(site), options);
   CHECK(line_of(limited.at("slurm.conf"), "TaskPlugin=") == "TaskPlugin=task/affinity,task/cgroup");
