@@ -35,6 +35,11 @@ echo done
       cluster.run("sbatch tasks.sh; sbatch -W tasks.sh; until grep -q done 1.out; do sleep 0.1; done");
   const auto first = cluster.read("1.out"), second = cluster.read("2.out");
   INFO(result.err << first << second);
+  if (test::holds(result.err,
+                  "the devices of jobs cannot be limited")) { // nor made, in a container with few rights
+    WARN(result.err);
+    return;
+  }
   // ROCR_VISIBLE_DEVICES is Slurm's, who counts what the task may open.
   CHECK_THAT(first, Contains("0: opens gpu0 sees 0\n") && Contains("1: opens gpu1 sees 0\n"));
   CHECK_THAT(second, Contains("0: opens gpu2 sees 0\n") && Contains("1: opens gpu3 sees 0\n"));
