@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "agent/conductor.hpp"
-#include "hpcml/exit_code.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::agent {
@@ -57,7 +56,7 @@ void Conductor::lost(AgentId id, Time now) {
   if (x_agents.at(id).leads) {
     const auto reason = "the agent of the first node (" + x_agents.at(id).host + ") has gone";
     x_agents.erase(id);
-    return finish(k_cannot_set_up, reason, now);
+    return finish(k_nodes_missing, reason, now);
   }
   goes(id, "has gone", k_nodes_missing, x_rules.nodes_return, now);
 }

@@ -93,7 +93,8 @@ TEST_CASE(
   const auto array = desk.hpcml({"submit", "--attach", "14"});
   CHECK(array.exit_code == 3);
   for (const char* task : {"1", "2", "3"})
-    CHECK(holds(array.err, std::string("task ") + task + " of job 14 failed: exit code " + task + "\n"));
+    CHECK(holds(array.err,
+                std::string("task ") + task + " of job 14 failed: exit code " + task + " (program)\n"));
   const auto job = desk.hpcml({"submit", "--attach", "16"});
   CHECK(job.exit_code == 1);
   CHECK(holds(job.err, "job 16 failed: exit code 1\n"));
