@@ -64,13 +64,13 @@ def lacks_second():
     return lacks_group("v2", "/sys/fs/cgroup/cgroup.controllers")
 
 
-OUT_OF_MEMORY = {"code": 137, "emulate": ("--fault", "oom:2@8s"), "culprit": AGENT_NAMES.format(1, 2, "was killed by SIGKILL")}
+OUT_OF_MEMORY = {"code": 137, "emulate": ("--fault", "oom:2@25s"), "culprit": AGENT_NAMES.format(1, 2, "was killed by SIGKILL")}
 
 
 @row("worker OOM, cgroup v2", "the same where the machine has cgroup v2", lacks=lacks_second, **OUT_OF_MEMORY)
 @row("worker OOM, cgroup v1", "the kernel kills rank 1, whose step's limit is lowered to what it has; agents", lacks=lacks_first, **OUT_OF_MEMORY)
 def out_of_memory(lab):
-    job = lab.agent_job("--mem", "2G", words=["--pause", "0.5"], together=True)
+    job = lab.agent_job("--mem", "2G", words=["--pause", "0.8"], together=True)
     job.trains()
     seen = lab.finish(job, lab.fault_said("fault: .*node002") - 1)  # the fault is said when it is done
     if not job.err.find("the run ended with 137: out-of-memory"):
@@ -106,7 +106,7 @@ def agent_killed(lab):
 @row("first node's agent killed", "somebody kills the agent of the first node, which decides for all", quick=True, code=None,
      culprit=r"hpcml agent: the agent of the first node \(node001(, [0-9.:]+)?\) has gone")
 def first_agent_killed(lab):
-    job = lab.agent_job(words=["--pause", "0.5"], together=True)
+    job = lab.agent_job(words=["--pause", "0.8"], together=True)
     job.trains()
     seen = lab.finish(job, job.agent(0).kill())
     if seen.code not in (125, 137):  # of the agents that are left, or of the one that was killed: srun takes what it hears first
