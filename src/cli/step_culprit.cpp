@@ -6,6 +6,7 @@
 #include <csignal>
 #include <utility>
 
+#include "hpcml/exit_code.hpp"
 #include "launch/end_class.hpp"
 #include "util/text.hpp"
 
@@ -87,6 +88,15 @@ void CulpritSearch::read_line(std::string_view line) {
                         exit ? "ended with exit code " + std::to_string(*code)
                              : (memory ? "was killed: " : "was ended by: ") + std::string(util::trim(line)),
                         *code, memory};
+}
+
+std::optional<model::FailureClass> class_of_job(std::optional<model::FailureClass> of_slurm, int code,
+                                                const CulpritSearch& log) {
+  using model::FailureClass;
+  if (of_slurm != FailureClass::program) return of_slurm;
+  if (log.found() && log.found()->out_of_memory) return FailureClass::out_of_memory;
+  if (log.said()) return log.said();
+  return code == k_cannot_set_up ? FailureClass::launcher : FailureClass::program;
 }
 
 } // namespace hpcml::cli

@@ -39,4 +39,9 @@ private:
   std::optional<model::FailureClass> x_said;
 };
 
+/// Why a job ended badly. `of_slurm`: as Slurm has written it down; where that is no more than the `code` of
+/// a program, its log has more to say. Nothing where it ended well, whatever the log says of earlier starts.
+std::optional<model::FailureClass> class_of_job(std::optional<model::FailureClass> of_slurm, int code,
+                                                const CulpritSearch& log);
+
 } // namespace hpcml::cli

@@ -251,16 +251,9 @@ void Watch::name_culprit() {
   x_code = culprit->exit_code;
 }
 
-/// The word of launch, which has seen it, before that of Slurm, which knows what ended the whole job.
 void Watch::name_class() {
-  if (x_culprit.found() && x_culprit.found()->out_of_memory && x_code != 0)
-    x_class = model::FailureClass::out_of_memory;
-  else if (x_class == model::FailureClass::program && x_code == k_cannot_set_up)
-    x_class = model::FailureClass::launcher;
-  if (x_culprit.said() && (!x_class || x_class == model::FailureClass::program)) x_class = x_culprit.said();
-  if (x_class)
-    x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " +
-                  model::word_of(*x_class));
+  if (const auto why = class_of_job(x_class, x_code, x_culprit))
+    x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " + model::word_of(*why));
 }
 
 /// What the nodes wrote last may reach this machine a moment after the job's end.

@@ -265,7 +265,7 @@ std::string describe_faults() {
 
 unsigned choose_node_timeout(const std::vector<ClusterFault>& faults) {
   constexpr unsigned k_soon = 10, k_never = 600;
-  constexpr seconds k_of_sites{300}; // the SlurmdTimeout of Slurm's own, and of most sites
+  constexpr seconds k_of_sites{300}; // SlurmdTimeout where a site says nothing else
   unsigned timeout = k_never;
   seconds longest_cut{0};
   for (const auto& fault : faults) {

@@ -187,15 +187,13 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
         "by --preflight, too");
 }
 
-constexpr const char* k_expedite = "expedite"; // Slurm 25.11: before all others, and on the nodes it had
-
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
 model::Known<std::string> value_of_site(const LaidOut& given, Remarks& said) {
   const auto& rule = given.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
-  if (rule.default_value != k_expedite) {
+  if (rule.default_value != site::k_expedite) {
     said.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
-               std::string("the profile's value is ") + k_expedite + ", or there is none");
+               std::string("the profile's value is ") + site::k_expedite + ", or there is none");
     return std::nullopt;
   }
   const auto& runs = given.site.slurm_version;
@@ -207,7 +205,7 @@ model::Known<std::string> value_of_site(const LaidOut& given, Remarks& said) {
   }
   // The script has to end such a job where it fails; of several components each is a job.
   if (!given.job.components.empty()) return std::nullopt;
-  return model::Sourced<std::string>{k_expedite, rule.origin};
+  return model::Sourced<std::string>{site::k_expedite, rule.origin};
 }
 
 } // namespace

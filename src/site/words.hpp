@@ -15,6 +15,10 @@ inline std::string cited(const model::Origin& origin) {
   return origin.source.empty() ? "" : " [" + origin.source.text() + "]";
 }
 
+/// What a profile says of --requeue where its Slurm takes --requeue=expedite (25.11 and later): such jobs
+/// start again before all others.
+inline constexpr const char* k_expedite = "expedite";
+
 /// Its container engines, each once, in the profile's order.
 std::vector<std::string> engine_names(const model::Site& site);
 

@@ -74,3 +74,18 @@ TEST_CASE("the class of a run is that of launch's last word in the log, wherever
       said("srun: error: n1: task 0: Out Of Memory\nhpcml launch: the run ended with 137: out-of-memory\n") ==
       "out-of-memory");
 }
+
+TEST_CASE("a job's class is Slurm's, or where that is only a code what its log says; one that ended well has "
+          "none") {
+  using model::FailureClass;
+  cli::CulpritSearch silent, node, memory;
+  node.read("hpcml launch: the run ended with 1: node\n");
+  memory.read("srun: error: n1: task 0: Out Of Memory\n");
+  CHECK_FALSE(cli::class_of_job({}, 0, node)); // its first start ended so, and it was requeued
+  CHECK(cli::class_of_job(FailureClass::program, 1, node) == FailureClass::node);
+  CHECK(cli::class_of_job(FailureClass::user, 143, node) == FailureClass::user);
+  CHECK(cli::class_of_job(FailureClass::program, 1, memory) == FailureClass::out_of_memory);
+  CHECK(cli::class_of_job(FailureClass::time_limit, 1, silent) == FailureClass::time_limit);
+  CHECK(cli::class_of_job(FailureClass::program, 125, silent) == FailureClass::launcher);
+  CHECK(cli::class_of_job(FailureClass::program, 3, silent) == FailureClass::program);
+}
