@@ -16,18 +16,29 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 ASKED = []
 for name in {os.environ.get("HPCML_SAVE_SIGNAL", "TERM"), "TERM"}:
     signal.signal(getattr(signal, "SIG" + name), lambda number, frame: ASKED.append(number))
 
-import torch  # noqa: E402  (what comes meanwhile is heard)
-import torch.distributed as dist  # noqa: E402
-
 
 def say(*words):
     os.write(1, (" ".join(str(word) for word in words) + "\n").encode())
+
+
+def comes_until(has_begun):
+    """A sign of life each 5 s: on a busy machine torch alone takes longer to come than a row waits for one that hangs."""
+    while not has_begun.wait(5):
+        say("rank", os.environ["RANK"], "comes")
+
+
+BEGUN = threading.Event()
+threading.Thread(target=comes_until, args=[BEGUN], daemon=True).start()
+
+import torch  # noqa: E402  (what comes meanwhile is heard)
+import torch.distributed as dist  # noqa: E402
 
 
 def hurt(how):
@@ -81,6 +92,7 @@ def main():
         model.load_state_dict(state["model"])
         optimizer.load_state_dict(state["optimizer"])
     dist.barrier()  # nobody writes the next one before all have read this one
+    BEGUN.set()
     say("rank", rank, "of", size, "begins at step", first, "at", os.environ["MASTER_ADDR"] + ":" + os.environ["MASTER_PORT"])
     for step in range(first, words.steps):
         if words.hurt and rank == words.rank and step == words.at and not os.path.exists("cause"):
