@@ -130,7 +130,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
   command->add_flag(
       "--limit-devices", options->limit_devices,
       "tasks may open no other GPUs than their own, and Slurm counts these from 0, as where a site has "
-      "ConstrainDevices (as root, by cgroup v1)");
+      "ConstrainDevices (as root)");
   add_slurm_options(*command, options->slurm);
   command
       ->add_option("--fault", options->faults,

@@ -10,8 +10,8 @@
 
 #include "emulate/cluster_start.hpp"
 #include "emulate/fault_driver.hpp"
+#include "emulate/job_groups.hpp"
 #include "emulate/login_files.hpp"
-#include "emulate/memory_groups.hpp"
 #include "emulate/stand_in_files.hpp"
 #include "model/gpu_vendor.hpp"
 #include "slurm/variables.hpp"
@@ -196,13 +196,11 @@ util::Result<ReadyCluster> bring_up(Sandbox& sandbox, ClusterRun& run) {
     run.layout = on_loopback(std::move(run.layout), port);
   }
   TRY_DONE(check_faults(sandbox, run));
-  if (run.limits_jobs() && sandbox.user_id() != 0)
+  if (run.job_limits().any() && sandbox.user_id() != 0)
     return util::Error{"the memory and devices of jobs cannot be limited: Slurm does not run as root here",
                        {}};
   for (const auto& node : run.layout.nodes)
-    if (run.limits_memory()) TRY_DONE(make_memory_view(sandbox.memory_group(), node.name, state_dir));
-  for (const auto& node : run.layout.nodes)
-    if (run.limit_devices) TRY_DONE(make_device_view(sandbox.device_group(), node.name, state_dir));
+    if (run.job_limits().any()) TRY_DONE(make_group_view(sandbox.job_groups(), node.name, state_dir));
   ReadyCluster ready;
   TRY(ready.user, name_user(sandbox, run.env));
   TRY_DONE(write_stand_ins(run, state_dir));
@@ -266,8 +264,7 @@ util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   TRY_DONE(check_places(run));
   SandboxOptions options;
   options.isolate_network = run.isolate_network;
-  options.limit_memory = run.limits_memory();
-  options.limit_devices = run.limit_devices;
+  options.job_limits = run.job_limits();
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
   options.places = {"/tmp", "/var/tmp"};

@@ -44,9 +44,9 @@ struct ClusterRun {
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it, too
   bool limit_devices = false;       ///< tasks may open no other GPUs than their own
-  bool limits_memory() const { return limit_memory || needs_memory_limits(faults); }
-  bool limits_jobs() const { return limits_memory() || limit_devices; } ///< by control groups
-  TemporaryPlaces temporary;                                            ///< found when the run begins
+  /// By control groups.
+  JobLimits job_limits() const { return {limit_memory || needs_memory_limits(faults), limit_devices}; }
+  TemporaryPlaces temporary;    ///< found when the run begins
   std::optional<SshAccess> ssh; ///< what serves port 22 of the nodes; found when the run begins
 };
 

@@ -12,7 +12,7 @@
 
 #include "emulate/accounting.hpp"
 #include "emulate/gpu_state.hpp"
-#include "emulate/memory_groups.hpp"
+#include "emulate/job_groups.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/stand_in_files.hpp"
@@ -64,17 +64,16 @@ util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std
     fs::create_directories(fs::path(state_dir) / folder, error);
     if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
   }
-  SlurmFileOptions options{
-      state_dir,
-      sandbox.user_id(),
-      run.slurm.has_lua,
-      run.keeps_accounts(),
-      !run.accounts.empty(),
-      run.judge_command,
-      run.faults,
-      wants_whole_sockets(run.slurm),
-      run.limits_jobs(),
-      make_cgroup_conf(sandbox.memory_group(), sandbox.device_group(), state_dir, run.slurm)};
+  SlurmFileOptions options{state_dir,
+                           sandbox.user_id(),
+                           run.slurm.has_lua,
+                           run.keeps_accounts(),
+                           !run.accounts.empty(),
+                           run.judge_command,
+                           run.faults,
+                           wants_whole_sockets(run.slurm),
+                           run.job_limits().any(),
+                           make_cgroup_conf(sandbox.job_groups(), state_dir, run.slurm)};
   auto files = make_slurm_files(*run.site, run.layout, options);
   for (auto& [name, text] : make_kept_lists(run.temporary)) files[name] = std::move(text);
   // Not in /tmp, which nodes may have to share: two of them would make the same folder there.
@@ -268,9 +267,7 @@ util::Result<SlurmDaemons> start_slurm(Sandbox& sandbox, const ClusterRun& run, 
     run.narrator.progress("starting " + node.name + " (" + std::to_string(daemons.size()) + " of " +
                           std::to_string(run.layout.nodes.size()) + ")");
     auto made = make_node(run, node, state_dir);
-    const auto& memory = sandbox.memory_group();
-    if (run.limits_jobs())
-      show_memory_view(made, memory.empty() ? sandbox.device_group() : memory, state_dir);
+    if (run.job_limits().any()) show_group_view(made, sandbox.job_groups(), state_dir);
     const auto started = sandbox.start_node(made);
     if (!started) return util::with_context(started.error(), "cannot start slurmd on " + node.name);
     daemons.push_back(

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "emulate/child_process.hpp"
+#include "emulate/job_groups.hpp"
 #include "emulate/link_speed.hpp"
-#include "emulate/memory_groups.hpp"
 #include "emulate/memory_shortage.hpp"
 #include "emulate/node_processes.hpp"
 #include "emulate/preemption.hpp"
@@ -97,7 +97,7 @@ private:
   }
 
   util::Result<std::string> take_memory(const ClusterFault& fault) {
-    TRY(const auto victim, run_out_of_memory(node_memory_group(x_sandbox.memory_group(), name_of(fault))));
+    TRY(const auto victim, run_out_of_memory(node_group(x_sandbox.job_groups().memory, name_of(fault))));
     return name_of(fault) + " has no memory left for job " + victim.job + ": the kernel has killed its " +
            victim.name;
   }

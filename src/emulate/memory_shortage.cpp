@@ -16,7 +16,7 @@
 #include <tuple>
 #include <unistd.h>
 
-#include "emulate/memory_groups.hpp"
+#include "emulate/job_groups.hpp"
 #include "emulate/unified_groups.hpp"
 #include "util/file.hpp"
 #include "util/kernel_file.hpp"

@@ -14,7 +14,7 @@ struct MemoryVictim {
   std::string job;  ///< its number
 };
 
-/// Takes the memory that the biggest step in the node's group of processes (node_memory_group) has left,
+/// Takes the memory that the biggest step in the node's group of processes (node_group) has left,
 /// below a limit that is lowered to that for the moment, until the kernel has killed the step's biggest
 /// process; of hpcml's own, which start ranks, it does not take one. Waits for a step where there is none
 /// yet, some seconds long.

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "emulate/child_process.hpp"
-#include "emulate/memory_groups.hpp"
+#include "emulate/job_groups.hpp"
 #include "emulate/sandbox_parts.hpp"
 #include "util/text.hpp"
 
@@ -83,12 +83,11 @@ private:
 /// What a sandbox has on the machine.
 struct SandboxTraces {
   std::string folder; ///< holds files only where no private file system could be mounted over it
-  std::string memory_group, device_group; ///< empty: none
+  JobGroups job_groups;
   void remove() const {
     std::error_code ignored;
     std::filesystem::remove_all(folder, ignored);
-    remove_memory_group(memory_group);
-    remove_memory_group(device_group);
+    remove_job_groups(job_groups);
   }
 };
 
@@ -212,17 +211,7 @@ util::Result<std::string> make_state_folder(const std::vector<std::string>& plac
 
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
   SandboxTraces traces;
-  if (options.limit_memory) {
-    TRY(traces.memory_group, make_memory_group());
-  }
-  if (options.limit_devices) {
-    auto group = make_device_group();
-    if (!group) {
-      traces.remove();
-      return group.error();
-    }
-    traces.device_group = *group;
-  }
+  TRY(traces.job_groups, make_job_groups(options.job_limits));
   if (auto folder = make_state_folder(options.places)) {
     traces.folder = *folder;
   } else {
@@ -245,8 +234,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
     ::close(control[1]);
     ::close(report[0]);
     run_warden({traces.folder,
-                traces.memory_group,
-                traces.device_group,
+                traces.job_groups,
                 options,
                 {},
                 {control[0], report[1]},

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "emulate/job_groups.hpp"
 #include "model/node_shape.hpp"
 #include "util/env_snapshot.hpp"
 #include "util/result.hpp"
@@ -68,8 +69,7 @@ struct SandboxOptions {
   /// The login node's address in each network: the k-th is reached through the nodes' k-th interface (it is
   /// the k-th bridge's). A node can have no interface that is not here.
   std::vector<SandboxInterface> login_interfaces;
-  bool limit_memory = false;  ///< a group of its own, below which nodes limit the memory of their jobs
-  bool limit_devices = false; ///< and one for their devices
+  JobLimits job_limits = {}; ///< groups of its own, below which nodes limit their jobs
   /// Where the state directory can be; the first that allows it is taken.
   std::vector<std::string> places = {"/tmp"};
 };
@@ -83,9 +83,8 @@ public:
   /// False where the kernel did not allow network namespaces: nodes share loopback (and then have no
   /// interfaces of their own).
   virtual bool has_networks() const = 0;
-  /// The folder of the group by which memory is limited; empty where that was not asked for.
-  virtual const std::string& memory_group() const = 0;
-  virtual const std::string& device_group() const = 0;
+  /// The groups by which jobs are limited.
+  virtual const JobGroups& job_groups() const = 0;
   /// The user whom daemons and commands run as, also where the body itself is root of a user namespace.
   virtual unsigned user_id() const = 0;
   /// Sentences about what this machine did not allow; empty on a full sandbox.

@@ -45,8 +45,7 @@ void pass_to_command(int number) {
 class BodySandbox : public Sandbox {
 public:
   explicit BodySandbox(const SandboxPlan& plan)
-      : x_state_dir(plan.state_dir), x_memory_group(plan.memory_group), x_device_group(plan.device_group),
-        x_isolation(plan.isolation) {
+      : x_state_dir(plan.state_dir), x_job_groups(plan.job_groups), x_isolation(plan.isolation) {
     ::mkdir((x_state_dir + "/.sandbox").c_str(), 0755);
     if (!x_isolation.network) return;
     // Before any node: daemons of the login node need an address to listen at.
@@ -57,8 +56,7 @@ public:
 
   const std::string& state_dir() const override { return x_state_dir; }
   bool has_networks() const override { return x_isolation.network; }
-  const std::string& memory_group() const override { return x_memory_group; }
-  const std::string& device_group() const override { return x_device_group; }
+  const JobGroups& job_groups() const override { return x_job_groups; }
   unsigned user_id() const override { return x_isolation.run_user; }
   const std::vector<std::string>& limits() const override { return x_isolation.limits; }
   util::Result<pid_t> start_node(const SandboxNode& node) override;
@@ -85,7 +83,8 @@ private:
     std::string mark; ///< all its processes have it
   };
 
-  std::string x_state_dir, x_memory_group, x_device_group;
+  std::string x_state_dir;
+  JobGroups x_job_groups;
   Isolation x_isolation;
   unsigned x_nodes = 0;
   std::map<pid_t, StartedNode> x_started;                    ///< by daemon

@@ -23,8 +23,7 @@ struct SandboxPipes {
 /// What the processes of a sandbox hand down.
 struct SandboxPlan {
   std::string state_dir;
-  std::string memory_group; ///< empty: memory is not limited
-  std::string device_group; ///< empty: devices are not
+  JobGroups job_groups;
   SandboxOptions options;
   Isolation isolation;
   SandboxPipes pipes;

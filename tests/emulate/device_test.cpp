@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "emulate/cluster_helper.hpp"
-#include "emulate/memory_groups.hpp"
+#include "emulate/job_groups.hpp"
 #include "holds.hpp"
 
 using namespace hpcml;
@@ -14,14 +14,14 @@ using test::Cluster;
 
 TEST_CASE("where devices are limited, tasks open their own GPUs, count them from 0, and launch knows which "
           "they are",
-          "[slurm]") {
-  const auto group = emulate::make_device_group();
-  if (!group) {
-    WARN(group.error().what);
-    CHECK((::geteuid() != 0 || test::holds(group.error().what, "cgroup")));
+          "[slurm][devices]") {
+  const auto groups = emulate::make_job_groups({false, true});
+  if (!groups) {
+    WARN("not run: " << groups.error().what);
+    CHECK((::geteuid() != 0 || test::holds(groups.error().what, "group")));
     return;
   }
-  emulate::remove_memory_group(*group);
+  emulate::remove_job_groups(*groups);
   const Cluster cluster({"--site", "lumi", "--quiet", "--limit-devices"});
   cluster.write("tasks.sh", R"(#!/bin/bash
 #SBATCH -p small-g -A project_1 -t 5 --ntasks=2 --gpus-per-task=1 --cpus-per-task=7 --mem=1G -o %j.out
@@ -37,7 +37,7 @@ echo done
   INFO(result.err << first << second);
   if (test::holds(result.err,
                   "the devices of jobs cannot be limited")) { // nor made, in a container with few rights
-    WARN(result.err);
+    WARN("not run: " << result.err);
     return;
   }
   // ROCR_VISIBLE_DEVICES is Slurm's, who counts what the task may open.
@@ -48,5 +48,5 @@ echo done
   // What it plans with is near the GPUs that the job has: 0 and 1 at NUMA node 3, 2 and 3 at NUMA node 1.
   CHECK_THAT(first, Contains("rank 1: GPU not local to cores") && Contains("of NUMA 3\n"));
   CHECK_THAT(second, Contains("rank 1: GPU not local to cores") && Contains("of NUMA 1\n"));
-  CHECK_FALSE(std::filesystem::exists(*group));
+  CHECK_FALSE(std::filesystem::exists(groups->devices));
 }

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "emulate/cluster_helper.hpp"
-#include "emulate/memory_groups.hpp"
+#include "emulate/job_groups.hpp"
 #include "emulate/unified_groups.hpp"
 #include "holds.hpp"
 #include "temp_folder.hpp"
@@ -19,12 +19,12 @@ namespace {
 
 /// Whether this machine can limit memory; why not is said.
 bool can_limit() {
-  const auto group = emulate::make_memory_group();
-  if (group)
-    emulate::remove_memory_group(*group);
+  const auto groups = emulate::make_job_groups({true, false});
+  if (groups)
+    emulate::remove_job_groups(*groups);
   else
-    WARN("not run: " << group.error().what);
-  return group.ok();
+    WARN("not run: " << groups.error().what);
+  return groups.ok();
 }
 
 /// The fault "oom" of the node at a time; where programs take long to start, at another one.
@@ -48,19 +48,19 @@ TEST_CASE("a node's Slurm sees the sandbox's group as the top of the machine's, 
   const auto state = folder.path().string(), view = state + "/nodes/n1/cgroup";
   REQUIRE(fs::create_directory(group));
   REQUIRE(util::write_file(group / "memory.limit_in_bytes", "7"));
-  REQUIRE(emulate::make_memory_view(group, "n1", state));
+  REQUIRE(emulate::make_group_view({group}, "n1", state));
   CHECK(util::read_file(view + "/memory/memory.limit_in_bytes").value_or("") == "7");
   CHECK(fs::exists(view + "/memory/release_agent")); // by which Slurm knows it
-  const auto own = emulate::node_memory_group(group, "n1");
+  const auto own = emulate::node_group(group, "n1");
   CHECK(fs::is_directory(own));
   CHECK(fs::canonical(view + "/memory/slurm_n1") == fs::canonical(own));
   CHECK(fs::canonical(view + "/memory/slurm") == fs::canonical(own));
-  const auto conf = emulate::make_cgroup_conf(group, "", "/m", {});
+  const auto conf = emulate::make_cgroup_conf({group}, "/m", {});
   CHECK_THAT(conf, Contains("CgroupMountpoint=/m/cgroup\n") && Contains("ConstrainRAMSpace=yes\n") &&
                        !Contains("Swap") && !Contains("Devices"));
   REQUIRE(util::write_file(group / "memory.memsw.limit_in_bytes", "7"));
-  CHECK_THAT(emulate::make_cgroup_conf(group, "", "/m", {}), Contains("AllowedSwapSpace=0\n"));
-  CHECK_THAT(emulate::make_cgroup_conf("", group, "/m", {}),
+  CHECK_THAT(emulate::make_cgroup_conf({group}, "/m", {}), Contains("AllowedSwapSpace=0\n"));
+  CHECK_THAT(emulate::make_cgroup_conf({{}, group}, "/m", {}),
              Contains("ConstrainDevices=yes\n") && !Contains("RAM"));
 }
 
@@ -70,17 +70,19 @@ TEST_CASE("a node's Slurm sees the node's group of cgroup v2 as the whole tree",
   const auto state = folder.path().string();
   REQUIRE(fs::create_directory(group));
   REQUIRE(util::write_file(group / "cgroup.controllers", "memory pids\n")); // by which we know it
-  REQUIRE(emulate::make_memory_view(group, "n1", state));
+  REQUIRE(emulate::make_group_view({group}, "n1", state));
   CHECK(fs::is_directory(group / "slurm_n1/system.slice"));
   emulate::SandboxNode node;
   node.name = "n1";
-  emulate::show_memory_view(node, group, state);
+  emulate::show_group_view(node, {group}, state);
   CHECK(node.unified_group == group / "slurm_n1");
   REQUIRE(node.mounts.size() == 1);
   CHECK(node.mounts[0].target == "/proc/1/cgroup");
   CHECK(util::read_file(node.mounts[0].source).value_or("") == "0::/\n");
-  CHECK(emulate::make_cgroup_conf(group, "", state, {}) ==
+  CHECK(emulate::make_cgroup_conf({group}, state, {}) ==
         "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainRAMSpace=yes\n");
+  CHECK(emulate::make_cgroup_conf({{}, group}, state, {}) ==
+        "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainDevices=yes\n");
 }
 
 TEST_CASE("where cgroup v2 has no place for a group the reason and a way out are said", "[memory]") {

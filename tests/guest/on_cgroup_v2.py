@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Lets ranks and jobs of emulated clusters run out of memory on a machine that counts it by cgroup v2 alone.
+"""Lets ranks and jobs of emulated clusters run out of memory, and open others' devices, on a machine with cgroup v2 alone.
 
 on_cgroup_v2.py BUILD KERNEL: a build with hpcml, launch_tests and emulate_tests, and a folder into which a Debian kernel was unpacked."""
 import os
@@ -28,7 +28,7 @@ done
 mkdir -p $tree/user.slice/session.scope; echo +memory +pids > $tree/user.slice/cgroup.subtree_control
 echo 3G > $tree/user.slice/session.scope/memory.max; echo $$ > $tree/user.slice/session.scope/cgroup.procs
 hpcml emulate --quiet --site generic --limit-memory -- bash -c "cd $tree/user.slice/hpcml-*; cat memory.max memory.swap.max | xargs echo limits"
-emulate_tests '[memory]'; echo "emulate_tests: $?"
+emulate_tests '[memory],[devices]'; echo "emulate_tests: $?"
 find $tree -name 'hpcml-*' | wc -l | xargs echo groups left:
 
 # As a container has it: its processes are in the outermost group that they see.
@@ -49,7 +49,7 @@ def main():
     if wrong:
         print(shown)
         sys.exit("\n".join(wrong))
-    print("cgroup v2: ranks out of memory are told so; jobs of emulated clusters are killed at their limit and out of memory by Slurm's word, no group is left")
+    print("cgroup v2: ranks out of memory are told so; jobs of emulated clusters are killed at their limit and out of memory by Slurm's word, a task opens its own devices alone, no group is left")
 
 
 main()

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """The matrix of faults: each row hurts a training on an emulated cluster of its own, and says what became of it.
 
-    matrix.py HPCML [--quick] [--only TEXT…] [--table FILE] [--at-once N]     exit code 0: all rows that ran passed
+    matrix.py HPCML [--quick] [--only TEXT…] [--table FILE] [--at-once N] [--kernel FOLDER]     exit code 0: all rows that ran passed
 
---quick: the rows that take seconds, as CI runs them. --only: rows whose name has a TEXT. --table: docs/faults.md. Needs Slurm and Debian's
+--quick: the rows that take seconds, as CI runs them. --only: rows whose name has a TEXT. --table: docs/faults.md. --kernel: of Debian, unpacked
+there, for rows that need one with cgroup v2 alone (tests/guest). Needs Slurm and Debian's
 python3-torch. What a row must show is said where it is written (rows_*.py) and judged in one place (row.py).
 """
 import argparse
@@ -13,6 +14,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,9 @@ import rows_nodes  # noqa: E402,F401
 import rows_ends  # noqa: E402,F401
 import rows_disks  # noqa: E402,F401
 import table  # noqa: E402
+
+sys.path.append(os.path.join(lab.HERE, "..", "guest"))
+import guest  # noqa: E402
 from row import AT_MOST, AT_MOST_BESIDE_TESTS, ROWS, Outcome, faults  # noqa: E402
 
 LIMIT = 900  # seconds of a row
@@ -47,13 +52,22 @@ def reference(hpcml, folder):
     return re.search(r"final ([0-9a-f]{64})", done.stdout)[1]
 
 
-def run_row(wanted, hpcml, folder, whole):
+def run_in_guest(wanted, hpcml, kernel):
+    """The row as this program runs it in a machine with another kernel."""
+    words = shlex.join([sys.executable, os.path.abspath(__file__), hpcml, "--only", wanted.name, "--outcomes"])
+    shown = guest.run(kernel, "export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/srv HPCML_MATRIX_OOM_AT=150s; cd /srv\n"
+                              f"echo +memory +pids > /sys/fs/cgroup/cgroup.subtree_control\n{words}\n", timeout=LIMIT)
+    found = re.search(r"^outcome (\{.*\})$", shown, re.MULTILINE)
+    return Outcome(**json.loads(found[1])) if found else Outcome(wrong=["it came to no end: " + shown[-2000:]])
+
+
+def run_row(wanted, hpcml, folder, whole, kernel):
     """The row's cluster, in a folder of its own."""
     words = [hpcml, "emulate", "--site", "generic", "--nodes", str(wanted.nodes), "--cpus-per-node", "32", "--mem-per-node", "64G", "--quiet",
              *wanted.emulate, "--", sys.executable, os.path.abspath(__file__), hpcml, "--inside", wanted.name]
     why = wanted.lacks() if wanted.lacks else "only root can mount a small disk" if wanted.unshared and os.geteuid() != 0 else ""
     if why:
-        return Outcome(not_run=why)
+        return run_in_guest(wanted, hpcml, kernel) if wanted.guest and kernel else Outcome(not_run=why)
     if wanted.unshared:
         words = ["unshare", "--mount", "sh", "-c", 'mkdir small && mount -t tmpfs -o size=256k small small && exec "$@"', "sh", *words]
     os.makedirs(folder)
@@ -105,6 +119,8 @@ def main():
     parser.add_argument("--table")
     parser.add_argument("--at-once", type=int, default=5, help="so many rows run beside each other")
     parser.add_argument("--keep", action="store_true", help="the rows' folders")
+    parser.add_argument("--kernel")
+    parser.add_argument("--outcomes", action="store_true", help="what was seen, as JSON, not judged")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     words = parser.parse_args()
     hpcml = os.path.abspath(words.hpcml)
@@ -114,14 +130,17 @@ def main():
     folder = tempfile.mkdtemp(prefix="matrix-", dir=base_folder(hpcml))
     results = []
     try:
-        whole = reference(hpcml, folder)
+        whole = "" if words.outcomes else reference(hpcml, folder)
         for alone in (False, True):
             with concurrent.futures.ThreadPoolExecutor(1 if alone else words.at_once) as pool:
-                runs = {pool.submit(run_row, row, hpcml, os.path.join(folder, str(number)), whole): (number, row)
+                runs = {pool.submit(run_row, row, hpcml, os.path.join(folder, str(number)), whole, words.kernel): (number, row)
                         for number, row in sorted(enumerate(chosen), key=lambda pair: -pair[1].waits) if row.alone == alone}
                 for run in concurrent.futures.as_completed(runs):
                     number, wanted = runs[run]
                     seen = run.result()
+                    if words.outcomes:
+                        print("outcome " + json.dumps(dataclasses.asdict(seen)), flush=True)
+                        continue
                     found = [] if seen.not_run else faults(wanted, seen, whole, AT_MOST_BESIDE_TESTS if words.quick else AT_MOST)
                     results.append((number, wanted, seen, found))
                     print(table.describe(wanted, seen, found), flush=True)
@@ -131,6 +150,8 @@ def main():
         if not words.keep:
             shutil.rmtree(folder, ignore_errors=True)
     results.sort(key=lambda result: result[0])
+    if words.outcomes:
+        return 0
     if words.table:
         table.write(words.table, results, [row.name for row in ROWS])
     failed, skipped = sum(bool(found) for *_, found in results), sum(bool(seen.not_run) for _, _, seen, _ in results)
