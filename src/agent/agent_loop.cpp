@@ -272,7 +272,7 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
     note(FailureSeen{*order.failure, find_hint(*order.failure)});
     if (const auto fault = find_node_fault(*order.failure); !fault.empty())
       note_bad_node(order.failure->host,
-                    "rank " + std::to_string(order.failure->rank) + " ended by: " + std::string(fault));
+                    "rank " + std::to_string(order.failure->rank) + " ended by: " + fault);
   }
   if (order.kind != Order::Kind::end && order.restarts_all) {
     RestartBegun begun{order.restarts, x_request.max_restarts, {}, order.reason};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/kernel_log.hpp"
 #include "agent/link.hpp"
 #include "agent/request.hpp"
 #include "agent/run_record.hpp"
@@ -69,6 +70,7 @@ private:
   FailureNote note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) const;
   void tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void tell_failure(FailureNote failure);
+  void read_kernel_log();
   void note(const RecordEvent& event);
   void note_slowest(const std::vector<PhaseOfRank>& phases);
   double seconds_since_start(Time time) const;
@@ -87,6 +89,8 @@ private:
   std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
   std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun
   std::vector<launch::MemoryLevel> x_memory; ///< before the ranks were started
+  KernelLog x_kernel;                        ///< since then
+  std::string x_gpu_fault;                   ///< what that has told of a GPU
 };
 
 } // namespace hpcml::agent

@@ -249,14 +249,18 @@ const KnownError* find_known(const FailureNote& note) {
 } // namespace
 
 std::string find_hint(const FailureNote& note) {
+  if (!note.gpu_fault.empty())
+    return "the node's kernel tells of an error that is not the program's: leave the node out (--exclude=" +
+           note.host + ") and tell the site";
   const auto* known = find_known(note);
   if (known == nullptr || (note.out_of_memory && WIFSIGNALED(note.status))) return hint_for_end(note);
   return util::replace_all(std::string(known->hint), "{host}", note.host);
 }
 
-std::string_view find_node_fault(const FailureNote& note) {
+std::string find_node_fault(const FailureNote& note) {
+  if (!note.gpu_fault.empty()) return note.gpu_fault;
   const auto* known = note.of_launcher ? nullptr : find_known(note);
-  return known != nullptr && known->of_node ? known->text : std::string_view();
+  return std::string(known != nullptr && known->of_node ? known->text : "");
 }
 
 } // namespace hpcml::agent

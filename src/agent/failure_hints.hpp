@@ -21,11 +21,12 @@ struct KnownError {
 /// In the order in which they are looked for: the cause before what follows from it.
 const std::vector<KnownError>& known_errors();
 /// The hint of the first known error in the rank's message, traceback or last lines; else one for how it
-/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known.
+/// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known. What the kernel tells of a GPU goes before
+/// all.
 std::string find_hint(const FailureNote& note);
 
-/// What a rank met that no program makes, "uncorrectable ECC error"; empty: nothing of that kind. Its node is
-/// bad.
-std::string_view find_node_fault(const FailureNote& note);
+/// What a rank met that no program makes, "uncorrectable ECC error", or its node's kernel has told of a GPU;
+/// empty: nothing of that kind. Its node is bad.
+std::string find_node_fault(const FailureNote& note);
 
 } // namespace hpcml::agent

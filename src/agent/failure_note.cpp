@@ -7,7 +7,7 @@ namespace hpcml::agent {
 
 namespace {
 
-constexpr std::string_view k_mark = "hpcml failure 2";
+constexpr std::string_view k_mark = "hpcml failure 3";
 
 } // namespace
 
@@ -24,6 +24,7 @@ std::string pack_failure(const FailureNote& note) {
   packed.number(static_cast<unsigned long long>(note.seconds * 1000));
   packed.number(note.out_of_memory ? 1 : 0);
   packed.text(note.memory);
+  packed.text(note.gpu_fault);
   packed.number(note.last_lines.size());
   for (const auto& line : note.last_lines) packed.text(line);
   packed.text(note.message);
@@ -47,6 +48,7 @@ std::optional<FailureNote> unpack_failure(std::string_view bytes) {
   note.seconds = static_cast<double>(unpacked.number(~0ULL)) / 1000;
   note.out_of_memory = unpacked.number(1) == 1;
   note.memory = unpacked.text();
+  note.gpu_fault = unpacked.text();
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
     note.last_lines.emplace_back(unpacked.text());
   note.message = unpacked.text();

@@ -22,7 +22,8 @@ struct FailureNote {
   std::string gpu;            ///< "GPU 3", as the rank sees the node's; empty: none
   double seconds = 0;         ///< since the ranks were started
   bool out_of_memory = false; ///< the kernel killed a process of it for want of memory
-  std::string memory; ///< of whom, as a clause: "its memory limit of 16 GiB was reached"; empty: not known
+  std::string memory;    ///< of whom, as a clause: "its memory limit of 16 GiB was reached"; empty: not known
+  std::string gpu_fault; ///< what its node's kernel has said of a GPU that failed; empty: nothing
   std::vector<std::string> last_lines; ///< of its standard error, at most 20
   std::string message;                 ///< of its error file: "ValueError: …", empty: none
   std::string traceback;               ///< of its error file

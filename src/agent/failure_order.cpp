@@ -31,7 +31,7 @@ bool says_gone(std::string_view text) {
 } // namespace
 
 bool only_suffers(const FailureNote& note) {
-  if (note.of_launcher || note.out_of_memory) return false;
+  if (note.of_launcher || note.out_of_memory || !note.gpu_fault.empty()) return false;
   // Aborts are the watchdogs' way to end a program that waits for somebody.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
   if (!note.message.empty()) return says_gone(note.message);
@@ -39,11 +39,14 @@ bool only_suffers(const FailureNote& note) {
 }
 
 bool comes_before(const FailureNote& later, const FailureNote& first) {
+  if (later.gpu_fault.empty() != first.gpu_fault.empty()) return first.gpu_fault.empty();
   const bool suffers = only_suffers(later);
   if (suffers != only_suffers(first)) return !suffers;
   return later.told_at > 0 && first.told_at > 0 && later.told_at < first.told_at;
 }
 
-bool may_be_preceded(const FailureNote& first) { return first.told_at > 0 || only_suffers(first); }
+bool may_be_preceded(const FailureNote& first) {
+  return first.gpu_fault.empty() && (first.told_at > 0 || only_suffers(first));
+}
 
 } // namespace hpcml::agent

@@ -10,8 +10,9 @@ namespace hpcml::agent {
 /// Whether a rank says only that another one has gone: its connection was closed.
 bool only_suffers(const FailureNote& note);
 
-/// Whether `later`, which was heard of later, is to be named in the place of `first`: it failed of itself and
-/// the other only suffers, or both say in their error files when, and it was before.
+/// Whether `later`, which was heard of later, is to be named in the place of `first`: its node's kernel
+/// tells of a GPU, it failed of itself and the other only suffers, or both say in their error files when, and
+/// it was before.
 bool comes_before(const FailureNote& later, const FailureNote& first);
 
 /// Whether any failure could come before this one.

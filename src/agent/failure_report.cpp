@@ -153,6 +153,7 @@ std::vector<std::string> render_failure_report(const FailureNote& note, const Af
   if (note.out_of_memory)
     report.push_back("  out of memory: " +
                      shown(note.memory.empty() ? "the kernel killed a process of it" : note.memory));
+  if (!note.gpu_fault.empty()) report.push_back("  the node's kernel: " + shown(note.gpu_fault));
   const auto message = lines_of(note.message);
   for (std::size_t i = 0; i < message.size() && i < k_most_message_lines; ++i)
     report.push_back((i == 0 ? "  error: " : "    ") + shown(message[i]));

@@ -76,6 +76,7 @@ struct AddMembers {
     add_end(line, note.status);
     line.add_json("took", seconds_of(note.seconds));
     line.add("out_of_memory", note.out_of_memory).add("memory", or_null(note.memory));
+    line.add("gpu_fault", or_null(note.gpu_fault));
     line.add("message", or_null(note.message)).add("traceback", or_null(note.traceback));
     line.add("last_lines", note.last_lines).add("hint", or_null(failure.hint));
   }

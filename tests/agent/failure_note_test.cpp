@@ -17,6 +17,7 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
   note.seconds = 12.5;
   note.out_of_memory = true;
   note.memory = "its limit of 16 GiB was reached";
+  note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79";
   note.last_lines = {std::string("a\0b\xff", 4), "", "last"};
   note.message = "ValueError: x";
   note.traceback = "Traceback\n  line 1";
@@ -32,6 +33,7 @@ TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
   CHECK(back->seconds == Approx(12.5));
   CHECK(back->out_of_memory);
   CHECK(back->memory == note.memory);
+  CHECK(back->gpu_fault == note.gpu_fault);
   CHECK(back->last_lines == note.last_lines);
   CHECK(back->message == note.message);
   CHECK(back->traceback == note.traceback);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// An agent whose node's kernel tells of a GPU while the ranks run: a file lies in the place of the kernel's
+// log.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include "launch/process_helper.hpp"
+#include "temp_folder.hpp"
+#include "util/file.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+/// Rank 1 fails after that message; `before` the ranks start another one comes.
+util::ProcessOutput run_with(const std::string& folder, const std::string& message,
+                             const std::string& before = "boot") {
+  const auto say = [](const std::string& text) { return "echo '3,1,1,-;" + text + "' >> /dev/kmsg"; };
+  REQUIRE(util::write_file(folder + "/rank.sh",
+                           "if [ \"$RANK\" = 0 ]; then exec sleep 60; fi\n" + say(message) + "\nexit 9\n"));
+  REQUIRE(util::write_file(
+      folder + "/node.sh",
+      "set -e; cd " + folder + "; : > kmsg; mount --bind kmsg /dev/kmsg\n" + say(before) +
+          "\nexec " HPCML_BINARY " launch --agent --log-dir logs --bind none --nproc-per-node 2 -- "
+          "bash rank.sh\n"));
+  return run_line("unshare --mount bash " + folder + "/node.sh");
+}
+
+} // namespace
+
+TEST_CASE("a node whose kernel tells of a GPU that failed is why the run ended, and left out") {
+  if (::geteuid() != 0) {
+    WARN("not tried: only root can show an agent another kernel's log");
+    return;
+  }
+  const std::string fault = "NVRM: Xid (PCI:0000:41:00): 79, pid=7, GPU has fallen off the bus.";
+  const test::TempFolder with_fault, without;
+  const auto bad = with_fault.path().string();
+  const auto failed = run_with(bad, fault);
+  INFO(failed.err);
+  CHECK(failed.exit_code == 9);
+  CHECK_THAT(failed.err,
+             Contains("rank 1 (local rank 1 on host ") && Contains("the node's kernel: " + fault + "\n") &&
+                 Contains("leave the node out (--exclude=") && Contains("the run ended with 9: node\n"));
+  CHECK_THAT(run_line("cat " + bad + "/logs/*/record-0.jsonl").out,
+             Contains("\"event\":\"bad_node\"") && Contains("rank 1 ended by: " + fault));
+  const auto innocent =
+      run_with(without.path().string(), "NVRM: Xid (PCI:0000:41:00): 31, pid=7, MMU Fault", fault);
+  INFO(innocent.err);
+  CHECK(innocent.exit_code == 9);
+  CHECK_THAT(innocent.err, !Contains("kernel") && Contains("the run ended with 9: program\n"));
+}
