@@ -153,10 +153,12 @@ if [[ $2 != --rdzv_backend=c10d || $3 != --rdzv_endpoint=*:[0-9]* || $4 != --no_
 export MASTER_ADDR=${3#*=} WORLD_SIZE=$((nodes * count)) LOCAL_WORLD_SIZE=$count
 export MASTER_PORT=${MASTER_ADDR#*:} MASTER_ADDR=${MASTER_ADDR%:*}
 shift 4
+ranks=()
 for ((i = 0; i < count; i++)); do
   RANK=$((${OMPI_COMM_WORLD_RANK-$SLURM_NODEID} * count + i)) LOCAL_RANK=$i "$@" &
+  ranks+=($!)
 done
-for ((i = 0; i < count; i++)); do wait -n; done
+for rank in "${ranks[@]}"; do wait "$rank"; done # not wait -n, which misses one that ended before: 1 in 20 times
 )";
 
 using Facts = std::map<std::string, std::string>;

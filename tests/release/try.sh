@@ -15,7 +15,7 @@ as_nobody() {
 
 # launch_ranks FOLDER COMMAND...: two ranks; under qemu as the two tasks of srun, since qemu cannot make the process that starts them otherwise
 launch_ranks() {
-  local folder=$1 rank failed=0
+  local folder=$1 rank failed=0 ranks=()
   # shellcheck disable=SC2016  # the ranks say it
   local command=(-- /bin/sh -c 'echo rank $RANK of $WORLD_SIZE')
   shift
@@ -28,9 +28,9 @@ launch_ranks() {
       SLURM_STEP_NUM_NODES=1 SLURM_NTASKS=2 SLURM_STEP_NUM_TASKS=2 SLURM_TASKS_PER_NODE=2 SLURM_STEP_TASKS_PER_NODE=2 SLURM_NODEID=0 \
       SLURM_PROCID=$rank SLURM_LOCALID=$rank \
       qemu-aarch64-static -L /usr/aarch64-linux-gnu "${@:2}" launch "${command[@]}" >"$folder/launch.$rank" 2>&1 &
+    ranks+=($!)
   done
-  wait -n || failed=1
-  wait -n || failed=1
+  for rank in "${ranks[@]}"; do wait "$rank" || failed=1; done
   cat "$folder"/launch.[01] >"$folder/launch"
   return "$failed"
 }
