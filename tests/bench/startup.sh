@@ -31,5 +31,7 @@ goals = [
 ]
 for goal, value, most, unit in goals:
     print("%-44s %5.2f %s: %s" % (goal, value, unit, "yes" if value <= most else "NO"))
-sys.exit(any(value > most for _, value, most, _ in goals))
+met = sum(value <= most for _, value, most, _ in goals)
+print(f"start-up: {met} of {len(goals)} goals are met")
+sys.exit(met < len(goals))
 PYTHON
