@@ -151,9 +151,8 @@ void AttemptRanks::watch_for_stall(const launch::Supervisor& ranks) {
 
 /// Before anything is killed.
 void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& order) {
-  read_kernel_log();
-  if (!x_gpu_fault.empty())
-    launch::narrate("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(x_gpu_fault));
+  if (const auto& fault = gpu_fault(); !fault.empty())
+    launch::narrate("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
   std::vector<RankToRead> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {
@@ -226,7 +225,14 @@ void AttemptRanks::ended(const launch::RankProcess& process, const launch::Super
   if (process.status != 0) tell_cause(process, ranks);
 }
 
-FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) const {
+/// The first that the kernel has told of since the ranks were started; empty: none.
+const std::string& AttemptRanks::gpu_fault() {
+  for (const auto& message : x_kernel.take())
+    if (x_gpu_fault.empty()) x_gpu_fault = find_gpu_fault(message).value_or("");
+  return x_gpu_fault;
+}
+
+FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   FailureNote note;
   note.attempt = x_attempt.number;
   note.rank = process.rank;
@@ -243,7 +249,7 @@ FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const laun
   note.message = std::move(said.message);
   note.traceback = std::move(said.traceback);
   note.told_at = said.at;
-  note.gpu_fault = x_gpu_fault;
+  note.gpu_fault = gpu_fault();
   return note;
 }
 
@@ -256,16 +262,7 @@ void AttemptRanks::tell_failure(FailureNote failure) {
   tell(std::move(event));
 }
 
-/// The first since the ranks were started.
-void AttemptRanks::read_kernel_log() {
-  for (const auto& message : x_kernel.take()) {
-    auto fault = find_gpu_fault(message);
-    if (fault && x_gpu_fault.empty()) x_gpu_fault = std::move(*fault);
-  }
-}
-
 void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  read_kernel_log();
   auto failure = note_of(process, ranks);
   if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
     if (auto memory = launch::find_out_of_memory(x_memory, launch::read_memory_levels())) {
@@ -279,7 +276,6 @@ void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supe
 /// others see at once that it has gone.
 void AttemptRanks::tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   if (!x_told || !may_be_preceded(*x_told) || signal != 0 || end) return;
-  read_kernel_log();
   auto failure = note_of(process, ranks);
   // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
   failure.cut_short = is_end_by_request(process.status);

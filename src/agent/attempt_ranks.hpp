@@ -67,10 +67,10 @@ private:
   void take(const Order& order, launch::Supervisor& ranks);
   void watch_for_stall(const launch::Supervisor& ranks);
   void read_stacks_of(const launch::Supervisor& ranks, const Order& order);
-  FailureNote note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) const;
+  FailureNote note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void tell_failure(FailureNote failure);
-  void read_kernel_log();
+  const std::string& gpu_fault();
   void note(const RecordEvent& event);
   void note_slowest(const std::vector<PhaseOfRank>& phases);
   double seconds_since_start(Time time) const;

@@ -31,7 +31,7 @@ bool says_gone(std::string_view text) {
 } // namespace
 
 bool only_suffers(const FailureNote& note) {
-  if (note.of_launcher || note.out_of_memory || !note.gpu_fault.empty()) return false;
+  if (note.of_launcher || note.out_of_memory) return false;
   // Aborts are the watchdogs' way to end a program that waits for somebody.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
   if (!note.message.empty()) return says_gone(note.message);

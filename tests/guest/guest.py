@@ -29,6 +29,10 @@ ifconfig lo 127.0.0.1 up; hostname n1; cp /script /root/run/script
 exec switch_root /root /bin/bash -c '. /run/script; busybox poweroff -f'
 """
 
+# Before each script; and what lets groups below the outermost one have memory counted, as systemd does where it runs.
+SURROUNDINGS = "export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/srv; cd /srv\n"
+HAND_ON = "echo +memory +pids > /sys/fs/cgroup/cgroup.subtree_control\n"
+
 
 def find(name):
     for folder in os.environ["PATH"].split(":") + ["/usr/sbin", "/sbin"]:
@@ -63,7 +67,7 @@ def run(kernel, script, timeout, memory=4096):
     image, = glob.glob(f"{kernel}/boot/vmlinuz-*")
     modules, = glob.glob(f"{kernel}/lib/modules/*/kernel")
     files = {f"modules/{os.path.basename(name)}.ko": read(f"{modules}/{name}.ko") for name in MODULES}
-    files.update({"bin/busybox": read(find("busybox")), "init": (INIT % " ".join(map(os.path.basename, MODULES))).encode(), "script": script.encode()})
+    files.update({"bin/busybox": read(find("busybox")), "init": (INIT % " ".join(map(os.path.basename, MODULES))).encode(), "script": (SURROUNDINGS + script).encode()})
     with tempfile.TemporaryDirectory() as folder:
         write_archive(f"{folder}/initrd", files)
         ran = subprocess.run([find("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-smp", "2", "-cpu", "max", "-m", str(memory), "-nographic",

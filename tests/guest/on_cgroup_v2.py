@@ -12,11 +12,10 @@ sys.dont_write_bytecode = True  # nothing is left in the source tree
 import guest  # noqa: E402
 
 SCRIPT = r"""
-export PATH=BUILD/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/srv HPCML_TEST_OOM_AT=60s; cd /srv
+export PATH=BUILD/bin:$PATH HPCML_TEST_OOM_AT=60s
 tree=/sys/fs/cgroup
 hpcml emulate --quiet --site generic --limit-memory -- true; echo "nothing handed on: $?"
-echo +memory +pids > $tree/cgroup.subtree_control
-
+HAND_ON
 launch_tests "a process that the kernel kills*" -s
 mkdir $tree/job_7; echo 67108864 > $tree/job_7/memory.max
 for agent in "" --agent; do
@@ -42,7 +41,7 @@ WANTED = [("echo +memory +pids > /sys/fs/cgroup/cgroup.subtree_control nothing h
 
 def main():
     build, kernel = sys.argv[1:]
-    shown = guest.run(kernel, SCRIPT.replace("BUILD", os.path.abspath(build)), timeout=2400)
+    shown = guest.run(kernel, SCRIPT.replace("BUILD", os.path.abspath(build)).replace("HAND_ON\n", guest.HAND_ON), timeout=2400)
     text = re.sub(r"\s+", " ", shown)
     wrong = [f'"{words}" stands there {text.count(words)} times, not {count}' for words, count in WANTED if text.count(words) < count]
     wrong += re.findall(r"not run: [^\n]*", shown)

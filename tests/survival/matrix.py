@@ -31,10 +31,10 @@ import rows_nodes  # noqa: E402,F401
 import rows_ends  # noqa: E402,F401
 import rows_disks  # noqa: E402,F401
 import table  # noqa: E402
+from row import AT_MOST, AT_MOST_BESIDE_TESTS, ROWS, Outcome, faults  # noqa: E402
 
 sys.path.append(os.path.join(lab.HERE, "..", "guest"))
 import guest  # noqa: E402
-from row import AT_MOST, AT_MOST_BESIDE_TESTS, ROWS, Outcome, faults  # noqa: E402
 
 LIMIT = 900  # seconds of a row
 
@@ -55,8 +55,10 @@ def reference(hpcml, folder):
 def run_in_guest(wanted, hpcml, kernel):
     """The row as this program runs it in a machine with another kernel."""
     words = shlex.join([sys.executable, os.path.abspath(__file__), hpcml, "--only", wanted.name, "--outcomes"])
-    shown = guest.run(kernel, "export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin HOME=/srv HPCML_MATRIX_OOM_AT=150s; cd /srv\n"
-                              f"echo +memory +pids > /sys/fs/cgroup/cgroup.subtree_control\n{words}\n", timeout=LIMIT)
+    try:
+        shown = guest.run(kernel, f"{guest.HAND_ON}HPCML_MATRIX_OOM_AT=150s {words}\n", timeout=LIMIT)
+    except subprocess.TimeoutExpired as late:
+        shown = (late.stdout or b"").decode(errors="replace")
     found = re.search(r"^outcome (\{.*\})$", shown, re.MULTILINE)
     return Outcome(**json.loads(found[1])) if found else Outcome(wrong=["it came to no end: " + shown[-2000:]])
 
@@ -130,7 +132,11 @@ def main():
     folder = tempfile.mkdtemp(prefix="matrix-", dir=base_folder(hpcml))
     results = []
     try:
-        whole = "" if words.outcomes else reference(hpcml, folder)
+        if words.outcomes:
+            for number, row in enumerate(chosen):
+                print("outcome " + json.dumps(dataclasses.asdict(run_row(row, hpcml, os.path.join(folder, str(number)), "", None))), flush=True)
+            return 0
+        whole = reference(hpcml, folder)
         for alone in (False, True):
             with concurrent.futures.ThreadPoolExecutor(1 if alone else words.at_once) as pool:
                 runs = {pool.submit(run_row, row, hpcml, os.path.join(folder, str(number)), whole, words.kernel): (number, row)
@@ -138,9 +144,6 @@ def main():
                 for run in concurrent.futures.as_completed(runs):
                     number, wanted = runs[run]
                     seen = run.result()
-                    if words.outcomes:
-                        print("outcome " + json.dumps(dataclasses.asdict(seen)), flush=True)
-                        continue
                     found = [] if seen.not_run else faults(wanted, seen, whole, AT_MOST_BESIDE_TESTS if words.quick else AT_MOST)
                     results.append((number, wanted, seen, found))
                     print(table.describe(wanted, seen, found), flush=True)
@@ -150,8 +153,6 @@ def main():
         if not words.keep:
             shutil.rmtree(folder, ignore_errors=True)
     results.sort(key=lambda result: result[0])
-    if words.outcomes:
-        return 0
     if words.table:
         table.write(words.table, results, [row.name for row in ROWS])
     failed, skipped = sum(bool(found) for *_, found in results), sum(bool(seen.not_run) for _, _, seen, _ in results)

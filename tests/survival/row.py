@@ -19,7 +19,7 @@ class Row:
     waits: int = 0  # seconds that it mostly does: such rows begin first
     alone: bool = False  # with no other row beside it
     lacks: object = None  # lacks() says why the row cannot run on this machine; empty: it can
-    guest: bool = False  # where the machine lacks it, an emulated one with cgroup v2 alone (tests/guest) does not
+    guest: bool = False  # runs in a machine with cgroup v2 alone (tests/guest) where this one lacks that
     unshared: bool = False  # runs in a mount namespace of its own: run(lab) finds an empty folder "small" of 256 KiB there
     code: object = 0  # of the job, by docs/survival.md; None: the row says it in its outcome
     culprit: str = ""  # a pattern of the line on standard error that names who, where and why; empty: there is none to name
