@@ -30,8 +30,8 @@ constexpr const char* k_host_key = "host";
 constexpr const char* k_call_key = "call"; ///< set: the rank is to answer, or its thread to end
 constexpr const char* k_report_key = "report";
 constexpr const char* k_verdict_key = "verdict";
+constexpr const char* k_heard_key = "heard";    ///< set: the rank needs the store no more
 constexpr const char* k_callers_key = "called"; ///< how many have called: the first one judges
-constexpr const char* k_heard_key = "heard";    ///< how many have read the verdict
 constexpr const char* k_ended_key = "ended";    ///< how many have ended well
 constexpr const char* k_come_key = "come";      ///< how many have come to the meeting
 constexpr const char* k_all_key = "all";        ///< set: all have
@@ -75,14 +75,19 @@ TroubleWatch::TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> 
 
 TroubleWatch::~TroubleWatch() {
   x_ends = true;
-  const bool well = !is_called() && std::uncaught_exceptions() == 0;
+  const bool threw = std::uncaught_exceptions() != 0;
+  const bool well = !is_called() && !threw;
   try {
-    if (!is_called()) {
+    if (well) {
       auto last = report();
-      last.state = well ? RankReport::State::left : RankReport::State::failed;
-      if (!well) last.why = "an exception of its program ended its group";
+      last.state = RankReport::State::left;
       x_store->set(key(k_report_key, x_rank), pack(last));
+    } else if (!is_called()) {
+      ask_for_blame({report().operation}, "an exception of its program ended its group", true);
+    } else if (x_serves) {
+      stay_for_the_others();
     }
+    x_store->set(key(k_heard_key, x_rank), "left");
     if (!x_answered) x_store->set(key(k_call_key, x_rank), "end");
   } catch (const std::exception&) {
     // The store may have ended with rank 0: then the thread's wait has ended, too.
@@ -145,10 +150,34 @@ void TroubleWatch::end_with_the_others() {
     std::this_thread::sleep_for(k_pause);
 }
 
+void TroubleWatch::be_called() {
+  const std::lock_guard<std::mutex> lock(x_mutex);
+  if (!x_called) x_call_time = steady_clock::now();
+  x_called = true;
+}
+
 void TroubleWatch::answer() {
   x_answered = true;
   x_second->set(key(k_report_key, x_rank), pack(report()));
-  x_called = true;
+  be_called();
+  // The program may compute for long before it asks, and the store be gone by then.
+  const std::string verdict = x_prefix + k_verdict_key;
+  const auto end = steady_clock::now() + k_verdict + k_answer;
+  while (!x_second->has(verdict)) {
+    if (x_ends || steady_clock::now() > end) return;
+    std::this_thread::sleep_for(k_pause);
+  }
+  const auto text = x_second->get(verdict, k_answer);
+  {
+    const std::lock_guard<std::mutex> lock(x_mutex);
+    x_verdict = text;
+  }
+  x_second->set(key(k_heard_key, x_rank), "verdict");
+}
+
+std::string TroubleWatch::kept_verdict() const {
+  const std::lock_guard<std::mutex> lock(x_mutex);
+  return x_verdict;
 }
 
 void TroubleWatch::call_all() {
@@ -183,17 +212,20 @@ std::string TroubleWatch::find_verdict(const std::string& phase, bool first) {
 }
 
 void TroubleWatch::stay_for_the_others() {
-  // The store goes with this process: the others are to read the verdict first.
-  int others = 0;
-  for (int rank = 0; rank < x_size; ++rank) {
-    if (rank == x_rank || !x_store->has(key(k_report_key, rank))) continue;
-    const auto report = unpack_report(x_store->get(key(k_report_key, rank), k_answer));
-    if (report && report->state != RankReport::State::left && report->state != RankReport::State::failed)
-      ++others;
-  }
+  // The store goes with this process: the others are to read the verdict first. Those that live answer the
+  // call in time; who has not will not read it.
+  if (x_stayed.exchange(true)) return;
   const auto end = steady_clock::now() + k_answer;
-  while (x_store->add(x_prefix + k_heard_key, 0) < others && steady_clock::now() < end)
-    std::this_thread::sleep_for(k_pause);
+  const auto all_have_answered = [this] {
+    const std::lock_guard<std::mutex> lock(x_mutex);
+    return x_call_time + k_answer;
+  }();
+  for (int rank = 0; rank < x_size; ++rank) {
+    if (rank == x_rank) continue;
+    while (!x_store->has(key(k_heard_key, rank)) && steady_clock::now() < end &&
+           (steady_clock::now() < all_have_answered || x_store->has(key(k_report_key, rank))))
+      std::this_thread::sleep_for(k_pause);
+  }
 }
 
 Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string& why, bool own) {
@@ -201,7 +233,7 @@ Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string&
   mine.exchange = operation; // not the one that was waited for last: this one may not have begun
   mine.state = own ? RankReport::State::failed : RankReport::State::waiting;
   if (own) mine.why = why;
-  x_called = true;
+  be_called();
   x_store->set(key(k_report_key, x_rank), pack(mine));
   const bool first = x_store->add(x_prefix + k_callers_key, 1) == 1;
   if (first) call_all();
@@ -212,10 +244,8 @@ Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string&
   } else {
     blame = unpack_blame(find_verdict(operation.name, first));
   }
-  if (x_serves)
-    stay_for_the_others();
-  else
-    x_store->add(x_prefix + k_heard_key, 1);
+  x_store->set(key(k_heard_key, x_rank), "verdict");
+  if (x_serves) stay_for_the_others();
   return blame;
 }
 
@@ -241,8 +271,11 @@ Error TroubleWatch::error_of(const Operation& operation, const std::string& why,
   try {
     blame = ask_for_blame(operation, why, own);
   } catch (const std::exception& error) {
-    blame = {{0},
-             "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};
+    if (const auto verdict = kept_verdict(); !verdict.empty())
+      blame = unpack_blame(verdict);
+    else
+      blame = {{0},
+               "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};
   }
   const std::string subject =
       "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + text_of(operation) + " failed: ";

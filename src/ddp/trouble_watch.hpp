@@ -54,7 +54,9 @@ public:
 private:
   Error error_of(const Operation& operation, const std::string& why, bool own);
   RankReport report() const;
+  void be_called();
   void answer();
+  std::string kept_verdict() const;
   void end_with_the_others();
   void call_all();
   Blame ask_for_blame(const Operation& operation, const std::string& why, bool own);
@@ -67,10 +69,11 @@ private:
   int x_rank, x_size;
   bool x_serves;
   std::string x_master;
-  std::atomic<bool> x_called{false}, x_ends{false}, x_answered{false};
+  std::atomic<bool> x_called{false}, x_ends{false}, x_answered{false}, x_stayed{false};
   mutable std::mutex x_mutex; // of what follows
   RankReport x_report;
-  std::chrono::steady_clock::time_point x_since;
+  std::chrono::steady_clock::time_point x_since, x_call_time;
+  std::string x_verdict;            ///< as the thread has heard it; empty: not yet
   mutable std::mutex x_error_mutex; // of what follows; held while the others are asked
   std::optional<Error> x_error;
   bool x_heard = false;

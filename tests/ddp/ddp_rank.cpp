@@ -198,7 +198,8 @@ int run_train(const Wish& wish) {
   return write_state(*module, wish.get("--write", "") + "." + std::to_string(group->rank()));
 }
 
-/// Rank 1 misbehaves in step 3, before its share of the gradients; the others say what they hear of it.
+/// Rank --bad misbehaves in step 3, before its share of the gradients; the others say what they hear of it,
+/// the rank --busy only after a while of its own.
 int run_trouble(const Wish& wish) {
   torch::set_num_threads(1);
   ddp::GroupOptions init;
@@ -213,6 +214,8 @@ int run_trouble(const Wish& wish) {
   ddp::DistributedDataParallel<Model> model(module, group);
   for (int64_t step = 0; step < 6; ++step) {
     clear_gradients(*module, false);
+    if (step == 3 && group->rank() == wish.number("--busy", -1))
+      std::this_thread::sleep_for(std::chrono::seconds(2));
     if (bad && step == 3) {
       if (how == "die") ::kill(::getpid(), SIGKILL);
       if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(15));

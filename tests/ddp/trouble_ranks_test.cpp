@@ -10,12 +10,14 @@ using Catch::Contains;
 
 namespace {
 
-/// Three ranks, of which rank `bad` misbehaves; what the others say of it, by rank.
-void check_named(const std::string& how, int bad, const std::string& words,
-                 const std::string& timeout = "10") {
+/// Three ranks, of which rank `bad` misbehaves; what the others say of it, by rank. `more`: of their command.
+void check_named(const std::string& how, int bad, const std::string& words, const std::string& timeout = "10",
+                 const std::vector<std::string>& more = {}) {
   const auto run = run_ranks(3, {0, 1, 2}, [&](int) {
-    return std::vector<std::string>{ddp_rank(), "trouble",           "--how",     how,
-                                    "--bad",    std::to_string(bad), "--timeout", timeout};
+    std::vector<std::string> command{ddp_rank(), "trouble",           "--how",     how,
+                                     "--bad",    std::to_string(bad), "--timeout", timeout};
+    command.insert(command.end(), more.begin(), more.end());
+    return command;
   });
   INFO(how << ", rank " << bad << "\n" << run.transcript());
   for (int rank = 0; rank < 3; ++rank) {
@@ -50,6 +52,15 @@ TEST_CASE(
   check_named("unused", 1,
               "parameters got no gradient in this step (second.weight, second.bias, last.weight");
   check_named("differs", 2, "its module differs from that of rank 0: this rank has first.weight");
+}
+
+TEST_CASE(
+    "a rank that is busy while another fails names it, too, and not the store that has gone meanwhile") {
+  check_named("unused", 2, "parameters got no gradient", "10", {"--busy", "1"});
+}
+
+TEST_CASE("an exception of the rank that serves the store is told before it goes") {
+  check_named("throw", 0, "an exception of its program");
 }
 
 TEST_CASE("a rank that does not come is named once the time for the meeting is over") {
