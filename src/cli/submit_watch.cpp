@@ -12,8 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/job_end.hpp"
 #include "cli/log_follower.hpp"
-#include "cli/step_culprit.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which task of a step failed first, from what srun says of its tasks in the job's log. Pure.
+// Why a job ended badly: which task failed first, from what srun says of its tasks in the log, and the class.
+// Pure.
 #pragma once
 
 #include <optional>

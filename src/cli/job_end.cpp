@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/step_culprit.hpp"
+#include "cli/job_end.hpp"
 
 #include <algorithm>
 #include <array>
