@@ -66,7 +66,7 @@ struct JobSpec : RankRequest {
   std::vector<Sourced<std::string>> sbatch; ///< raw pass-through to the header: "--reservation=x"
   std::vector<Sourced<std::string>> srun;   ///< raw pass-through to srun
   Known<std::string> signal;
-  Known<Walltime> save_before;   ///< so long before the time limit the ranks are asked to save and to end
+  Known<LeadTime> save_before;   ///< so long before the time limit the ranks are asked to save and to end
   Known<SaveSignal> save_signal; ///< by which; unset: one that nobody else takes
   Known<bool> requeue;
   Known<unsigned> spare_nodes; ///< so many more than the program needs

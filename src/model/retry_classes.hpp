@@ -39,11 +39,15 @@ public:
   static util::Result<RetryClasses> parse(const std::string& text) {
     RetryClasses classes;
     for (const auto& word : util::split(text, ',')) {
-      const auto one = parse_word<FailureClass>(word);
-      if (!one) return one.error();
-      if (*one == FailureClass::program || *one == FailureClass::user || *one == FailureClass::out_of_memory)
-        return util::Error{"cannot be \"" + word + "\": what failed by itself fails again",
+      const auto refused = [&word](std::string_view why) {
+        return util::Error{"cannot be \"" + word + "\"" + std::string(why),
                            "classes that may be tried again: time-limit, preempted, node, launcher"};
+      };
+      const auto one = find_word<FailureClass>(word);
+      if (!one) return refused("");
+      if (*one == FailureClass::program || *one == FailureClass::out_of_memory)
+        return refused(": what failed by itself fails again");
+      if (*one == FailureClass::user) return refused(": who ends a job does not want it again");
       classes.x_words.push_back(word);
     }
     return classes;

@@ -90,6 +90,12 @@ util::Result<Walltime> Walltime::parse(std::string_view text) {
   return Walltime(*seconds);
 }
 
+util::Result<LeadTime> LeadTime::parse(std::string_view text) {
+  if (const auto time = Walltime::parse(text)) return LeadTime(*time);
+  return util::Error{"cannot be \"" + std::string(text) + "\": it is how long before the time limit",
+                     "write how long the ranks need to save: 90s, 5m, 1h; a bare number is minutes"};
+}
+
 std::string Walltime::to_slurm() const {
   const auto total = x_seconds.count();
   const auto clock = fmt::format("{:02}:{:02}:{:02}", total % 86400 / 3600, total % 3600 / 60, total % 60);

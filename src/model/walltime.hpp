@@ -34,4 +34,12 @@ private:
   std::chrono::seconds x_seconds{};
 };
 
+/// So long before a time limit, written as one.
+class LeadTime : public Walltime {
+public:
+  LeadTime() = default;
+  explicit LeadTime(const Walltime& time) : Walltime(time) {}
+  static util::Result<LeadTime> parse(std::string_view text);
+};
+
 } // namespace hpcml::model

@@ -80,6 +80,14 @@ void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, R
     said.warning("request/tasks-per-node", why, hint);
 }
 
+/// "1, 2, 4 or 8".
+std::string divisors_of(unsigned number) {
+  std::string text = "1";
+  for (unsigned divisor = 2; divisor <= number; ++divisor)
+    if (number % divisor == 0) text += (divisor == number ? " or " : ", ") + std::to_string(divisor);
+  return text;
+}
+
 Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   Told<RankCount> told;
   auto& [ranks, said] = told;
@@ -105,8 +113,11 @@ Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
     say_shared_gpus(job, ranks.per_node, gpus, said);
   else if (gpus > ranks.per_node * ranks.gpus_each)
-    said.note(std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " GPUs of each node have no rank",
-              by_rule("ranks take equal numbers of GPUs"));
+    said.warning(per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
+                 std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " of the " + std::to_string(gpus) +
+                     " GPUs of each node have no rank: ranks take equal numbers of GPUs",
+                 per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
+                          : "all are used by " + divisors_of(gpus) + " ranks per node (--tasks-per-node)");
   return told;
 }
 

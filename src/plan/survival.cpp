@@ -16,12 +16,12 @@ namespace {
 constexpr std::int64_t k_most_seconds = 65535;
 
 /// As the request says, else as the site's profile does for "save-before".
-model::Known<model::Walltime> wanted_time(const LaidOut& given, Remarks& said) {
+model::Known<model::LeadTime> wanted_time(const LaidOut& given, Remarks& said) {
   if (given.job.save_before) return given.job.save_before;
   const auto& rule = given.flag("save-before");
   if (rule.default_value.empty()) return std::nullopt;
-  const auto time = model::Walltime::parse(rule.default_value);
-  if (time) return model::Sourced<model::Walltime>{*time, rule.origin};
+  const auto time = model::LeadTime::parse(rule.default_value);
+  if (time) return model::Sourced<model::LeadTime>{*time, rule.origin};
   said.error("site/save-before", "the profile's save-before: " + time.error().what, time.error().hint);
   return std::nullopt;
 }

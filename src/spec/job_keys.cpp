@@ -20,6 +20,7 @@ constexpr std::string_view k_where_several = ", where the site has several; by t
 
 std::string size_text(const model::MemSize& size) { return size.to_slurm(); }
 std::string time_text(const model::Walltime& time) { return time.to_slurm(); }
+std::string lead_text(const model::LeadTime& time) { return time.to_slurm(); }
 std::string classes_text(const model::RetryClasses& classes) { return classes.text(); }
 std::string signal_text(const model::SaveSignal& signal) { return signal.text(); }
 std::string order_text(const model::GpuOrder& order) { return order.text(); }
@@ -80,7 +81,7 @@ std::vector<JobKey> run_keys() {
       parsed_key(
           "save-before",
           help("TIME", "so long before the time limit the ranks are asked to save and to end: 5m, 90s"),
-          &JobSpec::save_before, time_text),
+          &JobSpec::save_before, lead_text),
       parsed_key("save-signal",
                  help("SIGNAL",
                       "by which signal: USR1, USR2, TERM, HUP; one that their GPUs' libraries leave "

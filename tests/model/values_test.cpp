@@ -17,6 +17,7 @@
 #include "model/launcher.hpp"
 #include "model/mem_size.hpp"
 #include "model/node_shape.hpp"
+#include "model/retry_classes.hpp"
 #include "model/walltime.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
@@ -49,6 +50,28 @@ TEST_CASE("time limits are read as Slurm reads them") {
     CHECK(time->seconds().count() == row.seconds);
     CHECK(time->to_slurm() == row.slurm);
     CHECK(Walltime::parse(time->to_slurm())->seconds() == time->seconds());
+  }
+}
+
+TEST_CASE("a time before the limit is read as a limit is, and said to be none where it is wrong") {
+  CHECK(LeadTime::parse("90s")->seconds().count() == 90);
+  CHECK(LeadTime::parse("5")->seconds().count() == 300);
+  for (const char* text : {"", "0", "-1", "unlimited", "soon"}) {
+    INFO(text);
+    const auto time = LeadTime::parse(text);
+    REQUIRE_FALSE(time);
+    CHECK(time.error().what.find("before the time limit") != std::string::npos);
+    CHECK(time.error().hint.find("90s") != std::string::npos);
+  }
+}
+
+TEST_CASE("what may be tried again: words that may not, or are none, get those that may") {
+  CHECK(RetryClasses::parse("node,preempted")->text() == "node,preempted");
+  for (const char* text : {"program", "out-of-memory", "user", "nod", "node,", ""}) {
+    INFO(text);
+    const auto classes = RetryClasses::parse(text);
+    REQUIRE_FALSE(classes);
+    CHECK(classes.error().hint == "classes that may be tried again: time-limit, preempted, node, launcher");
   }
 }
 

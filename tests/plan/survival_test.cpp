@@ -9,7 +9,7 @@ using Catch::Contains;
 namespace {
 
 model::JobSpec saving(model::JobSpec job, const std::string& before = "5m") {
-  job.save_before = flag(time_of(before), "--save-before");
+  job.save_before = flag(model::LeadTime(time_of(before)), "--save-before");
   return job;
 }
 

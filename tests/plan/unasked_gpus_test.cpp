@@ -123,3 +123,24 @@ TEST_CASE("memory without a unit that is far too little is said") {
   REQUIRE(said);
   CHECK(said->hint == "say --mem 64G for GiB");
 }
+
+TEST_CASE("GPUs that no rank takes are said, with the numbers of ranks that take all") {
+  auto job = lumi_job();
+  job.tasks_per_node = flag(3u, "--tasks-per-node");
+  auto findings = findings_of(job, "lumi");
+  const auto* by_ranks =
+      find(findings, "request/tasks-per-node", "2 of the 8 GPUs of each node have no rank");
+  REQUIRE(by_ranks);
+  CHECK(by_ranks->severity == diag::Severity::warning);
+  CHECK(by_ranks->hint.find("1, 2, 4 or 8 ranks per node") != std::string::npos);
+  job.tasks_per_node = std::nullopt;
+  job.gpus_per_task = flag(3u, "--gpus-per-task");
+  findings = findings_of(job, "lumi");
+  CHECK(find(findings, "request/gpus-per-task", "2 of the 8 GPUs"));
+  for (const unsigned ranks : {1u, 2u, 4u, 8u}) {
+    job.gpus_per_task = std::nullopt;
+    job.tasks_per_node = flag(unsigned(ranks), "--tasks-per-node");
+    findings = findings_of(job, "lumi");
+    CHECK_FALSE(find(findings, "request/tasks-per-node", "have no rank"));
+  }
+}
