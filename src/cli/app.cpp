@@ -47,6 +47,7 @@ constexpr Command k_commands[] = {
     {"doctor", add_doctor},
     {"why", add_why},
     {"bad-nodes", add_bad_nodes},
+    {"checkpoint", add_checkpoint},
     {"healthy-nodes", add_healthy_nodes},
     {"torch", add_torch},
     {"torchrun", add_torchrun},
@@ -268,7 +269,7 @@ std::optional<int> run_words(Context& context) {
 int check_output(int code, const Context& context) {
   errno = 0;
   const bool arrived = std::cout.flush().good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (arrived || code != k_ok) return code;
+  if (arrived || (code != k_ok && code != k_findings)) return code;
   const std::string why = errno != 0 ? std::string(": ") + std::strerror(errno) : std::string();
   print_error("cannot write to the standard output" + why,
               "what was printed is not whole; is the disk, or your quota, full?", context.colour);
@@ -293,6 +294,10 @@ bool takes_program(std::string_view command) {
          command == "launch";
 }
 
+bool takes_colour(const util::EnvSnapshot& env) {
+  return env.get_or("NO_COLOR", "").empty() && env.get_or("TERM", "") != "dumb";
+}
+
 bool Context::wants(std::string_view flag) const {
   return every_flag || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
            return word.starts_with(flag) && (word.size() == flag.size() || word[flag.size()] == '=');
@@ -303,7 +308,7 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
   Context context;
   context.env = env;
   context.argv.assign(argv, argv + argc);
-  context.colour = ::isatty(STDERR_FILENO) != 0 && env.get_or("NO_COLOR", "").empty();
+  context.colour = ::isatty(STDERR_FILENO) != 0 && takes_colour(env);
   // Behind "--" stands somebody else's command: the parser must not see it.
   const auto dashes = std::find(context.argv.begin() + std::min(argc, 1), context.argv.end(), "--");
   context.words.assign(context.argv.begin() + std::min(argc, 1), dashes);

@@ -21,7 +21,7 @@ namespace hpcml::cli {
 struct Context {
   util::EnvSnapshot env;
   std::vector<std::string> sites_dirs; ///< from --sites-dir, before all other places
-  bool colour = false;                 ///< stderr is a terminal and NO_COLOR is not set
+  bool colour = false;                 ///< stderr is a terminal and takes_colour()
   std::vector<std::string> argv;       ///< as typed, for the script's head
   std::vector<std::string> program;    ///< words behind "--", literal
   bool has_program = false;            ///< there was a "--", even with nothing behind it
@@ -31,6 +31,9 @@ struct Context {
   /// Whether a flag has to be registered: each costs time, and a line names few.
   bool wants(std::string_view flag) const;
 };
+
+/// Whether a terminal may be written to in colour: not with NO_COLOR, nor where TERM says that it is dumb.
+bool takes_colour(const util::EnvSnapshot& env);
 
 /// Each registers its command with the parser, which runs it when it was chosen; `exit_code` gets the result.
 /// Each is defined in a file of the command's name. `context` and `exit_code` outlive the parser.
@@ -48,6 +51,7 @@ void add_store(CLI::App& app, Context& context, int& exit_code);
 void add_config(CLI::App& app, Context& context, int& exit_code);
 void add_torchrun(CLI::App& app, Context& context, int& exit_code);
 void add_bad_nodes(CLI::App& app, Context& context, int& exit_code);
+void add_checkpoint(CLI::App& app, Context& context, int& exit_code);
 void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code);
 void add_why(CLI::App& app, Context& context, int& exit_code);
 void add_doctor(CLI::App& app, Context& context, int& exit_code);

@@ -55,6 +55,8 @@ constexpr Place k_places[] = {
     {"srun --gpus-per-node=1 hpcml doctor", Place::elsewhere,
      "ends with 0 where GPUs are seen: tests/doctor"},
     {"hpcml bad-nodes", Place::elsewhere, "a job that runs: tests/emulate"},
+    {"hpcml checkpoint latest", Place::elsewhere,
+     "a checkpoint that a training has written: streams_test.cpp"},
     {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/discover"},
 };
 
