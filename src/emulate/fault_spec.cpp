@@ -169,7 +169,8 @@ private:
 
   void read_times(const std::string& times) {
     if (times.empty() && x_row->any_time) return;
-    if (times.empty()) return refuse("when is not said", like() + ": 30 s after the first job began");
+    if (times.empty())
+      return refuse("when is not said", like() + "; times count from when the first job began");
     const auto dots = times.find("..");
     const auto from = parse_time(times.substr(0, dots));
     if (!from) return refuse("\"" + times.substr(0, dots) + "\" is no time", "write 30s, 2m or 1m30s");

@@ -38,7 +38,8 @@ class RetryClasses {
 public:
   static util::Result<RetryClasses> parse(const std::string& text) {
     RetryClasses classes;
-    for (const auto& word : util::split(text, ',')) {
+    for (const auto& piece : util::split(text, ',')) {
+      const std::string word(util::trim(piece));
       const auto refused = [&word](std::string_view why) {
         return util::Error{"cannot be \"" + word + "\"" + std::string(why),
                            "classes that may be tried again: time-limit, preempted, node, launcher"};

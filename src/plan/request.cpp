@@ -16,10 +16,13 @@ Remarks check_commands(const model::JobSpec& job) {
   if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
                                              [&](const auto& step) { return is_missing(step.command); }))
     said.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
-  for (const auto* known : {&job.hpcml_path, &job.gpu_type})
-    if (*known && (*known)->value.empty())
-      said.error(known == &job.gpu_type ? "usage/gpu-type" : "usage/hpcml-path",
-                 (*known)->origin.by + " is empty", "give it a value, or leave it out");
+  const auto refuse_empty = [&](const model::Known<std::string>& known, const char* code) {
+    if (known && known->value.empty())
+      said.error(code, known->origin.by + " is empty", "give it a value, or leave it out");
+  };
+  refuse_empty(job.hpcml_path, "usage/hpcml-path");
+  refuse_empty(job.gpu_type, "usage/gpu-type");
+  refuse_empty(job.checkpoint_dir, "usage/checkpoint-dir");
   return said;
 }
 

@@ -144,21 +144,31 @@ namespace {
 
 constexpr unsigned k_usual_requeues = 3;
 
+bool is_below(const std::string& folder, const std::string& place) {
+  return !place.empty() && (folder == place || folder.starts_with(place + "/"));
+}
+
+constexpr const char* k_own_to_nodes = "is each node's own, and emptied when the job ends";
+
+bool is_own_to_nodes(const LaidOut& given, const std::string& folder) {
+  const auto& node = given.node();
+  return util::is_node_local(folder) || (node && node->local_disk && is_below(folder, *node->local_disk));
+}
+
+std::string shared_folder_hint(const LaidOut& given) {
+  return "name a folder on storage that all nodes share and that outlives the job" +
+         (given.site.storage.scratch.empty() ? "" : ": " + given.site.storage.scratch);
+}
+
 /// A folder that is gone with the node, or that the node may not write, is none to save in.
 void check_checkpoint_dir(const LaidOut& given, const model::Sourced<std::string>& folder, Remarks& said) {
   const auto refuse = [&](const std::string& why) {
     said.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
-               "name a folder on storage that all nodes share and that outlives the job" +
-                   (given.site.storage.scratch.empty() ? "" : ": " + given.site.storage.scratch));
+               shared_folder_hint(given));
   };
-  const auto& node = given.node();
-  const auto below = [&](const std::string& place) {
-    return !place.empty() && (folder.value == place || folder.value.starts_with(place + "/"));
-  };
-  if (util::is_node_local(folder.value) || (node && node->local_disk && below(*node->local_disk)))
-    return refuse("is each node's own, and emptied when the job ends");
+  if (is_own_to_nodes(given, folder.value)) return refuse(k_own_to_nodes);
   for (const auto& place : given.site.storage.read_only_on_compute)
-    if (below(place))
+    if (is_below(folder.value, place))
       return refuse("cannot be written from the nodes of " + given.site.name +
                     site::cited(given.site.storage.origin));
 }
@@ -179,6 +189,17 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
       return launch.launcher.choice.is_hpcml() && model::is_on(job.preflight);
     return word == model::word_of(model::FailureClass::preempted) && launch.saving;
   });
+  const bool of_preemption =
+      std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
+  if (recorded && of_preemption && !launch.saving)
+    said.error("request/retry-on",
+               "where Slurm ends a job for another one, its script ends before it could requeue it",
+               "say --save-before TIME, too: then the script hears of it; or leave preempted out");
+  if (recorded && is_own_to_nodes(given, job.log_dir->value.text()))
+    said.error("request/log-dir",
+               "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
+                   "; why a run ended, and which nodes were bad, is read from there",
+               shared_folder_hint(given));
   if (!recorded && !hears)
     said.error(
         "request/retry-on",

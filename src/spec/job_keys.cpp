@@ -48,7 +48,7 @@ std::vector<JobKey> resource_keys() {
                  &JobSpec::gpus_per_node, 0),
       text_key("gpu-type", help("TYPE", "kind of GPU, where a site has several"), &JobSpec::gpu_type),
       number_key("gpus-per-task", help("N", "GPUs per rank, for model parallelism; 1 otherwise"),
-                 &JobSpec::gpus_per_task, 0),
+                 &JobSpec::gpus_per_task, 1),
       number_key("tasks-per-node", help("N", "ranks on each node; one per GPU otherwise"),
                  &JobSpec::tasks_per_node, 1),
       number_key("cpus-per-task", help("N", "physical cores per rank"), &JobSpec::cpus_per_task, 1),
@@ -107,8 +107,9 @@ std::vector<JobKey> run_keys() {
                  help("N", "so often the script requeues its own job, saved before its limit; 3 otherwise"),
                  &JobSpec::max_requeues, 0),
       parsed_key("retry-on",
-                 help("WHY", "requeue after these ends, too: node, preempted, launcher; never after the "
-                             "program's own failure"),
+                 help("WHY",
+                      "requeue after these ends, too: node,preempted,launcher,time-limit; never after the "
+                      "program's own failure"),
                  &JobSpec::retry_on, classes_text),
       text_key("checkpoint-dir",
                help("FOLDER", "where programs save: each job has a folder of its own in it, whose path they "

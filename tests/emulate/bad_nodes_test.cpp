@@ -191,3 +191,19 @@ pkill -CONT -f '[s]lurmd -D -N node002'; over; told 1
   CHECK_THAT(said, Contains("hpcml: node002: it did not answer; it does not take part\n") &&
                        Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
 }
+
+TEST_CASE(
+    "after the loss of a node a job with a spare one goes on by itself, though Slurm has not heard of the "
+    "step's end there",
+    "[.faults]") {
+  const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "node-down:2@12s"});
+  cluster.write("train.py", k_program);
+  generate(cluster, {"--nodes", "2", "--spare-nodes", "1", "--max-requeues", "1"}, {"none", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
+  const auto said = cluster.read("job.out");
+  INFO(ran.out << ran.err << said);
+  CHECK_THAT(ran.out, Contains("JobState=COMPLETED Restarts=0"));
+  CHECK_THAT(said, Contains("the program runs on node[001-002]; spare: node003\n") &&
+                       Contains("it is started again in this job, 1 of at most 1 times\n") &&
+                       Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
+}

@@ -221,3 +221,25 @@ TEST_CASE("where the site's Slurm expedites requeues, --requeue asks for that, a
   CHECK(std::any_of(wrong.diagnostics.begin(), wrong.diagnostics.end(),
                     [](const auto& finding) { return finding.code == "site/requeue"; }));
 }
+
+TEST_CASE("a folder of checkpoints has a name, and logs that a requeue reads outlive the node") {
+  auto job = lumi_job();
+  job.checkpoint_dir = flag(std::string(), "--checkpoint-dir");
+  CHECK_THAT(error_of(job, "lumi", "usage/checkpoint-dir").message, Contains("--checkpoint-dir is empty"));
+  job.checkpoint_dir = std::nullopt;
+  job.requeue = flag(true, "--requeue");
+  job.retry_on = flag(model::RetryClasses::parse("node, launcher").value(), "--retry-on");
+  job.log_dir = flag(model::LogFolder::parse("/tmp/logs").value(), "--log-dir");
+  CHECK_THAT(error_of(job, "lumi", "request/log-dir").message, Contains("each node's own"));
+  job.log_dir = flag(model::LogFolder::parse("logs").value(), "--log-dir");
+  CHECK(errors_of(job, "lumi").empty());
+}
+
+TEST_CASE("to requeue after preemption its script has to hear of it") {
+  auto job = lumi_job();
+  job.requeue = flag(true, "--requeue");
+  job.retry_on = flag(model::RetryClasses::parse("node,preempted").value(), "--retry-on");
+  job.log_dir = flag(model::LogFolder::parse("logs").value(), "--log-dir");
+  CHECK_THAT(error_of(job, "lumi", "request/retry-on").hint, Contains("--save-before"));
+  CHECK(errors_of(saving(job), "lumi").empty());
+}
