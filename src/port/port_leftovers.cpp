@@ -23,41 +23,21 @@ bool is_common_folder(const std::string& folder) {
 
 /// Variables that bash, the login or Slurm itself sets.
 bool is_common_variable(const std::string& name) {
-  static constexpr std::array<std::string_view, 34> k_common = {"BASH",
-                                                                "BASHPID",
-                                                                "BASH_SOURCE",
-                                                                "COLUMNS",
-                                                                "EUID",
-                                                                "FUNCNAME",
-                                                                "GROUPS",
-                                                                "HOME",
-                                                                "HOSTNAME",
-                                                                "HOSTTYPE",
-                                                                "IFS",
-                                                                "LANG",
-                                                                "LD_LIBRARY_PATH",
-                                                                "LD_PRELOAD",
-                                                                "LINENO",
-                                                                "LOGNAME",
-                                                                "MASTER_ADDR",
-                                                                "MASTER_PORT",
-                                                                "OLDPWD",
-                                                                "OPTARG",
-                                                                "OPTIND",
-                                                                "PATH",
-                                                                "PIPESTATUS",
-                                                                "PPID",
-                                                                "PS1",
-                                                                "PWD",
-                                                                "PYTHONPATH",
-                                                                "RANDOM",
-                                                                "REPLY",
-                                                                "SECONDS",
-                                                                "SHELL",
-                                                                "UID",
-                                                                "USER",
-                                                                "CPATH"};
+  static constexpr std::array<std::string_view, 45> k_common = {
+      "BASH",         "BASHPID",  "BASH_SOURCE",     "BASH_VERSION",
+      "COLUMNS",      "CPATH",    "DISPLAY",         "EDITOR",
+      "EPOCHSECONDS", "EUID",     "FUNCNAME",        "GROUPS",
+      "HOME",         "HOSTNAME", "HOSTTYPE",        "IFS",
+      "LANG",         "LC_ALL",   "LD_LIBRARY_PATH", "LD_PRELOAD",
+      "LINENO",       "LOGNAME",  "MACHTYPE",        "MASTER_ADDR",
+      "MASTER_PORT",  "OLDPWD",   "OPTARG",          "OPTIND",
+      "OSTYPE",       "PATH",     "PIPESTATUS",      "PPID",
+      "PS1",          "PWD",      "PYTHONPATH",      "RANDOM",
+      "REPLY",        "SECONDS",  "SHELL",           "SHLVL",
+      "SRANDOM",      "TERM",     "TMPDIR",          "UID",
+      "USER"};
   if (std::find(k_common.begin(), k_common.end(), std::string_view(name)) != k_common.end()) return true;
+  if (name.starts_with("SLURMD_")) return true;
   if (name.starts_with("SLURM_")) return name == "SLURM_TMPDIR" ? false : true;
   return name.find("RANK") != std::string::npos || name == "WORLD_SIZE" || name == "LOCAL_WORLD_SIZE";
 }

@@ -82,6 +82,32 @@ bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size
   }
 }
 
+/// srun reads its programs from a file, which holds the old layout's ranks: whether the line is such a one.
+bool refuse_list(Porting& porting, const Launch& launch, diag::Place place) {
+  if (!launch.step() || !launch.step()->find("multi-prog")) return false;
+  porting.error(place, "port/launch",
+                "srun --multi-prog starts what a file lists for each rank, and only the old layout has these",
+                "write one program that chooses by its rank (SLURM_PROCID)");
+  return true;
+}
+
+/// The line has run `first` before and runs `now` this time: where the words are not the same, the line's
+/// variables stay, if they make both; else it is refused.
+void keep_expansions(Porting& porting, const Launch& launch, const shell::View& view, const ProgramText& now,
+                     FoundLaunch& first) {
+  if (now.source == first.program.source || first.program.source.empty()) return;
+  std::string why;
+  const auto kept = program_text(porting.text, *first.launch, view, Expansions::kept, why);
+  const auto other = program_text(porting.text, launch, view, Expansions::kept, why);
+  if (kept && other && kept->source == other->source) {
+    first.program.source = kept->source;
+    return;
+  }
+  porting.error({first.begin, first.end - first.begin}, "port/launch",
+                "this line is come to more than once, and starts other words each time",
+                "write a line for each, with the words themselves");
+}
+
 /// Steps beside each other share the job's nodes; the steps that are written here take all of them.
 void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
                      const shell::SyntaxNode& program) {
@@ -116,14 +142,23 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     FoundLaunch one;
     one.launch = &launch;
     std::tie(one.begin, one.end) = range_of(*top);
-    const bool same_text = std::any_of(found.begin(), found.end(),
-                                       [&](const FoundLaunch& other) { return other.begin == one.begin; });
-    if (same_text && !launch.command->parent) continue; // a function or loop that is come to twice
-    std::string why = "what this line starts is known only when it runs";
+    const auto before = std::find_if(found.begin(), found.end(),
+                                     [&](const FoundLaunch& other) { return other.begin == one.begin; });
     const diag::Place place{one.begin, one.end - one.begin};
-    auto program = program_text(porting.text, launch, view, why);
+    if (refuse_list(porting, launch, place)) continue;
+    std::string why = "what this line starts is known only when it runs";
+    auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
     if (!program) {
       porting.error(place, "port/launch", why, "write the program's words into the line itself");
+      continue;
+    }
+    // Inside `bash -c` the agent is the better knowledge; else it is a function or loop that is come to
+    // twice.
+    const bool inside = launch.command->parent.has_value();
+    const bool again = before != found.end() && before->launch->command->parent.has_value() == inside;
+    if (before != found.end() && !again && !inside) continue;
+    if (again) {
+      keep_expansions(porting, launch, view, *program, *before);
       continue;
     }
     one.program.command = program->command;
@@ -131,9 +166,7 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     one.command = program->inner.empty() ? program->command : program->inner;
     one.program_begin = program->begin;
     one.program.once = runs_once(launch);
-    if (same_text) // the agent inside it is the better knowledge
-      found.erase(std::find_if(found.begin(), found.end(),
-                               [&](const FoundLaunch& other) { return other.begin == one.begin; }));
+    if (before != found.end()) found.erase(before);
     found.push_back(std::move(one));
   }
   refuse_parallel(porting, found, tree);

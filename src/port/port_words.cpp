@@ -104,11 +104,12 @@ std::size_t first_place(const std::vector<Argument>& words) {
 
 class WordPorter {
 public:
-  WordPorter(std::string_view text, const Launch& launch, const shell::View& view)
-      : x_text(text), x_launch(launch), x_view(view) {}
+  WordPorter(std::string_view text, const Launch& launch, const shell::View& view, Expansions expansions)
+      : x_text(text), x_launch(launch), x_view(view), x_expansions(expansions) {}
 
   std::optional<ProgramText> port(std::string& why) {
     read_words();
+    drop_own_words();
     if (x_words.empty() && x_lead.empty()) return std::nullopt;
     ProgramText result;
     result.begin = first_place(x_words);
@@ -158,6 +159,17 @@ private:
     x_words = last.operands;
   }
 
+  /// `srun -- python`, `hpcml launch … -- python`: what ends the starter's options is not the program's, nor
+  /// is its command.
+  void drop_own_words() {
+    const auto drop = [this](std::string_view text) {
+      if (!x_words.empty() && x_words.front().known() && x_words.front().text() == text)
+        x_words.erase(x_words.begin());
+    };
+    if (x_launch.find("hpcml")) drop("launch");
+    drop("--");
+  }
+
   /// `uv run`, `conda run -n x` before an agent give the program its environment.
   void add_wrappers() {
     const auto& chain = x_launch.chain;
@@ -183,9 +195,9 @@ private:
       const auto here = [&](const auto& other) { return other.place.offset == word.place.offset; };
       const auto of_command = std::count_if(command.words.begin(), command.words.end(), here);
       const auto of_program = std::count_if(x_words.begin(), x_words.end(), here);
-      const bool plain =
-          of_program > 1 && std::all_of(x_words.begin(), x_words.end(),
-                                        [&](const auto& other) { return !here(other) || other.known(); });
+      const bool plain = x_expansions == Expansions::written_out && of_program > 1 &&
+                         std::all_of(x_words.begin(), x_words.end(),
+                                     [&](const auto& other) { return !here(other) || other.known(); });
       if (!command.parent && word.place.length > 0 && of_command == of_program && !plain) {
         if (i == 0 || x_words[i - 1].place.offset != word.place.offset)
           source.emplace_back(x_text.substr(word.place.offset, word.place.length));
@@ -257,6 +269,7 @@ private:
   std::string_view x_text;
   const Launch& x_launch;
   const shell::View& x_view;
+  Expansions x_expansions;
   std::vector<std::string> x_lead; ///< python and its options, which the launcher gave
   std::vector<Argument> x_words;
 };
@@ -285,8 +298,8 @@ bool runs_numactl(const shell::Command& command) {
 }
 
 std::optional<ProgramText> program_text(std::string_view text, const Launch& launch, const shell::View& view,
-                                        std::string& why) {
-  return WordPorter(text, launch, view).port(why);
+                                        Expansions expansions, std::string& why) {
+  return WordPorter(text, launch, view, expansions).port(why);
 }
 
 } // namespace hpcml::port

@@ -18,10 +18,16 @@ struct ProgramText {
   std::size_t begin = std::string::npos; ///< of its first word in the script
 };
 
+/// What becomes of a variable all of whose words are known and the program's.
+enum class Expansions {
+  written_out, ///< its words stand in the new script
+  kept,        ///< the variable does: it has other words another time
+};
+
 /// The launch's program; nothing where only the running job knows it, or, with `why`, where it cannot be
 /// started once per rank.
 std::optional<ProgramText> program_text(std::string_view text, const check::Launch& launch,
-                                        const shell::View& view, std::string& why);
+                                        const shell::View& view, Expansions expansions, std::string& why);
 
 /// A word that is not known as it will be, written so that bash makes it again: its variables stand in it.
 /// Nothing where that cannot be.

@@ -257,3 +257,50 @@ TEST_CASE("torchrun's line stays with all of its options where torchrun is asked
   chosen.launcher = "accelerate";
   CHECK(says(ported(text, "narval", chosen), "port/launcher", "--max-restarts is left out"));
 }
+
+TEST_CASE("A line that is come to again with other words keeps its variables, or is refused") {
+  struct Row {
+    std::string lines, part;
+  };
+  const std::vector<Row> rows = {
+      {"run() { srun python a.py \"$@\"; }\nrun --lr 1\nrun --lr 2", "python a.py \"$@\""},
+      {"run() { local name=$1; shift; srun torchrun --nnodes=2 --nproc_per_node=4 \"$@\"; }\nrun a pre.py "
+       "--lr 1\nrun b tune.py",
+       "python \"$@\""},
+      {"run() { srun python \"$@\"; }\nif [ -f ckpt ]; then run a.py --resume; else run a.py; fi",
+       "python \"$@\""},
+      {"run() { srun python a.py $ARGS; }\nARGS='--lr 1 --b'\nrun\nARGS='--lr 2 --b'\nrun",
+       "python a.py $ARGS"},
+      {"run() { srun python a.py \"$@\"; }\nrun --lr 1", "python a.py --lr 1"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.lines);
+    CHECK(has(written(job(k_four, row.lines), "narval"), row.part));
+  }
+  const auto kept = ported(job(k_four, rows[3].lines), "narval");
+  CHECK_FALSE(says(kept, "port/variable", "ARGS"));
+  CHECK(says(ported(job(k_four, "run() { srun bash -c \"torchrun --nnodes=2 --nproc_per_node=4 $*\"; }\nrun "
+                                "a.py --q\nrun b.py --r"),
+                    "narval"),
+             "port/launch", "more than once"));
+}
+
+TEST_CASE("What ends a starter's options is not the program's, nor is hpcml's own launch") {
+  for (const std::string line :
+       {"srun -- python a.py --q", "srun hpcml launch --site lumi -- python a.py --q",
+        "srun \"$HPCML\" launch --site lumi --cpus-per-task 7 -- python a.py --q",
+        "HPCML=/opt/hpcml\nsrun --kill-on-bad-exit=1 \\\n  \"$HPCML\" launch --site lumi -- \\\n  python "
+        "a.py --q"}) {
+    INFO(line);
+    const auto script = written(job(k_four, line), "narval");
+    INFO(script);
+    CHECK(has(script, "  python a.py --q\n"));
+    CHECK_FALSE(has(script, "  -- "));
+    CHECK_FALSE(has(script, "--site lumi"));
+  }
+}
+
+TEST_CASE("Programs that a file lists for the old layout's ranks are refused") {
+  const auto result = ported(job(k_four, "srun --multi-prog multi.conf"), "narval");
+  CHECK(says(result, "port/launch", "--multi-prog"));
+}
