@@ -41,7 +41,7 @@ const model::NodeType* choose_type(const model::Site& site, const std::string& p
     std::vector<std::string> names;
     for (const auto& each : site.partitions) names.push_back(each.name);
     const auto near = util::nearest(partition, names);
-    failure.say(k_usage, site.name + " has no partition " + partition,
+    failure.say(k_cannot_satisfy, site.name + " has no partition " + partition,
                 near ? "did you mean " + *near + "?" : "partitions: " + util::join(names, ", "));
     return nullptr;
   } else {

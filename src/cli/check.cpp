@@ -41,8 +41,8 @@ class Checker {
 public:
   Checker(const CheckOptions& options, const check::Target& target, const Context& context)
       : x_options(options), x_target(target), x_context(context),
-        x_report(check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 &&
-                                                        context.env.get_or("NO_COLOR", "").empty())) {}
+        x_report(
+            check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 && takes_colour(context.env))) {}
 
   int run() {
     if (!x_options.diff) put(x_report->begin());

@@ -80,6 +80,16 @@ std::string python_program_of(const std::vector<std::string>& command) {
 void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
   if (plan.command.empty() || plan.launcher.choice.is_agent() || plan.body) return;
   const auto& program = plan.command.front();
+  std::error_code unseen;
+  if (program.find(' ') != std::string::npos && !std::filesystem::exists(program, unseen)) {
+    findings.push_back(
+        {diag::Severity::warning,
+         "request/command",
+         "\"" + program + "\" is one word, and no program is called so: the job could not start it",
+         {},
+         "write it without the quotes around the whole: -- " + program});
+    return;
+  }
   const bool python = program.ends_with(".py");
   const bool here = program.find('/') != std::string::npos || python;
   std::error_code ignored;

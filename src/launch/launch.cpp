@@ -80,7 +80,8 @@ int give_up(const LaunchRequest& request, const Surroundings& here, const Undeci
 }
 
 int run_decided(const LaunchRequest& request, const Surroundings& here, const Decided& decided) {
-  const auto& [role, node] = decided;
+  const auto& role = decided.role;
+  const auto& node = decided.node;
   const bool starts = starts_ranks(role);
   if (starts) warn_of_idle_nodes(*node, here);
   std::vector<CacheDir> caches;

@@ -70,8 +70,8 @@ LeftOut leave_out(const std::vector<model::BadNode>& bad, const ChoiceOfNodes& c
   for (const auto& [node, why] : bad) {
     const auto name = name_in(choice.nodes, node);
     if (!name.empty() && holds(choice.excluded, name)) continue;
-    const auto stays = [&](const std::string& reason) {
-      left.words.push_back(node + ": " + why + "; it is not left out: " + reason);
+    const auto stays = [&left, what = node + ": " + why](const std::string& reason) {
+      left.words.push_back(what + "; it is not left out: " + reason);
     };
     if (name.empty()) {
       stays("the job's partition has no node of that name");

@@ -79,6 +79,18 @@ Status replace_file(const std::filesystem::path& path, std::string_view text, un
   trace_debug("wrote " + path.string());
   return Done{};
 }
+
+/// What the process's umask leaves of a mode. /proc tells it; to ask the kernel is to change it for a moment,
+/// also for other threads.
+unsigned left_by_umask(unsigned mode) {
+  constexpr std::string_view k_name = "\nUmask:\t";
+  constexpr unsigned k_usual = 022;
+  const auto status = read_file("/proc/self/status");
+  const auto at = status ? status->find(k_name) : std::string::npos;
+  const auto mask =
+      at == std::string::npos ? k_usual : std::strtoul(status->c_str() + at + k_name.size(), nullptr, 8);
+  return mode & ~static_cast<unsigned>(mask);
+}
 } // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t most) {
@@ -122,7 +134,7 @@ Status rewrite_file(const std::filesystem::path& path, std::string_view text) {
 
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode) {
   struct stat old {};
-  if (::stat(path.c_str(), &old) != 0) return write_file(end_of_links(path), text, mode);
+  if (::stat(path.c_str(), &old) != 0) return write_file(end_of_links(path), text, left_by_umask(mode));
   return is_stream(path, old) ? write_stream(path, text) : rewrite_file(path, text);
 }
 

@@ -17,8 +17,8 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t mos
 /// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new,
 /// never half.
 Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
-/// What a person names as the place for a result: a new file, one that is there as rewrite_file does, or a
-/// pipe or device, which is written to.
+/// What a person names as the place for a result: a new file with what the umask leaves of `mode`, one that
+/// is there as rewrite_file does, or a pipe or device, which is written to.
 Status write_output(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
 /// Whether write_output can write there now; makes nothing that stays. For results that come much later.
 Status check_output(const std::filesystem::path& path);

@@ -58,7 +58,8 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 }
 
 std::string counted(unsigned long long count, std::string_view noun) {
-  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+  const auto* plural = noun.ends_with('s') ? "es" : "s";
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : plural);
 }
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }

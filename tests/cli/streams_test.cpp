@@ -35,7 +35,7 @@ TEST_CASE("a result that does not reach a full disk is an error of every command
        {"--version", "--help", "gen --help", "sites list", "sites show lumi", "sites schema", "rules",
         "rules launch/fixed-port", "affinity --site lumi", "config show; true",
         "check --fail-on never job.sh", "gen --site generic --nodes 1 --gpus-per-node 1 -- x",
-        "launch --dry-run --nproc-per-node 1 -- true"}) {
+        "launch --dry-run --nproc-per-node 1 -- true", "doctor"}) {
     CAPTURE(words);
     if (words == "config show; true") { // it prints nothing where nothing is remembered
       shell(desk, "\"$H\" config set site lumi");
@@ -149,4 +149,37 @@ TEST_CASE("a result that is to go to the file - goes to standard output") {
   CHECK(holds(job.out, "\"site\": \"narval\""));
   CHECK(job.err.empty());
   CHECK(desk.files() == 0);
+}
+
+TEST_CASE("the newest whole checkpoint of a folder is printed, and what is half is passed over") {
+  const Desk desk;
+  const auto latest = [&](const std::string& folder) {
+    return shell(desk, "\"$H\" checkpoint latest " + folder);
+  };
+  CHECK(latest("nowhere").exit_code == 5);
+  shell(desk, "mkdir -p c/step-9 c/step-10 c/.step-11.part; printf 'hpcml-checkpoint 1\\n2 0 a\\n' | tee "
+              "c/step-9/complete > c/step-10/complete; printf x > c/step-10/a");
+  CHECK(latest("c").exit_code == 1);
+  CHECK(holds(latest("c").err, "no whole checkpoint is in c"));
+  shell(desk, "printf xx > c/step-9/a");
+  CHECK(latest("c").out == "c/step-9\n");
+  shell(desk, "printf xx > c/step-10/a");
+  CHECK(latest("c").out == "c/step-10\n");
+  CHECK(latest("c").exit_code == 0);
+}
+
+TEST_CASE("files that a person names are made as the umask says, and a dumb terminal gets no colours") {
+  const Desk desk;
+  const auto modes =
+      shell(desk, "umask 077; \"$H\" gen --site generic --nodes 1 --gpus-per-node 1 -o u.sh -- x; "
+                  "\"$H\" config set site lumi > /dev/null; umask 022; \"$H\" gen --site generic "
+                  "--nodes 1 --gpus-per-node 1 -o v.sh -- x; stat -c %a u.sh "
+                  "config/hpcml/config.json v.sh");
+  CHECK(modes.out == "700\n600\n755\n");
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\n");
+  const auto on_terminal = [&](const std::string& term) {
+    return shell(desk, "env -u NO_COLOR TERM=" + term + " script -qec '\"$H\" check job.sh' /dev/null").out;
+  };
+  CHECK(holds(on_terminal("xterm"), "\x1b["));
+  CHECK_FALSE(holds(on_terminal("dumb"), "\x1b["));
 }

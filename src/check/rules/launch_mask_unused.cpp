@@ -20,6 +20,13 @@ bool is_masks(std::string_view value) {
   return comma != std::string_view::npos && first != std::string_view::npos && value.substr(first, 2) == "0x";
 }
 
+/// What a name gets in a line, as far as its quotes or the next blank: behind that stands another word.
+std::string_view assigned_value(std::string_view text) {
+  const bool quoted = !text.empty() && (text[0] == '"' || text[0] == '\'');
+  const auto end = quoted ? text.find(text[0], 1) : text.find_first_of(" \t;");
+  return text.substr(0, end);
+}
+
 struct Assigned {
   std::string_view name;
   std::size_t offset = 0;
@@ -36,7 +43,7 @@ std::vector<Assigned> masks_assigned(std::string_view text) {
     const auto equals = line.find('=');
     if (begin != std::string_view::npos && equals != std::string_view::npos && equals > begin) {
       const auto name = line.substr(begin, equals - begin);
-      if (util::is_variable_name(name) && is_masks(line.substr(equals + 1)))
+      if (util::is_variable_name(name) && is_masks(assigned_value(line.substr(equals + 1))))
         list.push_back({name, at + begin});
     }
     at = end + 1;
@@ -124,6 +131,10 @@ srun --cpu-bind=$CPU_BIND python train.py
 SLURM_CPU_BIND=mask_cpu:0xfe,0xfe00
 export SLURM_CPU_BIND
 srun python train.py
+)",
+           R"(#!/bin/bash
+#SBATCH -N1 -n2
+OMP_NUM_THREADS=7 srun --cpu-bind=mask_cpu:0xfe,0xfe00 python train.py
 )",
            R"(#!/bin/bash
 #SBATCH -N1 -n2
