@@ -121,7 +121,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity --all-sites --format json", 2, "excludes"},
            {"affinity --all-sites --verify", 2, "excludes"},
            {"affinity --site lumi --reserved 500", 4, "the node has no CPUs 500"},
-           {"affinity --site lumi --partition standardg", 2, "did you mean standard-g?"},
+           {"affinity --site lumi --partition standardg", 4, "did you mean standard-g?"},
            {"affinity --site lumi --order both", 2, "neither gpu, cpu, ring nor a list"},
            {"affinity --topology /no/such/file.xml", 3, "/no/such/file.xml"},
            {"affinity elsewhere", 2, "the node is one of"},
