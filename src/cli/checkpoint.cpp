@@ -29,6 +29,10 @@ int run_latest(const std::string& folder, const Context& context) {
   return k_findings;
 }
 
+const char* const k_checkpoint_footer =
+    R"(Examples:
+  hpcml checkpoint latest checkpoints)";
+
 const char* const k_latest_footer =
     R"(A whole checkpoint is a folder step-N with a file `complete`: a first line "hpcml-checkpoint 1", then a line
 "SIZE CRC32 NAME" for each other file, whose sizes must be these. What was left half has no such file, or files
@@ -43,6 +47,7 @@ Examples:
 void add_checkpoint(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("checkpoint", "Say which checkpoint a training goes on from.");
   command->require_subcommand(1);
+  command->footer(k_checkpoint_footer);
   auto* latest = command->add_subcommand("latest", "Print the newest whole checkpoint of a folder.");
   const auto folder = std::make_shared<std::string>();
   latest->add_option("FOLDER", *folder, "where save_checkpoint, or a program by the same rule, writes")
