@@ -22,7 +22,7 @@ int run_latest(const std::string& folder, const Context& context) {
   }
   const auto step = ddp::find_latest_checkpoint(folder);
   if (step >= 0) {
-    std::printf("%s\n", (std::filesystem::path(folder) / ("step-" + std::to_string(step))).c_str());
+    std::printf("%s\n", ddp::checkpoint_path(folder, step).c_str());
     return k_ok;
   }
   std::fprintf(stderr, "hpcml: no whole checkpoint is in %s: nothing to go on from\n", folder.c_str());

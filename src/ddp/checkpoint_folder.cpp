@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "ddp/posix_files.hpp"
-#include "hpcml/ddp/latest_checkpoint.hpp"
 
 namespace hpcml::ddp {
 

@@ -7,11 +7,12 @@
 #include <map>
 #include <string>
 
+#include "hpcml/ddp/latest_checkpoint.hpp"
+
 namespace hpcml::ddp {
 
 inline constexpr std::size_t k_kept_checkpoints = 2;
 
-std::filesystem::path checkpoint_path(const std::filesystem::path& folder, std::int64_t step);
 /// Writes the files (name → bytes) as checkpoint `step`; throws std::runtime_error with path and reason. One
 /// of that step that is there already is replaced. Then removes older whole ones, and what earlier writers
 /// left half.

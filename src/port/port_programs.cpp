@@ -144,6 +144,11 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     std::tie(one.begin, one.end) = range_of(*top);
     const auto before = std::find_if(found.begin(), found.end(),
                                      [&](const FoundLaunch& other) { return other.begin == one.begin; });
+    // Inside `bash -c` the agent is the better knowledge; else it is a function or loop that is come to
+    // twice.
+    const bool inside = launch.command->parent.has_value();
+    const bool again = before != found.end() && before->launch->command->parent.has_value() == inside;
+    if (before != found.end() && !again && !inside) continue;
     const diag::Place place{one.begin, one.end - one.begin};
     if (refuse_list(porting, launch, place)) continue;
     std::string why = "what this line starts is known only when it runs";
@@ -152,11 +157,6 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
       porting.error(place, "port/launch", why, "write the program's words into the line itself");
       continue;
     }
-    // Inside `bash -c` the agent is the better knowledge; else it is a function or loop that is come to
-    // twice.
-    const bool inside = launch.command->parent.has_value();
-    const bool again = before != found.end() && before->launch->command->parent.has_value() == inside;
-    if (before != found.end() && !again && !inside) continue;
     if (again) {
       keep_expansions(porting, launch, view, *program, *before);
       continue;
