@@ -120,7 +120,7 @@ class Gate:
         if new.note:
             print(f"note: {new.note}")
         if wrong:
-            print("hint: reword them (git rebase -i)")
+            print("hint: reword them (git rebase -i); enable the hook: git config core.hooksPath .githooks")
         return not wrong
 
     def update(self, reason: Optional[str]) -> bool:
@@ -181,6 +181,17 @@ def print_places(places: List[Place], row: Difference) -> None:
         print(f"  ... and {len(places) - MAX_PLACES} more: {command}")
 
 
+def check_message(path: str) -> int:
+    """Checks the message of a commit that is being made, for the commit-msg hook. Returns the exit code."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        problems = commit_messages.hook_problems(file.read())
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if problems:
+        print("hint: see docs/development/style.md; the message is kept: git commit -e -F " + path, file=sys.stderr)
+    return 1 if problems else 0
+
+
 def parse_arguments(arguments: List[str]) -> argparse.Namespace:
     """Returns the options of the command line."""
     parser = argparse.ArgumentParser(
@@ -199,6 +210,7 @@ def parse_arguments(arguments: List[str]) -> argparse.Namespace:
     )
     parser.add_argument("--list", metavar="MEASURE[/PATTERN]", help="print all places of a measure or of one pattern")
     parser.add_argument("--report", action="store_true", help="print the length of sentences on each page")
+    parser.add_argument("--commit-msg", metavar="FILE", help="check one commit message, as a hook")
     options = parser.parse_args(arguments)
     if options.allow_raise is not None and not (options.update and options.allow_raise.strip()):
         parser.error("--allow-raise needs --update and a reason")
@@ -222,6 +234,8 @@ def run(options: argparse.Namespace) -> bool:
 def main(arguments: List[str]) -> int:
     """Runs the program. Returns its exit code."""
     options = parse_arguments(arguments)
+    if options.commit_msg:
+        return check_message(options.commit_msg)
     try:
         return 0 if run(options) else 1
     except (Failure, RuntimeError, ValueError, OSError) as error:

@@ -325,6 +325,32 @@ class Commits(WithRepository):
         self.assertIn("docs/page.md:1: A folder.", self.assert_gate(1))
 
 
+class Hook(WithRepository):
+    def commit_with_hook(self, message):
+        hooks = os.path.join(os.path.dirname(os.path.dirname(HOME)), ".githooks")
+        target = self.repository.path("tests/language")
+        for name in os.listdir(HOME):
+            if name.endswith(".py") and not os.path.exists(os.path.join(target, name)):
+                os.symlink(os.path.join(HOME, name), os.path.join(target, name))
+        return subprocess.run(
+            ["git", "-c", f"core.hooksPath={hooks}", "commit", "-q", "--allow-empty", "-m", message],
+            cwd=self.repository.root, env=ENVIRONMENT, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def test_the_hook_accepts_a_good_message(self):
+        self.assertEqual(self.commit_with_hook("Add a thing\n\nWhy it is needed.").returncode, 0)
+
+    def test_the_hook_rejects_a_bad_message_and_keeps_it(self):
+        result = self.commit_with_hook("Added a thing;\n\n" + "word " * 16)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("error: the subject has a semicolon", result.stderr)
+        self.assertIn("past tense", result.stderr)
+        self.assertIn("error: line 3 has 79 characters", result.stderr)
+        self.assertIn("hint: ", result.stderr)
+        self.assertIn("Added a thing;", self.repository.read(".git/COMMIT_EDITMSG"))
+        self.assertEqual(self.repository.git("log", "-1", "--format=%s").strip(), "Add the ratchet")
+
+
 class Lists(WithRepository):
     def test_places_and_readability_are_printed(self):
         self.assertEqual(
