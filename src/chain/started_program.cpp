@@ -2,36 +2,14 @@
 #include "chain/started_program.hpp"
 
 #include "chain/launches.hpp"
-#include "util/shell_quote.hpp"
+#include "chain/quoted_command.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::chain {
-namespace {
-
-/// Where each word stands in the text that the words make.
-struct Quoted {
-  std::string text;
-  std::vector<std::size_t> offsets;
-};
-
-Quoted quote_all(const std::vector<std::string>& command) {
-  Quoted quoted;
-  for (const auto& word : command) {
-    if (!quoted.text.empty()) quoted.text += ' ';
-    quoted.offsets.push_back(quoted.text.size());
-    // A first word is a program here, never a word of the shell's own: "time", "if".
-    const auto plain = util::shell_quote(word);
-    quoted.text += quoted.offsets.size() == 1 && plain.front() != '\'' ? "'" + word + "'" : plain;
-  }
-  quoted.text += '\n';
-  return quoted;
-}
-
-} // namespace
 
 std::optional<StartedProgram> find_started_program(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
-  const auto quoted = quote_all(command);
+  const auto quoted = quote_command(command);
   const auto script = shell::read_script(quoted.text);
   const auto view = shell::make_view(script);
   for (const auto& launch : find_launches(view)) {

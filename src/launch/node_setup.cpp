@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "chain/image.hpp"
 #include "launch/inner_launcher.hpp"
 #include "launch/rank_network.hpp"
 #include "model/gpu_vendor.hpp"
@@ -92,6 +93,7 @@ plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, c
   facts.partition =
       request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
   facts.container = request.container;
+  if (request.container) facts.image = chain::find_started_image(request.command).value_or("");
   facts.job = request.job;
   if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
   facts.node_gpus = node.gpus.places;

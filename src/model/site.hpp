@@ -217,10 +217,11 @@ struct ModuleRule {
   Origin origin;
 };
 
-/// Settings of variables ("NAME" or "NAME=VALUE") that do not go together.
+/// Settings of variables ("NAME" or "NAME=VALUE") that fail together in jobs for which `when` holds.
 struct ConflictRule {
   std::vector<std::string> settings;
   std::string why;
+  When when;
   Origin origin;
 };
 

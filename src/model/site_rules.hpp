@@ -42,6 +42,7 @@ struct When {
   std::vector<std::string> node_types = {}; ///< NodeType ids
   std::vector<std::string> gpu_types = {};  ///< Slurm's names
   std::vector<std::string> qos = {};
+  std::string image = {}; ///< regular expression that the container image's whole name must match
 };
 
 /// A flag rule of the site: how it treats one of sbatch's options.

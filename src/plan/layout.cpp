@@ -180,6 +180,7 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
   job.gpu_type = placement.gpu_type;
   job.qos = placement.qos;
   job.owns_nodes = kind.owns_nodes;
+  job.image = kind.image;
   return site::make_facts(site, job);
 }
 
@@ -201,7 +202,8 @@ Told<Layout> plan_layout(const Placed& given) {
       given.cpus_per_task() ? given.cpus_per_task()->value : default_cores(given, numbers);
   layout.facts = facts_of(
       given.site, given.placement, numbers,
-      {given.request.launcher.name(), leaves_host(job, given.request.images), given.placement.place.owner});
+      {given.request.launcher.name(), leaves_host(job, given.request.images), given.placement.place.owner,
+       job.container ? job.container->value : std::string()});
   auto threads = read_hardware_threads(given, layout.facts);
   layout.threads_per_core = threads.value;
   if (threads.value) numbers.threads_per_core = threads.value->value;

@@ -24,6 +24,7 @@ struct JobKind {
   std::string launcher;
   bool leaves_host = false; ///< its program leaves the host's files behind
   bool owns_nodes = false;  ///< known from elsewhere than its partition
+  std::string image = {};   ///< container image; empty if there is none or it is unknown
 };
 /// The facts of a job with these numbers at this place.
 site::JobFacts facts_of(const model::Site& site, const Placement& placement,

@@ -144,7 +144,8 @@ Layout lay_out_node(const model::Site& site, const Placement& placement, const N
                                       : std::max(seen, facts.local_world_size * request.gpus_per_rank);
   // Who knows what the job asked for need not take what the step has for it.
   const bool owns_nodes = !facts.job.gpus_per_node && facts.owns_node;
-  layout.facts = facts_of(site, placement, numbers, {model::Launcher().name(), facts.container, owns_nodes});
+  layout.facts = facts_of(site, placement, numbers,
+                          {model::Launcher().name(), facts.container, owns_nodes, facts.image});
   return layout;
 }
 

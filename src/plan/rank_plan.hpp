@@ -30,6 +30,7 @@ struct NodeFacts {
   unsigned node_count = 1;
   std::string partition; ///< empty if unknown
   bool container = false;
+  std::string image = {};    ///< container image; empty if there is none or it is unknown
   model::CpuShape live_cpus; ///< from sysfs
   model::IdSet allowed;      ///< CPUs this process may use
   std::vector<model::GpuPlace>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "chain/image.hpp"
 #include "model/container_engine.hpp"
 #include "model/gpu_vendor.hpp"
 #include "port/port_words.hpp"
@@ -130,23 +131,10 @@ private:
   }
 
   static std::optional<Image> image_of(const check::Launch& launch) {
-    if (const auto* step = launch.step())
-      for (const auto& engine : model::k_engines)
-        if (const auto* option = engine.by_slurm ? step->find(engine.image_option) : nullptr;
-            option && option->value)
-          return Image{*option->value, form_of(option->value->text(), &engine, true)};
-    const auto* container = launch.container();
-    if (!container) return std::nullopt;
-    const auto* engine = model::find_engine_program(container->program);
-    if (engine && !engine->image_option.empty()) {
-      const auto* option = container->find(engine->image_option);
-      return option && option->value
-                 ? std::optional(Image{*option->value, form_of(option->value->text(), engine, true)})
-                 : std::nullopt;
-    }
-    if (container->operands.empty()) return std::nullopt;
-    const auto& word = container->operands.front();
-    return Image{word, form_of(word.text(), engine, false), engine && !engine->family.empty()};
+    const auto image = chain::find_image(launch);
+    if (!image) return std::nullopt;
+    return Image{*image->word, form_of(image->word->text(), image->engine, image->by_option),
+                 !image->by_option && image->engine && !image->engine->family.empty()};
   }
 
   void take(const std::string& image, diag::Place place) {

@@ -156,6 +156,7 @@ Demand demand_of(const model::JobSpec& job) {
   }
   if (job.time) demand.time = job.time->value;
   demand.container = job.container.has_value();
+  if (job.container) demand.image = job.container->value;
   return demand;
 }
 

@@ -67,6 +67,7 @@ struct Demand {
   std::map<std::string, std::string, std::less<>> options; ///< of sbatch, with their values, that it has
   std::string launcher;                                    ///< empty: several, or unknown
   bool container = false;
+  std::string image = {}; ///< container image; empty if there is none or it is unknown
 
   bool has(std::string_view option) const { return options.find(option) != options.end(); }
   /// The option's value; empty where it was not given or has none.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/pattern.hpp"
+
 namespace hpcml::site {
 
 bool applies(const model::When& when, const JobFacts& facts) {
@@ -18,7 +20,8 @@ bool applies(const model::When& when, const JobFacts& facts) {
          (!when.max_gpus || facts.gpu_count <= *when.max_gpus) &&
          (!when.whole_nodes || *when.whole_nodes == facts.whole_nodes) &&
          lists(when.node_types, facts.node_type) && lists(when.gpu_types, facts.gpu_type) &&
-         lists(when.qos, facts.qos);
+         lists(when.qos, facts.qos) &&
+         (when.image.empty() || model::matches_pattern(facts.image, when.image));
 }
 
 JobFacts make_facts(const model::Site& site, const JobOutline& job) {
@@ -30,6 +33,7 @@ JobFacts make_facts(const model::Site& site, const JobOutline& job) {
   facts.node_type = job.node_type;
   facts.gpu_type = job.gpu_type;
   facts.qos = job.qos;
+  facts.image = job.image;
   const auto* partition = site.find_partition(job.partition);
   const auto* node = site.find_node_type(job.node_type);
   bool all_gpus = false;

@@ -21,6 +21,7 @@ struct JobFacts {
   std::string node_type = {};
   std::string gpu_type = {};
   std::string qos = {};
+  std::string image = {}; ///< container image as the job names it; empty if there is none or it is unknown
 };
 /// True if everything that `when` demands holds.
 bool applies(const model::When& when, const JobFacts& facts);
@@ -45,6 +46,7 @@ struct JobOutline {
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::string qos;
   bool owns_nodes = false;       ///< known from elsewhere than the partition
+  std::string image;             ///< container image; empty if there is none or it is unknown
   std::uint64_t gpus_in_all = 0; ///< where they are counted for the whole job; 0: as many on each node
 };
 /// The facts of a job; GPU type and whole nodes follow from the site.

@@ -207,6 +207,7 @@ JobFacts facts_of(const model::Site& site, const Landing& placement, const Deman
   outline.partition = placement.partition() ? placement.partition()->name : std::string();
   outline.launcher = demand.launcher;
   outline.container = demand.container;
+  outline.image = demand.image;
   outline.node_type = node ? node->id : std::string();
   outline.gpu_type = demand.gpu_type;
   outline.qos = placement.qos ? placement.qos->name : demand.qos;

@@ -79,9 +79,13 @@ template <> const ObjectForm<model::When>& form_of() {
           model::Concat<k_with, model::Listed<model::k_launcher_names>::text, k_stop>::text),
       M::texts<&T::qos>("qos", TextRule::name, "Under these QoS."),
       M::yes_no<&T::container>("container", "In a container, or without."),
+      M::text<&T::image>("image", TextRule::line,
+                         "Regular expression (ECMAScript) that the image's whole name must match."),
   });
   static constexpr ObjectForm<T> k_form{"when", "When a rule holds. What is not named does not matter.",
-                                        k_members};
+                                        k_members, [](ObjectReader& object, T& when) {
+                                          if (!is_pattern(object, "image", when.image)) when.image.clear();
+                                        }};
   return k_form;
 }
 

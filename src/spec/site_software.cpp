@@ -111,6 +111,7 @@ template <> const ObjectForm<model::ConflictRule>& form_of() {
       M::texts<&T::settings>("settings", TextRule::line, "NAME or NAME=VALUE: not all of them together.")
           .must("NAME or NAME=VALUE, which do not go together"),
       M::text<&T::why>("why", TextRule::line, "What happens.").must("what happens when they meet"),
+      M::object<&T::when>("when"),
   });
   static constexpr ObjectForm<T> k_form{"conflict", "Variables that do not go together.", k_members};
   return k_form;

@@ -258,6 +258,23 @@ TEST_CASE("a rank that wants no GPU leaves those of the node alone") {
   CHECK(output.out == "-1 none\n"); // hidden, or torch would count them and take NCCL
 }
 
+TEST_CASE("launch chooses network variables by the command's image") {
+  auto env = step_environment(0, 1);
+  env.set("SLURM_JOB_GPUS", "0,1");
+  test::TempFolder folder;
+  const auto engine = (folder / "apptainer").string();
+  REQUIRE(util::write_file(
+      engine, "#!/bin/sh\necho ${NCCL_NET_GDR_LEVEL-none} ${FI_MR_CACHE_MONITOR-none}\n", 0755));
+  const auto seen = [&](const std::string& image) {
+    return run_hpcml({"launch", "--site", "lumi", "--gpus-per-task", "1", "--bind", "none", "--container",
+                      "--", engine, "exec", image, "python", "train.py"},
+                     env)
+        .out;
+  };
+  CHECK(seen("lumi-multitorch-full-u24r70f21m50t210-20260415_130625.sif") == "none userfaultfd\n");
+  CHECK(seen("lumi-pytorch-rocm-6.2.4.sif") == "PHB userfaultfd\n");
+}
+
 TEST_CASE("a rank that asks for no GPU sees none of the job's") {
   struct Row {
     std::map<std::string, std::string> given;

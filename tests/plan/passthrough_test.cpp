@@ -256,6 +256,7 @@ TEST_CASE("Memory by CPU or GPU replaces memory by node: Slurm refuses both toge
 
 TEST_CASE("The user's variables win over the site's, which stay visible as superseded") {
   auto job = lumi_job();
+  job.container = text("lumi-pytorch-rocm-6.2.4.sif");
   job.env = {{"NCCL_NET_GDR_LEVEL", text("LOC")}, {"FOO", text("$(x) 'y'")}};
   const auto plan = planned(job, "lumi");
   REQUIRE(variable(plan, "NCCL_NET_GDR_LEVEL"));

@@ -95,8 +95,33 @@ TEST_CASE("A CPU-only job on LUMI's whole nodes gets all cores that jobs may hav
   REQUIRE(variable(plan, "GLOO_SOCKET_IFNAME"));
 }
 
+TEST_CASE("network variables follow the ROCm version of the image") {
+  struct Row {
+    const char* image;         ///< empty: no container
+    bool level, cache_monitor; ///< NCCL_NET_GDR_LEVEL, FI_MR_CACHE_MONITOR
+  };
+  const Row rows[] = {
+      {"/appl/local/laifs/containers/lumi-multitorch-u24r70f21m50t210-20260415_130625.sif", false, true},
+      {"/appl/local/laifs/containers/lumi-multitorch-latest.sif", false, true},
+      {"my.sif", false, true}, // unknown version
+      {"/appl/local/laifs/containers/lumi-multitorch-torch-u24r64f21m43t29-20260319_153422.sif", true, true},
+      {"/appl/local/containers/sif-images/lumi-pytorch-rocm-6.2.4-pytorch-v2.7.1.sif", true, true},
+      {"", false, false},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.image);
+    auto job = lumi_job();
+    if (*row.image) job.container = text(row.image);
+    const auto plan = planned(job, "lumi");
+    CHECK((variable(plan, "NCCL_NET_GDR_LEVEL") != nullptr) == row.level);
+    CHECK((variable(plan, "FI_MR_CACHE_MONITOR") != nullptr) == row.cache_monitor);
+  }
+}
+
 TEST_CASE("LUMI's network and cache settings follow the later page and remember the earlier one") {
-  const auto plan = planned(lumi_job(), "lumi");
+  auto job = lumi_job();
+  job.container = text("lumi-pytorch-rocm-6.2.4.sif");
+  const auto plan = planned(job, "lumi");
   REQUIRE(variable(plan, "NCCL_NET_GDR_LEVEL"));
   CHECK(variable(plan, "NCCL_NET_GDR_LEVEL")->value == "PHB");
   REQUIRE(variable(plan, "NCCL_NET_GDR_LEVEL")->origin.superseded.size() == 1);

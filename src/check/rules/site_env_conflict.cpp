@@ -2,6 +2,7 @@
 // Environment variables that do not go together.
 #include <algorithm>
 
+#include "chain/image.hpp"
 #include "check/site_rule.hpp"
 #include "util/text.hpp"
 
@@ -24,13 +25,24 @@ bool may_use_nccl(const Subject& subject, const Launch& launch) {
          text.find("torch") != std::string::npos;
 }
 
+/// What the conditions of a rule ask about one launch of the job.
+site::JobFacts facts_of(const Subject& subject, const Launch& launch) {
+  auto facts = subject.fits.empty() ? site::JobFacts{} : subject.fits[0].facts;
+  if (const auto image = chain::find_image(launch)) {
+    facts.container = true;
+    facts.image = image->word->text();
+  }
+  return facts;
+}
+
 Hits find(const Subject& subject) {
   Hits hits;
   if (!subject.site) return hits;
   for (const auto& rule : subject.site->conflicts)
     for (const auto& launch : subject.launches) {
       const auto& settings = rule.settings;
-      if (settings.empty() || launch.chain.front().program == "export" ||
+      if (settings.empty() || !site::applies(rule.when, facts_of(subject, launch)) ||
+          launch.chain.front().program == "export" ||
           !std::all_of(settings.begin(), settings.end(),
                        [&](const auto& setting) { return is_set(launch, setting); }) ||
           !may_use_nccl(subject, launch))
@@ -81,8 +93,32 @@ srun python train.py
 export FI_MR_CACHE_MONITOR=memhooks
 srun python train.py
 )",
-            "frontier"}},
+            "frontier"},
+           {R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=8
+#SBATCH --ntasks-per-node=8
+SIF=/appl/local/laifs/containers/lumi-multitorch-full-u24r70f21m50t210-20260415_130625.sif
+export NCCL_NET_GDR_LEVEL=PHB
+srun singularity exec $SIF python train.py
+)",
+            "lumi"}},
           {{R"(#!/bin/bash
+#SBATCH --account=project_462000001
+#SBATCH --time=10
+#SBATCH -p standard-g
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=8
+#SBATCH --ntasks-per-node=8
+SIF=/appl/local/laifs/containers/lumi-multitorch-torch-u24r64f21m43t29-20260319_153422.sif
+export NCCL_NET_GDR_LEVEL=PHB
+srun singularity exec $SIF python train.py
+)",
+            "lumi"},
+           {R"(#!/bin/bash
 #SBATCH --account=project_462000001
 #SBATCH --time=10
 #SBATCH -p small-g

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "chain/image.hpp"
+
+#include "chain/quoted_command.hpp"
+
+namespace hpcml::chain {
+
+std::optional<NamedImage> find_image(const Launch& launch) {
+  if (const auto* step = launch.step())
+    for (const auto& engine : model::k_engines)
+      if (const auto* option = engine.by_slurm ? step->find(engine.image_option) : nullptr;
+          option && option->value)
+        return NamedImage{&*option->value, &engine, true};
+  const auto* container = launch.container();
+  if (!container) return std::nullopt;
+  const auto* engine = model::find_engine_program(container->program);
+  if (engine && !engine->image_option.empty()) {
+    const auto* option = container->find(engine->image_option);
+    return option && option->value ? std::optional(NamedImage{&*option->value, engine, true}) : std::nullopt;
+  }
+  if (container->operands.empty()) return std::nullopt;
+  return NamedImage{&container->operands.front(), engine, false};
+}
+
+std::optional<std::string> find_started_image(const std::vector<std::string>& command) {
+  if (command.empty()) return std::nullopt;
+  const auto quoted = quote_command(command);
+  const auto script = shell::read_script(quoted.text);
+  const auto view = shell::make_view(script);
+  for (const auto& launch : find_launches(view))
+    if (const auto image = find_image(launch)) return image->word->text();
+  return std::nullopt;
+}
+
+} // namespace hpcml::chain
