@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agree_cases.hpp"
+#include "test_data.hpp"
 
 using namespace hpcml;
 using Json = nlohmann::json;
@@ -45,7 +46,7 @@ TEST_CASE("Every published placement case agrees") {
 
 TEST_CASE("A published case with any value changed does not agree any more") {
   const std::string source = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/cases.json";
-  const Json cases = Json::parse(std::ifstream(source)).at("cases");
+  const Json cases = Json::parse(test::read_test_data(source).value()).at("cases");
   Json changed = Json::array();
   for (const Json& item : cases) {
     if (!item.at("expected").is_array()) continue;

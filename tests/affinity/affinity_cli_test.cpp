@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "test_data.hpp"
 #include "topo/live_ranks.hpp"
 
 using namespace hpcml;
@@ -42,7 +43,7 @@ bool has_two_cpus() {
   return std::system("taskset -c 0 true 2>/dev/null && taskset -c 1 true 2>/dev/null") == 0;
 }
 
-const std::string k_topologies = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/";
+std::string topologies() { return test::unpacked_topologies().string() + "/"; }
 
 } // namespace
 
@@ -58,7 +59,7 @@ TEST_CASE("hpcml affinity gives the same plan for a profile and a recorded node 
       " --cpus-per-rank 6 --format json --reserved 0,8,16,24,32,40,48,56,64,72,80,88,96,104,112,120";
   const auto profile = nlohmann::json::parse(run("affinity --site lumi" + reserved).text);
   const auto recorded =
-      nlohmann::json::parse(run("affinity --topology " + k_topologies + "eas-tioga.xml" + reserved).text);
+      nlohmann::json::parse(run("affinity --topology " + topologies() + "eas-tioga.xml" + reserved).text);
   REQUIRE(profile.at("ranks").size() == 8);
   for (std::size_t i = 0; i < 8; ++i)
     for (const char* key : {"cpus", "mask", "gpus", "numa", "memory", "omp_places"})
@@ -127,7 +128,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
            {"affinity elsewhere", 2, "the node is one of"},
        }) {
     INFO(refused.arguments);
-    const auto result = run_in(k_topologies, refused.arguments);
+    const auto result = run_in(topologies(), refused.arguments);
     INFO(result.text);
     CHECK(result.code == refused.code);
     CHECK(says(result, refused.says));
@@ -136,7 +137,7 @@ TEST_CASE("hpcml affinity says what it cannot do, with its own exit codes") {
 
 TEST_CASE("hpcml affinity counts GPUs as the runtime does, in whatever order a person names them") {
   const auto result =
-      run_in(k_topologies, "affinity --topology eas-tioga.xml --gpus ce,c9,ce --format cpu-bind");
+      run_in(topologies(), "affinity --topology eas-tioga.xml --gpus ce,c9,ce --format cpu-bind");
   CHECK(result.text == "mask_cpu:0xff0000,0xff000000\n");
 }
 
@@ -157,12 +158,12 @@ TEST_CASE("hpcml affinity has as many ranks as GPUs per rank, or ranks per GPU, 
 TEST_CASE("hpcml affinity --gpus leaves out GPUs for other tools' policies and in drawings, too") {
   const std::string tioga = "affinity --topology eas-tioga.xml --gpus c9,ce ";
   // As for one that sees only these: torchrun's rank 0 is by the first of them, in NUMA node 1.
-  const auto two = run_in(k_topologies, tioga + "--policy torch-node --format json");
+  const auto two = run_in(topologies(), tioga + "--policy torch-node --format json");
   INFO(two.text);
   const auto plan = nlohmann::json::parse(two.text);
   REQUIRE(plan.at("ranks").size() == 2);
   CHECK(plan.at("ranks")[0].at("numa") == std::vector<unsigned>{1});
-  const auto tree = run_in(k_topologies, tioga + "--format tree");
+  const auto tree = run_in(topologies(), tioga + "--format tree");
   INFO(tree.text);
   CHECK(says(tree, "GPU 0 at 0000:c9:00.0 -> rank 0"));
   CHECK(says(tree, "GPU 1 at 0000:ce:00.0 -> rank 1"));
@@ -193,7 +194,7 @@ TEST_CASE("A topology file that is no use is refused with the line, or with how 
        }) {
     INFO(damaged.command);
     const auto result =
-        run("affinity --topology /dev/stdin", "cd '" + k_topologies + "' && " + damaged.command + " | ");
+        run("affinity --topology /dev/stdin", "cd '" + topologies() + "' && " + damaged.command + " | ");
     CHECK(result.code == 3);
     CHECK(says(result, damaged.says));
   }
@@ -265,14 +266,14 @@ TEST_CASE("A topology that is no regular file is refused at once, with what it i
   CHECK(std::system(("rm -r " + folder).c_str()) == 0);
   // What a shell puts in place of <(lstopo --of xml) is a pipe, too.
   CHECK(run("affinity --format cpu-bind --ranks 1 --topology <(cat eas-tioga.xml)'",
-            "cd '" + k_topologies + "' && bash -c '")
+            "cd '" + topologies() + "' && bash -c '")
             .code == 0);
 }
 
 TEST_CASE("hpcml affinity shows other tools' faults beside their placement") {
   // torchrun's binding takes CPUs that LUMI reserves only where the job may use them.
   const auto result =
-      run("affinity --topology " + k_topologies + "eas-tioga.xml --policy torch-exclusive --allowed 1-63");
+      run("affinity --topology " + topologies() + "eas-tioga.xml --policy torch-exclusive --allowed 1-63");
   CHECK(result.code == 0);
   CHECK(says(result, "rank 4: CPUs 1-8, GPU 4\n  wrong: CPU 8 is not in L3 0 of its GPU"));
 }
@@ -403,7 +404,7 @@ TEST_CASE("hpcml affinity orders ranks along the links between GPUs: LUMI's docu
   CHECK(run("affinity --topology " + node + " --cpus-per-rank 7 --rank-order ring --format cpu-bind").text ==
         "mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe000000,0xfe0000,0xfe,0xfe00,0xfe0000000000,"
         "0xfe00000000\n");
-  const auto unknown = run("affinity --topology " + k_topologies + "g4dnmetal.xml --rank-order ring");
+  const auto unknown = run("affinity --topology " + topologies() + "g4dnmetal.xml --rank-order ring");
   CHECK(unknown.code == 4);
   CHECK(says(unknown, "tells no links between its GPUs"));
 }

@@ -3,8 +3,8 @@
 #include "agree_cases.hpp"
 
 #include "agree_judge.hpp"
+#include "test_data.hpp"
 #include "topo/read_node.hpp"
-#include "util/file.hpp"
 
 namespace hpcml::agree {
 namespace {
@@ -13,9 +13,9 @@ namespace fs = std::filesystem;
 
 fs::path find_fixture(const fs::path& file, const std::string& fixture) {
   const fs::path name = fs::path(fixture).filename(), beside = file.parent_path();
-  for (const fs::path& place : {beside / fixture, beside / name, beside / "topologies" / name,
-                                beside.parent_path() / fixture, beside.parent_path() / "topologies" / name,
-                                fs::path(HPCML_SOURCE_DIR) / "tests/affinity/topologies" / name})
+  for (const fs::path& place :
+       {beside / fixture, beside / name, beside / "topologies" / name, beside.parent_path() / fixture,
+        beside.parent_path() / "topologies" / name, test::unpacked_topologies() / name})
     if (fs::is_regular_file(place)) return place;
   return {};
 }
@@ -47,7 +47,7 @@ void judge(const Case& item) {
 } // namespace
 
 util::Result<std::vector<Outcome>> run_cases(const fs::path& file) {
-  const auto text = util::read_file(file);
+  const auto text = test::read_test_data(file);
   if (!text) return text.error();
   const Json root = Json::parse(*text, nullptr, false);
   const Json* cases = root.is_array()                              ? &root

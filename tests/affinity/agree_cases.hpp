@@ -17,8 +17,8 @@ struct Outcome {
   std::vector<std::string> open;        ///< what the case does not determine and nobody compared
 };
 
-/// Every case of the file, in its order. Recorded topologies that a case names are looked for beside the
-/// file, in `topologies` folders near it, and in tests/affinity/topologies.
+/// Every case of the file (FILE, or FILE.gz), in its order. Recorded topologies that a case names are looked
+/// for beside the file, in `topologies` folders near it, and in tests/affinity/topologies.
 util::Result<std::vector<Outcome>> run_cases(const std::filesystem::path& file);
 
 } // namespace hpcml::agree

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "test_data.hpp"
 #include "topo/read_node.hpp"
 
 using namespace hpcml;
@@ -91,7 +92,7 @@ bool is_hwloc(const fs::path& file) {
 TEST_CASE("Recorded hwloc topologies are read as hwloc reads them") {
   std::size_t files = 0;
   for (const auto& entry :
-       fs::directory_iterator(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies")) {
+       fs::directory_iterator(test::unpacked_topologies())) {
     if (!is_hwloc(entry.path())) continue;
     ++files;
     INFO(entry.path().filename().string());

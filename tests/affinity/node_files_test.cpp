@@ -6,6 +6,7 @@
 #include <random>
 
 #include "random_node_helper.hpp"
+#include "test_data.hpp"
 #include "topo/affinity.hpp"
 #include "topo/nearest_nic.hpp"
 #include "topo/read_node.hpp"
@@ -16,10 +17,8 @@ using model::IdSet;
 
 namespace {
 
-const std::string k_folder = std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/";
-
 topo::Node loaded(const std::string& file) {
-  auto node = topo::load_node(k_folder + file);
+  auto node = topo::load_node(test::unpacked_topologies() / file);
   if (!node) FAIL(node.error().what);
   return *node;
 }
@@ -92,7 +91,7 @@ TEST_CASE("NCCL files give NUMA nodes, threads, GPUs by address and NICs behind 
 
 TEST_CASE("A topology file that breaks off anywhere is refused with the line") {
   for (const char* file : {"cts1-pascal.xml", "azure-ndv4-topo.xml"}) {
-    const std::string whole = util::read_file(k_folder + file).value();
+    const std::string whole = util::read_file(test::unpacked_topologies() / file).value();
     const std::size_t end = whole.rfind('>');
     for (std::size_t cut = 1; cut < end; cut += end / 150 + 1) {
       const std::string part = whole.substr(0, cut);
@@ -159,10 +158,8 @@ TEST_CASE("A JSON node with mistakes gets all of them told at once") {
 
 TEST_CASE("Damaged topology files are read or refused, never more") {
   std::mt19937 random(8);
-  const std::string json =
-      util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/cases.json").value().substr(0, 3000);
   const std::string xml = test::render_hwloc_xml(test::random_node(random));
-  const std::string nccl = util::read_file(k_folder + "aws-p4d-24xl-topo.xml").value();
+  const std::string nccl = util::read_file(test::unpacked_topologies() / "aws-p4d-24xl-topo.xml").value();
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
     std::string text = round % 3 == 0   ? xml

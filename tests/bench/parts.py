@@ -13,6 +13,8 @@ import pairs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPO = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.dirname(HERE))
+import test_data  # noqa: E402
 
 SUBMITIT = """
 import submitit.slurm.slurm as slurm
@@ -109,7 +111,7 @@ def run_check(bench):
 
 
 def run_affinity(bench):
-    topology = os.path.join(REPO, "tests/affinity/topologies/eas-tioga.xml")
+    topology = test_data.unpack(os.path.join(REPO, "tests/affinity/topologies/eas-tioga.xml"), bench.folder)
     bench.compared("affinity/hwloc", [bench.hpcml, "affinity", "--topology", topology, "--format", "cpu-bind"],
                    ["hwloc-distrib", "--input", topology, "8"], 15)
 

@@ -9,6 +9,7 @@
 
 #include "cli/app_tree.hpp"
 #include "cli/desk_helper.hpp"
+#include "test_data.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -124,7 +125,7 @@ void lay_out(Desk& desk) {
     CHECK(desk.hpcml({"gen", "--site", "lumi", "--nodes", "2", "--account", "project_1", "--time", "10", "-o",
                       script, "--", "./train"})
               .exit_code == 0);
-  std::filesystem::copy(HPCML_SOURCE_DIR "/tests/affinity/topologies/coral-lassen.xml", desk / "node.xml");
+  std::filesystem::copy(test::unpacked_topologies() / "coral-lassen.xml", desk / "node.xml");
   std::filesystem::create_directories(desk / ".config/hpcml/sites");
   desk.put(".config/hpcml/sites/mycluster.json", R"({"id": "mycluster", "extends": ["generic"]})");
 }

@@ -7,7 +7,7 @@
 
 #include "agree_fields.hpp"
 #include "model/hostlist.hpp"
-#include "util/file.hpp"
+#include "test_data.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::agree {
@@ -144,7 +144,7 @@ std::vector<std::string> compare(const Json& measured, const Reading& reading) {
 } // namespace
 
 util::Result<std::vector<Outcome>> run_cases(const std::filesystem::path& file) {
-  const auto text = util::read_file(file);
+  const auto text = test::read_test_data(file);
   if (!text) return text.error();
   const Json root = Json::parse(*text, nullptr, false);
   if (!root.is_array()) return util::Error{file.string() + " holds no list of cases"};

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "mutations.hpp"
+#include "test_data.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -39,7 +40,7 @@ util::Result<LiveCluster> start_cluster(const std::filesystem::path& prefix) {
 } // namespace
 
 util::Result<std::vector<Case>> read_cases(const std::filesystem::path& file) {
-  const auto text = util::read_file(file);
+  const auto text = test::read_test_data(file);
   if (!text) return text.error();
   const Json root = Json::parse(*text, nullptr, false);
   if (!root.is_array()) return util::Error{file.string() + " holds no list of cases"};

@@ -30,6 +30,18 @@ std::vector<fs::path> corpus() {
   return files;
 }
 
+/// Loads a wrong profile; its messages must contain each line of `expected`.
+void check_rejected(const fs::path& file, const std::string& expected) {
+  const auto load = spec::load_site_file(file.string(), {k_folder.string()});
+  const auto text = testing::all_text(load);
+  INFO(text);
+  CHECK_FALSE(load.site.has_value());
+  CHECK(diag::has_errors(load.diagnostics));
+  for (const auto& line : util::split(expected, '\n')) {
+    if (!line.empty()) CHECK_THAT(text, Catch::Contains(line));
+  }
+}
+
 } // namespace
 
 TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec]") {
@@ -37,19 +49,20 @@ TEST_CASE("Every wrong profile is refused with the place and the reason", "[spec
   REQUIRE(files.size() >= 20);
   for (const auto& file : files) {
     DYNAMIC_SECTION(file.filename().string()) {
-      const auto load = spec::load_site_file(file.string(), {k_folder.string()});
-      const auto text = testing::all_text(load);
-      INFO(text);
-      CHECK_FALSE(load.site.has_value());
-      CHECK(diag::has_errors(load.diagnostics));
-      auto expected = file;
-      const auto wanted = util::read_file(expected.replace_extension(".expected"));
-      REQUIRE(wanted);
-      for (const auto& line : util::split(*wanted, '\n')) {
-        if (!line.empty()) CHECK_THAT(text, Catch::Contains(line));
-      }
+      auto path = file;
+      const auto expected = util::read_file(path.replace_extension(".expected"));
+      REQUIRE(expected);
+      check_rejected(file, *expected);
     }
   }
+}
+
+TEST_CASE("A profile with 100,000 nested lists is rejected", "[spec]") {
+  constexpr std::size_t k_depth = 100000;
+  const hpcml::testing::TempDir directory;
+  const auto file = directory.write("deep.json", R"({"id": "deep", "x": )" + std::string(k_depth, '[') +
+                                                     std::string(k_depth, ']') + "}");
+  check_rejected(file, "nested deeper than 64");
 }
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {

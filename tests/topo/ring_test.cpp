@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "test_data.hpp"
 #include "topo/affinity.hpp"
 #include "topo/read_node.hpp"
 
@@ -96,8 +97,7 @@ TEST_CASE("Links are read from NCCL's and RCCL's files, over switches too") {
 }
 
 TEST_CASE("hwloc's bandwidths between GPUs are links") {
-  const auto node =
-      topo::load_node(std::string(HPCML_SOURCE_DIR) + "/tests/affinity/topologies/eas-tioga.xml");
+  const auto node = topo::load_node(test::unpacked_topologies() / "eas-tioga.xml");
   REQUIRE(node);
   CHECK(node->links.size() == 28); // this file calls every pair equal
   CHECK(node->links.front().width == 100000);
