@@ -29,7 +29,7 @@ torch_packages=(libtorch-dev libgloo-dev)
 # shellcheck disable=SC2034
 data_packages=(python3-sklearn)
 # shellcheck disable=SC2034
-test_packages=(ccache shellcheck procps strace libc6-dev slurmdbd mariadb-server-core diffutils patch python3-jsonschema python3-yaml python3-mpi4py
+test_packages=(ccache shellcheck procps strace libc6-dev slurmdbd mariadb-server-core diffutils patch python3-torch python3-mpi4py
   libpmix-dev pre-commit man-db zsh fish python3-paramiko python3-asyncssh)
 # The tests start its sshd themselves. Installing it starts the service, where no policy of the machine forbids that as images of containers do:
 # elsewhere it is not installed, and the tests that want it say so and go on.

@@ -2,23 +2,63 @@
 # Builds hpcml and runs every test, on a bare Debian 12 machine (root or sudo): bash tests/run.sh
 # What it does, in this order: packages, the release build with all tests (real Slurm included), beside them the core under
 # AddressSanitizer, and the LibTorch part once more with the other LibTorch generation.
+# bash tests/run.sh -R REGEX: only the release tests whose names match; neither AddressSanitizer nor the other LibTorch.
+# At its end it lists the tests that could not run on this machine.
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$repo"
 # shellcheck source=docs/setup.sh
 . docs/setup.sh
 started=$SECONDS
+selection=()
+case $#,${1:-} in
+  0,) ;;
+  2,-R) selection=(-R "$2") ;;
+  *) die "usage: bash tests/run.sh [-R REGEX]" ;;
+esac
+
+# The tests find what this script installs and nothing else: no program of /usr/local or of the user, and no Python package of
+# theirs. A virtual environment with torch stays active, because it names the LibTorch to build with.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONNOUSERSITE=1
+unset PYTHONPATH PYTHONHOME CMAKE_PREFIX_PATH Torch_DIR
+torch_folder=$(active_torch)
+[ -n "$torch_folder" ] || unset VIRTUAL_ENV CONDA_PREFIX
+
 say "this takes about 34 minutes on 2 cores: packages 1, release build 8, tests 22 with AddressSanitizer beside them, the second LibTorch 3"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 
 bash tests/sarif_schema.sh || die "the schema of SARIF could not be had: check the network"
+if ! cmp -s tests/requirements.txt build/venv-tests/complete; then
+  { /usr/bin/python3 -m venv --clear build/venv-tests && build/venv-tests/bin/pip install -q --disable-pip-version-check --no-deps -r tests/requirements.txt &&
+    cp tests/requirements.txt build/venv-tests/complete; } || die "pip could not install tests/requirements.txt: check the network"
+fi
 
 # The build with the other LibTorch compiles the core once more, word for word: it finds it here.
-export CCACHE_DIR=$repo/build/ccache CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
-torch_folder=$(active_torch)
+export CCACHE_DIR=${CCACHE_DIR:-$repo/build/ccache} CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 say "release build (LibTorch: ${torch_folder:-libtorch-dev of Debian})"
 configure_and_build release
+
+# What tests/python_packages.hpp and tests/skip.hpp read. This script has installed what the tests need: what is missing is a fault.
+export HPCML_TEST_PYTHON=$repo/build/venv-tests/bin/python HPCML_TESTS_REQUIRE_PACKAGES=1 HPCML_TESTS_SKIPPED=$repo/build/skipped-tests
+export HPCML_TEST_TORCH_PYTHONS=/usr/bin/python3${torch_folder:+:${VIRTUAL_ENV:-$CONDA_PREFIX}/bin/python}
+: >"$HPCML_TESTS_SKIPPED"
+show_skipped() {
+  [ -f "$HPCML_TESTS_SKIPPED" ] || return 0
+  sort -u -o "$HPCML_TESTS_SKIPPED" "$HPCML_TESTS_SKIPPED"
+  say "skipped $(wc -l <"$HPCML_TESTS_SKIPPED") tests or parts of them on this machine"
+  cat "$HPCML_TESTS_SKIPPED"
+  rm "$HPCML_TESTS_SKIPPED"
+}
+trap show_skipped EXIT
+test_failed="a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
+if [ ${#selection[@]} -gt 0 ]; then
+  ctest --preset release -j3 --no-tests=error "${selection[@]}" || die "$test_failed"
+  show_skipped
+  say "the selected tests passed in $(((SECONDS - started) / 60)) minutes"
+  exit
+fi
+
 # The layers that read what people write, up to the script and the command line. What becomes or starts ranks and nodes is
 # covered by the release run: LeakSanitizer cannot follow processes into namespaces or through exec.
 asan_folders=(util store model diag topo affinity slurm shell spec chain site plan render check port launch agent discover cli)
@@ -57,8 +97,8 @@ build_with_other_torch() {
 ) >build/torch-other.log 2>&1 &
 other_torch=$!
 set +m
-trap 'kill -- "-$asan" "-$other_torch" 2>/dev/null || true' EXIT
-ctest --preset release -j3 --no-tests=error || die "a test failed; its output is above, and in build/release/Testing/Temporary/LastTest.log"
+trap 'kill -- "-$asan" "-$other_torch" 2>/dev/null || true; show_skipped' EXIT
+ctest --preset release -j3 --no-tests=error || die "$test_failed"
 
 other_name="torch 2.13.0 from pip"
 [ -z "$torch_folder" ] || other_name="Debian's libtorch-dev"
@@ -77,4 +117,5 @@ wait "$asan" || {
 }
 tail -n 5 build/asan.log
 
+show_skipped
 say "all tests passed in $(((SECONDS - started) / 60)) minutes"

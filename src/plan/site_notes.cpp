@@ -140,13 +140,13 @@ bool is_set(const Software& software, const std::string& setting) {
   });
 }
 
-void warn_of_conflicts(const Equipped& given, Remarks& said) {
-  for (const auto& rule : given.site.conflicts)
-    if (!rule.settings.empty() &&
+void warn_of_conflicts(const Equipped& input, Remarks& said) {
+  for (const auto& rule : input.site.conflicts)
+    if (!rule.settings.empty() && input.applies(rule.when) &&
         std::all_of(rule.settings.begin(), rule.settings.end(),
-                    [&](const auto& setting) { return is_set(given.software, setting); }))
+                    [&](const auto& setting) { return is_set(input.software, setting); }))
       said.warning("request/env",
-                   util::join(rule.settings, " and ") + " do not go together on " + given.site.name + ": " +
+                   util::join(rule.settings, " and ") + " do not go together on " + input.site.name + ": " +
                        rule.why + site::cited(rule.origin),
                    "leave one of them out");
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "skip.hpp"
 #include "test_data.hpp"
 #include "topo/live_ranks.hpp"
 
@@ -390,7 +391,7 @@ TEST_CASE("hpcml affinity says where this node is not what the site's profile sa
 TEST_CASE("hpcml affinity says on a node without GPUs that a list names some") {
   if (std::system("test -e /proc/driver/nvidia/gpus || test -e /sys/class/kfd || test -e "
                   "/sys/bus/pci/drivers/nvidia") == 0)
-    return;
+    return test::skip("this machine has GPUs");
   CHECK(says(run("affinity live --ranks 1", "CUDA_VISIBLE_DEVICES=0,1 "),
              "note: CUDA_VISIBLE_DEVICES=0,1 names GPUs, but no driver shows one here"));
   for (const char* none : {"", "-1", "NoDevFiles"})
@@ -469,7 +470,7 @@ TEST_CASE("hpcml affinity --verify reads the CPUs that running ranks really have
 
 TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for its GPUs, and a part of one "
           "that all ranks see") {
-  if (!has_two_cpus()) return;
+  if (!has_two_cpus()) return test::skip("the test needs CPUs 0 and 1");
   struct Row {
     std::vector<Rank> ranks;
     const char* says;
@@ -501,7 +502,7 @@ TEST_CASE("hpcml affinity --verify takes all entries of a rank's own list for it
 }
 
 TEST_CASE("hpcml affinity --verify names ranks that should run and do not") {
-  if (!has_two_cpus()) return;
+  if (!has_two_cpus()) return test::skip("the test needs CPUs 0 and 1");
   const std::string task = "SLURM_PROCID=0 SLURM_STEP_ID=0 SLURM_STEP_NODELIST=n1 SLURMD_NODENAME=n1 "
                            "SLURM_NODEID=0 SLURM_STEP_NUM_TASKS=3 SLURM_NTASKS=3 "
                            "SLURM_STEP_NUM_NODES=1 SLURM_STEP_TASKS_PER_NODE=3 SLURM_LOCALID=";
@@ -520,7 +521,7 @@ TEST_CASE("hpcml affinity --verify names ranks that should run and do not") {
 }
 
 TEST_CASE("hpcml affinity --verify plans nothing else for ranks that are right") {
-  if (!has_two_cpus()) return;
+  if (!has_two_cpus()) return test::skip("the test needs CPUs 0 and 1");
   // Both have one of the two cores beside their GPUs, which they take the other way round.
   const auto text =
       verify(R"({"numa": {"0": "0,2", "1": "1,3"}, "gpu": {"0": {"numa": 0}, "1": {"numa": 1}}})",

@@ -111,7 +111,7 @@ public:
     write("stays.sh", k_stays);
     write("all.sh", "export H=" HPCML_BINARY + std::string(k_script));
     auto env = util::EnvSnapshot::of_process();
-    env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     const auto output = util::run_process({"env", "-C", x_folder.path().string(), HPCML_BINARY, "emulate",
                                            "--quiet", "--site", "generic", "--nodes", "3", "--cpus-per-node",
                                            "8", "--gpus-per-node", "2", "--", "bash", "./all.sh"},

@@ -19,6 +19,7 @@
 #include "agent/process_states.hpp"
 #include "agent/syscall_names.hpp"
 #include "holds.hpp"
+#include "skip.hpp"
 #include "temp_folder.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
@@ -86,7 +87,7 @@ bool calls_can_be_read() {
                      return !tree.empty() && !tree[0].threads.empty() && tree[0].threads[0].state == 'S';
                    }) &&
                    !tree_of(child.pid())[0].threads[0].syscall.empty();
-  if (!can) WARN("the system calls of other processes cannot be read here");
+  if (!can) test::skip("the kernel does not show the system calls of other processes");
   return can;
 }
 
@@ -238,12 +239,12 @@ TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
 TEST_CASE("a real gdb says where a program sleeps") {
   const auto env = util::EnvSnapshot::of_process();
   const Waiting child([] { become({"sleep", "1000"}); });
-  if (!comes_to(child.pid(), {"clock_nanosleep", "nanosleep"}) || !util::find_program("gdb", env)) return;
+  if (!util::find_program("gdb", env)) return test::skip("gdb is not installed");
+  if (!comes_to(child.pid(), {"clock_nanosleep", "nanosleep"}))
+    return test::skip("the kernel does not show the system calls of other processes");
   const auto stacks = read_stacks({{0, child.pid()}}, env, std::chrono::seconds(100));
-  if (stacks[0].processes.at(0).tool != "gdb") {
-    WARN("gdb cannot look here: " << (stacks[0].remarks.empty() ? "" : stacks[0].remarks[0]));
-    return;
-  }
+  if (stacks[0].processes.at(0).tool != "gdb")
+    return test::skip("gdb cannot attach: " + (stacks[0].remarks.empty() ? "" : stacks[0].remarks[0]));
   std::string frames;
   for (const auto& frame : place_of(stacks[0], "n").frames) frames += frame + "\n";
   INFO(frames);
@@ -253,7 +254,7 @@ TEST_CASE("a real gdb says where a program sleeps") {
 
 TEST_CASE("a real py-spy says where a Python program waits, below its shell") {
   const auto env = util::EnvSnapshot::of_process();
-  if (!util::find_program("py-spy", env) || !util::find_program("python3", env)) return;
+  if (!util::find_program("py-spy", env)) return test::skip("py-spy is not installed");
   const Waiting shell([] {
     become({"sh", "-c",
             "python3 -c 'import threading\ndef stand():\n  threading.Event().wait()\nstand()'; true"});

@@ -7,7 +7,9 @@
 
 #include "agent/torchrun_flags.hpp"
 #include "agent/torchrun_values.hpp"
+#include "python_packages.hpp"
 #include "random_numbers.hpp"
+#include "skip.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -25,11 +27,11 @@ struct Case {
 };
 
 /// What the judge says of each case, behind the names of its flags; nothing where there is none.
-std::optional<std::vector<json>> ask_torch(const std::vector<Case>& cases) {
+std::optional<std::vector<json>> ask_torch(const std::string& python, const std::vector<Case>& cases) {
   std::string input;
   for (const auto& one : cases) input += json{{"words", one.words}, {"env", one.env}}.dump() + "\n";
   const auto output = util::run_process(
-      {"/usr/bin/python3", std::string(HPCML_SOURCE_DIR) + "/tests/agent/torchrun_lines.py"},
+      {python, std::string(HPCML_SOURCE_DIR) + "/tests/agent/torchrun_lines.py"},
       util::EnvSnapshot::of_process(), std::chrono::seconds(120), input);
   if (!output || output->exit_code != 0) return std::nullopt;
   std::vector<json> answers;
@@ -147,16 +149,15 @@ bool fails_later(const json& theirs) {
 } // namespace
 
 TEST_CASE("lines are read as the installed torch's own parser reads them") {
-  auto answers = ask_torch({});
-  if (!answers) {
-    WARN("torchrun's parser is not compared: /usr/bin/python3 has no torch");
-    return;
-  }
+  const auto pythons = test::torch_pythons();
+  if (pythons.empty()) return test::skip_missing("python3-torch");
+  auto answers = ask_torch(pythons.front(), {});
+  REQUIRE(answers);
   const auto flags = answers->front().get<std::vector<std::string>>();
   std::mt19937 random(17);
   std::vector<Case> cases;
   for (unsigned count = 0; count < 2000; ++count) cases.push_back(make_case(random, flags));
-  answers = ask_torch(cases);
+  answers = ask_torch(pythons.front(), cases);
   REQUIRE(answers);
   REQUIRE(answers->size() == cases.size() + 1);
   unsigned read = 0;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/desk_helper.hpp"
+#include "python_packages.hpp"
 #include "util/file.hpp"
 
 using namespace hpcml;
@@ -18,6 +19,7 @@ util::ProcessOutput bash(const Desk& desk, const std::string& script) {
   env.set("PATH", std::filesystem::path(HPCML_BINARY).parent_path().string() + ":/usr/sbin:/usr/bin:/bin");
   for (const char* name : {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "HPCML_SITE"}) env.unset(name);
   env.set("SOURCE", HPCML_SOURCE_DIR);
+  env.set("TEST_PYTHON", test::test_python());
   const auto result = util::run_process({"/usr/bin/env", "-C", (desk / "").string(), "bash", "-euc", script},
                                         env, std::chrono::seconds(600));
   REQUIRE(result);
@@ -28,7 +30,7 @@ util::ProcessOutput bash(const Desk& desk, const std::string& script) {
 
 TEST_CASE("The files for CI services are well formed and their scripts pass shellcheck") {
   Desk desk;
-  const auto result = bash(desk, "/usr/bin/python3 \"$SOURCE/tests/cli/ci_files.py\" \"$SOURCE\"");
+  const auto result = bash(desk, "\"$TEST_PYTHON\" \"$SOURCE/tests/cli/ci_files.py\" \"$SOURCE\"");
   CAPTURE(result.err);
   CHECK(result.out == "\n");
   CHECK(result.exit_code == 0);
@@ -40,7 +42,7 @@ TEST_CASE("The scripts of the GitHub action check a repository") {
   const auto result = bash(desk, R"sh(
     export GITHUB_ACTION_PATH=$SOURCE/docs/ci/github RUNNER_TEMP=$PWD/temp GITHUB_PATH=$PWD/path
     export HPCML_CI_PATHS=$'job.sh\n' HPCML_CI_SITE= HPCML_CI_VERSION=23.11 HPCML_CI_FAIL_ON=error HPCML_CI_SARIF=out.sarif
-    /usr/bin/python3 - "$GITHUB_ACTION_PATH/action.yml" >steps.sh <<'END'
+    "$TEST_PYTHON" - "$GITHUB_ACTION_PATH/action.yml" >steps.sh <<'END'
 import sys, yaml
 for step in yaml.safe_load(open(sys.argv[1]))["runs"]["steps"]:
     print("(" + step["run"] + ")")
@@ -57,7 +59,7 @@ TEST_CASE("The script of the GitLab job checks a repository and keeps SARIF") {
   desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
   // As GitLab does it: the job's variables, then its lines one after the other until one fails.
   const auto result = bash(desk, R"sh(
-    /usr/bin/python3 - "$SOURCE/docs/ci/gitlab.yml" >job.bash <<'END'
+    "$TEST_PYTHON" - "$SOURCE/docs/ci/gitlab.yml" >job.bash <<'END'
 import shlex, sys, yaml
 gitlab = yaml.safe_load(open(sys.argv[1]))
 job = gitlab["hpcml-check"]

@@ -8,6 +8,7 @@
 #include "check/check_script.hpp"
 #include "cli/check_files.hpp"
 #include "cli/desk_helper.hpp"
+#include "python_packages.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -154,7 +155,7 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
                                   "größe 1.sh", "bytes.sh", "job.json"});
   desk.put("log.sarif", result.out);
   const auto valid =
-      run({"/usr/bin/python3", std::string(HPCML_SOURCE_DIR) + "/tests/check/validate_sarif.py",
+      run({test::test_python(), std::string(HPCML_SOURCE_DIR) + "/tests/check/validate_sarif.py",
            schema.string(), (desk / "log.sarif").string()});
   CAPTURE(result.err, valid.out, valid.err);
   CHECK(valid.exit_code == 0);

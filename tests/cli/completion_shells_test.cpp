@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/desk_helper.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
@@ -110,7 +111,7 @@ bool has(const Words& words, const std::string& word) { return util::contains(wo
 
 bool is_installed(const std::string& shell) {
   if (util::find_program(shell, util::EnvSnapshot::of_process())) return true;
-  WARN(shell << " is not installed: its completion is not tried");
+  test::skip_missing(shell);
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/desk_helper.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -15,10 +16,7 @@ using test::holds;
 namespace fs = std::filesystem;
 
 TEST_CASE("every page is roff without a warning, and shows every flag of the help") {
-  if (!util::find_program("man", util::EnvSnapshot::of_process())) {
-    WARN("man is not installed: its pages are not tried");
-    return;
-  }
+  if (!util::find_program("man", util::EnvSnapshot::of_process())) return test::skip_missing("man-db");
   Desk desk;
   CHECK(desk.hpcml({"man", "--write-all", "."}).exit_code == 0);
   CHECK(desk.files() >= 16);

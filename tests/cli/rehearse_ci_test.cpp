@@ -5,6 +5,7 @@
 
 #include "cli/desk_helper.hpp"
 #include "cli/page_blocks.hpp"
+#include "python_packages.hpp"
 
 using namespace hpcml;
 using test::Desk;
@@ -17,6 +18,7 @@ const char* const k_page = "test-your-slurm-tool.md";
 util::ProcessOutput bash(Desk& desk, const std::string& script) {
   desk.set("PATH", std::string(HPCML_BINARY_DIR) + "/bin:/usr/sbin:/usr/bin:/bin");
   desk.set("SOURCE", HPCML_SOURCE_DIR);
+  desk.set("TEST_PYTHON", test::test_python());
   return desk.program({"bash", "-euc", script});
 }
 
@@ -58,7 +60,7 @@ TEST_CASE("the GitHub action runs a project's tests on a cluster, and fails wher
     export GITHUB_ACTION_PATH=$SOURCE/docs/ci/rehearse RUNNER_TEMP=$PWD/temp GITHUB_PATH=$PWD/path
     export HPCML_CI_SITE=generic HPCML_CI_NODES=2 HPCML_CI_ACCOUNTING=false HPCML_CI_OPTIONS=$'--cpus-per-node=4\n'
     export HPCML_CI_RUN=$'python3 -m unittest test_tool.py\nsinfo -h -o %D\nfalse | true\necho not reached'
-    /usr/bin/python3 - "$GITHUB_ACTION_PATH/action.yml" >steps.sh <<'END'
+    "$TEST_PYTHON" - "$GITHUB_ACTION_PATH/action.yml" >steps.sh <<'END'
 import sys, yaml
 for step in yaml.safe_load(open(sys.argv[1]))["runs"]["steps"]:
     print("(" + step["run"] + ")")
@@ -76,7 +78,7 @@ TEST_CASE("the GitLab job runs a project's tests on a cluster and keeps Slurm's 
   Desk desk;
   put_tests(desk);
   const auto result = bash(desk, R"sh(
-    /usr/bin/python3 - "$SOURCE/docs/ci/gitlab-rehearse.yml" >job.bash <<'END'
+    "$TEST_PYTHON" - "$SOURCE/docs/ci/gitlab-rehearse.yml" >job.bash <<'END'
 import shlex, sys, yaml
 gitlab = yaml.safe_load(open(sys.argv[1]))
 print("set -eo pipefail")

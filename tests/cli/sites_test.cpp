@@ -29,7 +29,7 @@ TEST_CASE("the list shows GPUs, nodes, limits and the day of the newest source")
   REQUIRE(result.exit_code == 0);
   CHECK(holds(line_with(result.out, "SITE"), "GPUS PER NODE"));
   const auto lumi = line_with(result.out, "lumi ");
-  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-22"})
+  for (const char* cell : {" 8 x MI250X (GCD) ", " 2978 ", " standard-g ", " 2d ", " 1024 ", "2026-11-28"})
     CHECK(holds(lumi, cell));
   CHECK(holds(line_with(result.out, "narval "), " 4 x A100  "));
   CHECK(holds(line_with(result.out, "narval "), " (not named) "));

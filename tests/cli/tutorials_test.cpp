@@ -35,7 +35,6 @@ void lay_out(Desk& desk) {
   std::filesystem::copy(HPCML_SOURCE_DIR "/docs/tutorials/train.py", desk / "train.py");
   std::filesystem::create_directory(desk / "bin");
   std::filesystem::create_symlink("/usr/bin/python3", desk / "bin/python");
-  desk.put("requirements.txt", "# what this machine's Python has is enough for train.py\n");
 }
 
 /// The block's lines, there where its mark says: at the desk, or on the login node of a cluster.

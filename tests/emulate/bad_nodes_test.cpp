@@ -7,6 +7,7 @@
 
 #include "emulate/cluster_helper.hpp"
 #include "shared_folder.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -63,10 +64,7 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
 
 TEST_CASE("a user without any rights in Slurm changes the exclude list of a job of theirs that waits",
           "[.faults]") {
-  if (::geteuid() != 0) {
-    WARN("not tried: only root can be another user");
-    return;
-  }
+  if (::geteuid() != 0) return test::skip("only root can become another user");
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2"}, {"1", "0"});

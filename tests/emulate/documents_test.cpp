@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/cluster_helper.hpp"
+#include "python_packages.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -131,11 +133,8 @@ unsigned count(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("what each document has a person type does on its emulated site what the page says", "[slurm]") {
-  const bool has_mpi =
-      util::run_process({"/usr/bin/python3", "-c", "import mpi4py"}, util::EnvSnapshot::of_process())
-          .value_or(util::ProcessOutput{1, {}, {}})
-          .exit_code == 0;
-  if (!has_mpi) WARN("Vista's MPI program is not tried: python3-mpi4py is not installed");
+  const bool has_mpi = test::module_version(test::k_system_python, "mpi4py").has_value();
+  if (!has_mpi) test::skip_missing("python3-mpi4py");
   for (const auto& page : k_pages) {
     DYNAMIC_SECTION(page.name) {
       const Cluster cluster(page.cluster);

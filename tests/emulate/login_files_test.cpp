@@ -7,16 +7,14 @@
 #include "emulate/cluster_helper.hpp"
 #include "emulate/login_files.hpp"
 #include "emulate/stand_ins_helper.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 #include "util/shell_quote.hpp"
 
 using namespace hpcml;
 
 TEST_CASE("a machine's own module system does not reach a job that reads the login files", "[slurm]") {
-  if (::geteuid() != 0) {
-    WARN("not tried: only root can put files into a /etc/profile.d of the test's own");
-    return;
-  }
+  if (::geteuid() != 0) return test::skip("only root can mount a private /etc/profile.d");
   const test::TempFolder folder;
   const auto write = [&](const std::string& name, const std::string& text) {
     REQUIRE(util::write_file(folder / name, text));

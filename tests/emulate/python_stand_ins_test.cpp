@@ -8,6 +8,22 @@ using test::Installed;
 using test::rich_site;
 namespace fs = std::filesystem;
 
+namespace {
+
+/// The start of a script in which this machine's Python has the package "demo", whatever else it has.
+std::string with_package(const Installed& installed) {
+  const auto packages = installed.folder / "packages";
+  fs::create_directories(packages / "demo-1.0.dist-info");
+  for (const auto& [name, text] :
+       {std::pair{"demo.py", ""},
+        {"demo-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"},
+        {"demo-1.0.dist-info/RECORD", "demo.py,,\ngiven-1.0.dist-info/METADATA,,\n"}})
+    REQUIRE(util::write_file(packages / name, text));
+  return "export PYTHONPATH=" + packages.string() + "; ";
+}
+
+} // namespace
+
 TEST_CASE("conda activates the site's environment after its hook or its module") {
   const Installed installed;
   const std::string python = installed.folder.path().string() + "/conda/envs/pytorch/bin/python\n";
@@ -24,10 +40,10 @@ TEST_CASE("conda makes an environment that pip fills from this machine's Python"
   const Installed installed;
   const std::string env = installed.folder.path().string() + "/conda/envs/mine";
   const auto made = installed.bash(
+      with_package(installed) +
       "set -eu; module load miniforge3; conda create --yes --name mine python=3.11 no-such-package-here; "
-      "conda "
-      "activate mine; python -m pip install --quiet pip; python -m pip check; pip install pip --index-url "
-      "https://download.pytorch.org/whl/cu128; command -v python; "
+      "conda activate mine; python -m pip install --quiet demo; python -m pip check; "
+      "pip install demo --index-url https://download.pytorch.org/whl/cu128; command -v python; "
       "conda env list | sed 's/ .*//'");
   INFO(made.err);
   CHECK(made.exit_code == 0);
@@ -45,13 +61,13 @@ TEST_CASE("the site's list of wheels is what this machine's Python has") {
   auto site = rich_site();
   site.python[1].list_wheels = "avail_wheels";
   const Installed installed(site);
-  const auto listed = installed.bash("avail_wheels pip");
+  const auto listed = installed.bash(with_package(installed) + "avail_wheels demo");
   INFO(listed.err);
   CHECK(listed.exit_code == 0);
   const auto lines = util::split(listed.out, '\n');
   REQUIRE(lines.size() >= 3);
   CHECK(lines[0].starts_with("name  version"));
-  CHECK(lines[2].starts_with("pip   "));
+  CHECK(lines[2].starts_with("demo "));
   const auto none = installed.bash("avail_wheels no-such-package");
   CHECK(none.exit_code == 1);
   CHECK(none.err.find("no wheels of no-such-package") != std::string::npos);
@@ -102,14 +118,29 @@ TEST_CASE("an environment of venv has a pip that needs no network") {
   site.python = {rule};
   const Installed installed(site);
   const auto made =
-      installed.bash("cd " + installed.folder.path().string() +
-                     " && python3 -m venv mine && . mine/bin/activate && pip3 install pip "
+      installed.bash(with_package(installed) + "cd " + installed.folder.path().string() +
+                     " && python3 -m venv mine && . mine/bin/activate && pip3 install demo "
                      "--index-url https://download.pytorch.org/whl/cu124 && command -v python3; "
                      "python3 -c 'import sys; print(sys.prefix)'");
   INFO(made.err);
   const auto env = installed.folder.path().string() + "/mine";
-  CHECK(made.out.starts_with("Successfully installed pip-"));
+  CHECK(made.out.starts_with("Successfully installed demo-1.0\n"));
   CHECK(made.out.ends_with(env + "/bin/python3\n" + env + "\n"));
+}
+
+TEST_CASE("emulated pip needs no pip in this machine's Python") {
+  const test::TempFolder folder;
+  const auto bare = (folder / "bare").string();
+  const auto made = util::run_process({"/usr/bin/python3", "-m", "venv", "--without-pip", bare},
+                                      util::EnvSnapshot::of_process(), std::chrono::seconds(300));
+  REQUIRE((made && made->exit_code == 0));
+  const Installed installed(rich_site(), bare + "/bin/python");
+  const auto result =
+      installed.bash(with_package(installed) + "cd " + installed.folder.path().string() +
+                     "; virtualenv --no-download env && env/bin/pip install --no-index 'demo>=1'");
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out.ends_with("Successfully installed demo-1.0\n"));
 }
 
 TEST_CASE("virtualenv and pip make an environment without network") {

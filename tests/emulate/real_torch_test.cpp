@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "emulate/cluster_helper.hpp"
+#include "python_packages.hpp"
+#include "skip.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -87,12 +89,7 @@ void generate(const Cluster& cluster, const std::vector<std::string>& arguments)
 TEST_CASE(
     "real torch on an emulated Zurada: loaders have the rank's cores, and torchrun starts again what fails",
     "[slurm]") {
-  const auto torch =
-      util::run_process({"/usr/bin/python3", "-c", "import torch"}, util::EnvSnapshot::of_process());
-  if (!torch || torch->exit_code != 0) {
-    WARN("not tried: python3-torch is not installed");
-    return;
-  }
+  if (!test::module_version(test::k_system_python, "torch")) return test::skip_missing("python3-torch");
   const Cluster cluster({"--site", "zurada", "--partition", "gpu2h100", "--nodes", "2", "--quiet"});
   std::filesystem::create_directory(cluster.folder() / "bin");
   for (const auto* name : {"bin/python", "bin/python3"})

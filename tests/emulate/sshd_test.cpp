@@ -9,6 +9,8 @@
 #include "emulate/cluster_helper.hpp"
 #include "emulate/slurm_install.hpp"
 #include "holds.hpp"
+#include "python_packages.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 
 using namespace hpcml;
@@ -73,12 +75,6 @@ bool has_sshd() {
       .has_value();
 }
 
-bool has_module(const std::string& name) {
-  const auto tried = util::run_process({"/usr/bin/python3", "-W", "ignore", "-c", "import " + name},
-                                       util::EnvSnapshot::of_process());
-  return tried && tried->exit_code == 0;
-}
-
 void check_clients(const util::ProcessOutput& result, const std::string& home) {
   INFO(result.err << result.out);
   CHECK(holds(result.out, "openssh node002 [] 5\ngiven\nstep 1."));
@@ -89,8 +85,8 @@ void check_clients(const util::ProcessOutput& result, const std::string& home) {
   CHECK(holds(result.err, "Permission denied (publickey)"));
   CHECK(holds(result.out, "code 255\ncode 255\n"));
   for (const std::string client : {"paramiko", "asyncssh"}) {
-    if (!has_module(client)) {
-      WARN("not tried: this machine has no " + client);
+    if (!test::module_version(test::k_system_python, client)) {
+      test::skip_missing("python3-" + client);
       continue;
     }
     CHECK(holds(result.out, client + " node002 [] 3\n"));
@@ -110,7 +106,7 @@ std::string traces() {
 
 bool is_there() {
   if (has_sshd()) return true;
-  WARN("not tried: this machine has no sshd");
+  test::skip("openssh-server is not installed: tests/run.sh installs it only where that starts no service");
   return false;
 }
 
@@ -126,7 +122,7 @@ TEST_CASE("programs that speak SSH themselves reach the nodes of the user's job,
   for (const auto& [who, before] : users) {
     DYNAMIC_SECTION(who) {
       if (!before.empty() && ::geteuid() != 0) {
-        WARN("not tried: only root can become others");
+        test::skip(std::string(who) + ": only root can become another user");
         continue;
       }
       std::string folder = "/var/tmp/hpcml-test-XXXXXX";

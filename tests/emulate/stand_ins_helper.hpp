@@ -48,10 +48,11 @@ struct Installed {
   model::Site site;
   util::EnvSnapshot env;
 
-  explicit Installed(model::Site made = rich_site()) : site(std::move(made)) {
+  explicit Installed(model::Site made = rich_site(), const std::string& python = "/usr/bin/python3")
+      : site(std::move(made)) {
     emulate::StandInOptions options;
     options.state_dir = folder.path().string();
-    options.python = util::find_program("python3", util::EnvSnapshot::of_process()).value_or("");
+    options.python = python;
     for (const auto& [name, file] : emulate::make_stand_ins(site, layout_of(site), options)) {
       std::filesystem::create_directories((folder.path() / name).parent_path());
       REQUIRE(util::write_file(folder.path() / name, file.text, file.mode));

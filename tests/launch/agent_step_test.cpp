@@ -18,7 +18,7 @@ namespace {
 
 util::EnvSnapshot cluster_environment() {
   auto env = util::EnvSnapshot::of_process();
-  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   return env;
 }
 

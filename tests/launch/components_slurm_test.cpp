@@ -50,7 +50,7 @@ TEST_CASE("three components of a job file are one job with one world of ranks", 
   INFO(script->err);
   REQUIRE(script->exit_code == 0);
   auto outside = env;
-  outside.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  outside.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const auto run = util::run_process({"env", "-C", folder, HPCML_BINARY, "emulate", "--site", "lumi",
                                       "--nodes", "4", "--", "sbatch", "-W", "job.sh"},
                                      outside, std::chrono::seconds(900));

@@ -6,6 +6,8 @@
 #include <regex>
 
 #include "launch/process_helper.hpp"
+#include "python_packages.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -33,7 +35,7 @@ public:
   void run(const std::string& script) const {
     write("all.sh", "export H=" HPCML_BINARY "\n" + script);
     auto env = util::EnvSnapshot::of_process();
-    env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     const auto output =
         util::run_process({"env", "-C", x_folder, HPCML_BINARY, "emulate", "--site", "generic", "--nodes",
                            "3", "--cpus-per-node", "8", "--", "bash", "./all.sh"},
@@ -90,19 +92,6 @@ elif rank > 0:
 os._exit(0)
 )";
 
-/// The Pythons with a torch: Debian's, and the one of an active environment.
-std::vector<std::string> torch_pythons() {
-  std::vector<std::string> found;
-  const auto env = util::EnvSnapshot::of_process();
-  std::vector<std::string> places = {"/usr/bin/python3"};
-  if (const auto active = env.get("VIRTUAL_ENV")) places.push_back(*active + "/bin/python");
-  for (const auto& python : places)
-    if (const auto tried = util::run_process({python, "-c", "import torch"}, env);
-        tried && tried->exit_code == 0)
-      found.push_back(python);
-  return found;
-}
-
 // Who serves: the script, the launch that stays, rank 0's launcher, rank 0's program.
 const char* const k_ways = R"(i=0
 for python in $PYTHONS; do
@@ -127,11 +116,8 @@ done
 
 TEST_CASE("ranks of a real torch meet however they are started, and the store stays when rank 0 has gone",
           "[slurm]") {
-  const auto pythons = torch_pythons();
-  if (pythons.empty()) {
-    WARN("not tried: no Python here has torch");
-    return;
-  }
+  const auto pythons = test::torch_pythons();
+  if (pythons.empty()) return test::skip_missing("python3-torch");
   const Nodes nodes;
   nodes.write("program.py", k_program);
   nodes.run("PYTHONS=\"" + util::join(pythons, " ") + "\"\n" + k_ways);

@@ -28,7 +28,7 @@ bool becomes_true(const std::function<bool()>& condition) {
 
 util::EnvSnapshot bare_environment() {
   util::EnvSnapshot env;
-  env.set("PATH", "/usr/local/bin:/usr/bin:/bin");
+  env.set("PATH", "/usr/bin:/bin");
   env.set("HOME", "/tmp");
   env.set("HPCML_MEET_TIMEOUT", "0"); // most of these ranks are alone, whatever their number says
   return env;

@@ -26,7 +26,7 @@ std::map<std::string, std::vector<std::string>> run_job(const std::string& body)
   std::map<std::string, std::vector<std::string>> sections;
   if (!util::write_file(folder + "/job.sh", head + body)) return sections;
   auto env = util::EnvSnapshot::of_process();
-  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const auto output =
       run_hpcml({"emulate", "--site", "lumi", "--nodes", "2", "--", "sbatch", "-W", folder + "/job.sh"}, env);
   const auto log = util::read_file(folder + "/log");
@@ -242,7 +242,7 @@ TEST_CASE(
   const std::string folder = make_folder();
   REQUIRE(util::write_file(folder + "/job.sh", script));
   auto env = util::EnvSnapshot::of_process();
-  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   CHECK(run_hpcml({"check", "--site", "lumi", folder + "/job.sh"}, env).exit_code == 0);
   const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "3", "--", "sbatch", "-W", "-o",
                                  folder + "/log", folder + "/job.sh"},
@@ -265,7 +265,7 @@ TEST_CASE("a generated job with both hardware threads of its cores and the GPUs 
           "[slurm]") {
   const std::string folder = make_folder();
   auto env = util::EnvSnapshot::of_process();
-  env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+  env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const std::vector<std::string> request = {"--site",
                                             "lumi",
                                             "--nodes",

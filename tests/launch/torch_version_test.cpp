@@ -108,8 +108,7 @@ std::string told_by_python(const Words& command, const EnvSnapshot& env, const s
 TEST_CASE("the torch that is found is the one that Python imports, wherever it lies") {
   const test::TempFolder folder;
   const std::string at = folder.path();
-  const std::string path = "/usr/local/bin:/usr/bin:/bin";
-  if (!std::filesystem::exists("/usr/bin/python3")) return;
+  const std::string path = "/usr/bin:/bin";
   const auto make = [&](const std::string& python, const std::string& name, bool system) {
     Words words = {python, "-m", "venv", "--without-pip", at + "/" + name};
     if (system) words.emplace_back("--system-site-packages");

@@ -12,6 +12,7 @@
 #include "render/directive.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
+#include "skip.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -144,10 +145,9 @@ private:
 } // namespace
 
 TEST_CASE("the installed Slurm reads job names exactly as they were given", "[slurm]") {
-  if (::geteuid() != 0 || !util::find_program("slurmctld", util::EnvSnapshot::of_process())) {
-    WARN("needs root and slurmctld: skipped");
-    return;
-  }
+  if (!util::find_program("slurmctld", util::EnvSnapshot::of_process()))
+    return test::skip_missing("slurmctld");
+  if (::geteuid() != 0) return test::skip("only root can run slurmctld as this test does");
   Controller controller;
   auto plan = test::make_whole_node_plan();
   for (const auto& text : test::hostile_texts()) {

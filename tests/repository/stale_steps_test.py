@@ -132,7 +132,8 @@ class StaleSteps(unittest.TestCase):
         self.assertEqual(self.staleness("tests"), f"stale its commit {lost} is not in the history of HEAD")
 
     def test_stale_runs_the_stale_steps_alone(self):
-        self.write(".ci/full", (self.folder / ".ci/full").read_text(encoding="utf-8").replace("set -- tests quickstart release ", "set -- tests quickstart; : "))
+        script = re.sub(r"set -- tests .*", "set -- tests quickstart", (self.folder / ".ci/full").read_text(encoding="utf-8"), count=1)
+        self.write(".ci/full", script)
         self.commit()
         self.full("tests", "quickstart")
         self.assertEqual(self.full("stale").stdout, "no step is stale\n")

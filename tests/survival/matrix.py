@@ -36,6 +36,9 @@ from row import AT_MOST, AT_MOST_BESIDE_TESTS, ROWS, Outcome, faults  # noqa: E4
 sys.path.append(os.path.join(lab.HERE, "..", "guest"))
 import guest  # noqa: E402
 
+sys.path.append(os.path.join(lab.HERE, "..", "python"))
+import skip  # noqa: E402
+
 LIMIT = 900  # seconds of a row
 
 
@@ -148,6 +151,8 @@ def main():
                     found = [] if seen.not_run else faults(wanted, seen, whole, AT_MOST_BESIDE_TESTS if words.quick else AT_MOST)
                     results.append((number, wanted, seen, found))
                     print(table.describe(wanted, seen, found), flush=True)
+                    if seen.not_run:
+                        skip.report_skip("survival-matrix", f"{wanted.name}: {seen.not_run}")
                     if found:
                         show_files(os.path.join(folder, str(number)))
     finally:

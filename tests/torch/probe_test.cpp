@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ranks_helper.hpp"
+#include "skip.hpp"
 #include "temp_folder.hpp"
 #include "util/text.hpp"
 
@@ -45,7 +46,7 @@ std::string shape_of(const std::string& output) {
 } // namespace
 
 TEST_CASE("ranks in Python and of the helper meet in one world and say the same lines in the same order") {
-  if (!has_python()) return;
+  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
   const auto run = [](int of_helper) {
     return run_ranks(2, {0, 1}, [&](int rank) {
       const std::vector<std::string> flags = {"--timeout", "60", "--backend", "gloo", "--bytes", "65536"};
@@ -67,7 +68,7 @@ TEST_CASE("ranks in Python and of the helper meet in one world and say the same 
 }
 
 TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum is wrong", "[.probe]") {
-  if (!has_python()) return;
+  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
   const bool absent = GENERATE(true, false);
   const std::string seconds = absent ? "8" : "60", bytes = "65536";
   const auto run = run_ranks(3, absent ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2},
@@ -87,7 +88,7 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
 }
 
 TEST_CASE("a rank in Python that alters what it sends is named, and no other", "[.probe]") {
-  if (!has_python()) return;
+  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
   const test::TempFolder folder;
   const auto run =
       run_ranks(4, {0, 1, 2, 3},
@@ -106,7 +107,7 @@ TEST_CASE("a rank in Python that alters what it sends is named, and no other", "
 }
 
 TEST_CASE("hpcml preflight takes the Python that imports torch where no helper is, and names it") {
-  if (!has_python()) return;
+  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
   const test::TempFolder folder;
   auto env = util::EnvSnapshot::of_process();
   std::filesystem::create_directories(folder / "bin"); // an hpcml without its helper beside it

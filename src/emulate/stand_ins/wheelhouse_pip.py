@@ -5,13 +5,37 @@ import os
 import re
 import socket
 import sys
+import sysconfig
 from pathlib import Path
 
-try:
-    from packaging.requirements import Requirement
-except ImportError:
-    from pip._vendor.packaging.requirements import Requirement
 
+def import_requirement():
+    """Returns packaging's Requirement: installed, from pip, or from the wheel of pip that the module venv has."""
+    try:
+        from packaging.requirements import Requirement
+
+        return Requirement
+    except ImportError:
+        pass
+    library = Path(sysconfig.get_path("stdlib"))
+    folders = [Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or library), library / "ensurepip" / "_bundled", Path("/usr/share/python-wheels")]
+    wheels = [[str(wheel)] for folder in folders for wheel in folder.glob("pip-*.whl")]
+    for added in [[], *wheels]:
+        sys.path[:0] = added
+        try:
+            from pip._vendor.packaging.requirements import Requirement
+
+            return Requirement
+        except ImportError:
+            pass
+        finally:
+            del sys.path[:len(added)]
+    print(f"ERROR: the emulated pip needs the package packaging or pip, and the Python of this machine ({sys.executable}) has neither; install one.",
+          file=sys.stderr)
+    sys.exit(1)
+
+
+Requirement = import_requirement()
 STATE = Path(__file__).resolve().parent.parent
 WITH_VALUE = {"-f", "--find-links", "-i", "--index-url", "--extra-index-url", "--prefix", "--cache-dir", "--timeout", "-c", "--constraint"}
 
