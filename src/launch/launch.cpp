@@ -94,7 +94,11 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
   };
   const int save_signal = find_save_signal(here.env);
-  if (!starts) return save_signal != 0 ? run_handing_on(save_signal, become) : become();
+  const auto& layout = node->world.layout;
+  if (!starts)
+    return save_signal == 0
+               ? become()
+               : run_handing_on(save_signal, {layout.rank, layout.world_size, here.host}, become);
   Outcome outcome;
   {
     const auto store = serve_started_ranks(node, request, here);

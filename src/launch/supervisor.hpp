@@ -85,6 +85,7 @@ private:
   void take_signals();
   void pass_on(int signal);
   void ask_to_save();
+  void deliver_save_request(int signal);
   void take_request_to_end(int signal);
   void stop();
   void reap();

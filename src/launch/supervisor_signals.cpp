@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Signals to launch while it stays with the ranks: what is passed on, what ends them, what asks them to save.
+#include <algorithm>
+#include <iterator>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "launch/save_request.hpp"
+#include "launch/signal_targets.hpp"
 #include "launch/supervisor.hpp"
 
 namespace hpcml::launch {
@@ -42,7 +45,7 @@ void Supervisor::take_signals() {
       stop();
     else if (end)
       take_request_to_end(signal);
-    else if (signal == k_save_word_signal)
+    else if (is_save_request(signal, find_save_signal(x_here.env)))
       ask_to_save();
     else
       pass_on(signal);
@@ -60,8 +63,29 @@ void Supervisor::ask_to_save() {
   const int signal = find_save_signal(x_here.env);
   if (signal == 0 || x_ending != 0) return;
   x_saving = true;
-  pass_on(signal);
+  x_received = signal;
+  deliver_save_request(signal);
   x_groups.signal(SIGCONT);
+}
+
+/// Each rank's processes that handle the signal get it; ranks without any are reported in one line.
+void Supervisor::deliver_save_request(int signal) {
+  const auto table = ProcessTable::read();
+  std::vector<unsigned> unhandled;
+  const auto roots = table.children(::getpid());
+  for (const auto& rank : x_groups.ranks()) {
+    if (!rank.running && !rank.lingers) continue;
+    // What has lost its parent is a child of this process now, and still of the rank's group.
+    std::vector<SignalProcess> own;
+    std::copy_if(roots.begin(), roots.end(), std::back_inserter(own),
+                 [&](const auto& root) { return root.pid == rank.pid || root.group == rank.pid; });
+    const auto tree = table.trees(own, signal);
+    const auto targets = choose_targets(tree);
+    send_to_targets(targets, signal);
+    if (targets.empty() && !tree.empty()) unhandled.push_back(rank.rank);
+  }
+  if (!unhandled.empty())
+    say(describe_unhandled(unhandled, x_start_of_ranks.node->world.layout.world_size, x_here.host, signal));
 }
 
 /// Ctrl-Z stops the ranks, too, and then us; CONT is passed on when it comes.

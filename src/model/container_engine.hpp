@@ -46,6 +46,8 @@ struct EngineRow {
   std::string_view gpu_options = ""; ///< options of its program that bring the GPU driver, between blanks
   std::string_view variables = "";   ///< how the names of its own variables begin: "APPTAINER"
   std::string_view downloads = "";   ///< subcommands that fetch an image, between blanks
+  /// Its processes that stay above the program and pass signals on to it, as the kernel names them.
+  std::string_view starters = "";
   std::optional<ImageForm> named_form =
       {};                                ///< of what its option or program names; else by the name's own form
   std::array<ImageForm, 3> takes = {};   ///< images that it runs
@@ -83,6 +85,7 @@ constexpr EngineRow apptainer_row(std::string_view name, ContainerEngine engine,
       .gpu_options = " nv nvccli rocm ",
       .variables = variables,
       .downloads = " pull build ",
+      .starters = " starter starter-suid ",
       .takes = {ImageForm::file, ImageForm::squashed, ImageForm::registry},
       .taken = 3,
       .registry_scheme = "docker://",

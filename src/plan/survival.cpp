@@ -73,29 +73,26 @@ bool seems_to_listen(const std::string& text) {
                                      [&](auto sign) { return text.find(sign) != std::string::npos; });
 }
 
-bool traps_itself(const std::string& text, const std::string& signal) {
-  for (auto at = text.find("trap "); at != std::string::npos; at = text.find("trap ", at + 1)) {
-    const auto line = text.substr(at, text.find('\n', at) - at);
-    if (line.find(signal) != std::string::npos) return true;
-  }
-  return false;
+/// Whether the program leaves the signal to Lightning, which handles USR1 unless its plugin names another one
+/// (lightning.ai, "Run on an on-prem cluster", requeue_signal).
+bool leaves_signal_to_lightning(const std::string& text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  return has("lightning") && has("Trainer") && !has("requeue_signal") && !has(model::k_save_variable) &&
+         !has("signal.signal");
 }
 
 /// What can be seen of the program: whether somebody listens.
 void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving, Remarks& said) {
   const auto signal = saving.signal.text();
-  if (saving.by_launch() && signal != "TERM" && traps_itself(given.job.command_script, signal))
-    said.warning("request/save-before",
-                 "the shell script that each rank runs has a trap for " + signal +
-                     ", which never runs: ranks start with the signal ignored, and a shell cannot trap what "
-                     "it found ignored",
-                 "handle it in the program that the script starts: it gets the signal, too; or say "
-                 "--save-signal TERM");
+  if (signal != "USR1" && leaves_signal_to_lightning(given.job.program_text))
+    said.warning("request/save-before", "Lightning saves and requeues at USR1, and the ranks get " + signal,
+                 "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
+                     ") in the program, or --save-signal USR1");
   if (seems_to_listen(given.job.program_text)) return;
   said.warning("request/save-before",
                "the program has no handler for " + signal + " that could be seen: " +
-                   (signal == "TERM" || !saving.by_launch() ? "it dies of it, and saves nothing"
-                                                            : "it takes no notice, and runs on to its limit"),
+                   (saving.by_launch() ? "it is not signalled, and runs to the time limit"
+                                       : "the signal ends it, and nothing is saved"),
                "let it handle the signal that " + std::string(model::k_save_variable) +
                    " names: save, and end with 0");
 }

@@ -63,11 +63,11 @@ void add_saving(const model::Plan& plan, ScriptLines& lines) {
   const auto& saving = *plan.saving;
   const Reasons chosen{{"signal " + saving.signal.text(), saving.chosen}};
   const auto signal = saving.signal.text();
-  const std::string unheard = signal == "TERM" || !saving.by_launch()
-                                  ? " A program without a handler dies of it."
-                                  : " A program without a handler takes no notice, and runs on.";
+  const std::string unhandled = saving.by_launch()
+                                    ? " A program without a handler is not signalled, and runs on."
+                                    : " A program without a handler dies of it.";
   lines.push_back(
-      Comment{"Programs save and end where they get SIG" + signal + ", or TERM." + unheard, chosen});
+      Comment{"Programs save and end where they get SIG" + signal + ", or TERM." + unhandled, chosen});
   lines.push_back(Export{model::k_save_variable, signal, false, chosen});
   lines.push_back(
       Verbatim{render_block("survival",

@@ -38,6 +38,42 @@ print("done", os.environ["RANK"], flush=True)
 sys.exit(code)
 )";
 
+/// The same in other ways: "sigwait" waits in a thread for the signal, which no handler catches. "requeue"
+/// has a handler that saves and requeues the job itself, and passes TERM over, as submitit and Lightning do.
+/// "loader" has a child of fork, which inherits the handler and must not run it.
+constexpr const char* k_other_program = R"(
+import os, signal, subprocess, sys, threading, time
+way, last, rank = sys.argv[1], int(sys.argv[2]), os.environ["RANK"]
+number = getattr(signal, "SIG" + os.environ["HPCML_SAVE_SIGNAL"])
+file = os.path.join(os.environ["HPCML_CHECKPOINT_DIR"], "rank-" + rank)
+count, restart, main = 0, int(os.environ["HPCML_RESTART_COUNT"]), os.getpid()
+if os.path.exists(file): count = int(open(file).read())
+def save(*unused):
+    if os.getpid() != main: print("a loader saves", flush=True)
+    with open(file + ".part", "w") as out: out.write(str(count))
+    os.rename(file + ".part", file)
+    print("saved", rank, flush=True)
+    if way == "requeue":
+        if rank == "0": subprocess.run(["scontrol", "requeue", os.environ["SLURM_JOB_ID"]], check=True)
+        return
+    os._exit(0)
+if way == "sigwait":
+    signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+    threading.Thread(target=lambda: save(signal.sigwait([number])), daemon=True).start()
+else:
+    signal.signal(number, save)
+if way == "requeue": signal.signal(signal.SIGTERM, lambda *unused: None)
+if way == "loader" and os.fork() == 0:
+    while os.getppid() == main: time.sleep(0.05)
+    os._exit(0)
+print("begin", rank, "restart", restart, "at", count and "a checkpoint", flush=True)
+end = count + 100
+while restart < last or count < end:
+    count += 1
+    time.sleep(0.01)
+print("done", rank, flush=True)
+)";
+
 /// Writes a script that saves and requeues.
 void generate(const Cluster& cluster, const SharedFolder& folder, const std::string& name,
               const std::vector<std::string>& flags, const std::vector<std::string>& words) {
@@ -102,6 +138,65 @@ echo "failing $(told $failing)"
              Contains("saved 0\n") && Contains("at a checkpoint\n") && Contains("done 0\n"));
   CHECK_THAT(cluster.read("array-0.out"), !Contains("saved"));
   CHECK_THAT(failing, !Contains("requeued"));
+}
+
+TEST_CASE("programs save and resume with each kind of signal handler", "[slurm]") {
+  const SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "4", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("train.py", k_other_program);
+  // A shell without a trap around the program, and a child without a handler beside it.
+  cluster.write("wrapper.sh", "sleep 600 &\n\"$@\"\ncode=$?\nkill %1\nexit $code\n");
+  const std::string program = HPCML_BINARY_DIR "/bin/saving_program";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> rows = {
+      {"sigwait", {"bash", "wrapper.sh", "python3", "train.py", "sigwait", "1"}},
+      {"requeue", {"bash", "wrapper.sh", "python3", "train.py", "requeue", "1"}},
+      {"loader", {"bash", "wrapper.sh", "python3", "train.py", "loader", "1"}},
+      {"signalfd", {program, "signalfd", "1"}},
+      {"handler", {program, "handler", "1"}},
+      {"agent", {program, "signalfd", "1"}}};
+  std::string jobs;
+  for (const auto& [name, command] : rows) {
+    std::vector<std::string> words = {"--site",
+                                      "generic",
+                                      "--gpus-per-node",
+                                      "0",
+                                      "--time",
+                                      "10",
+                                      "--save-before",
+                                      "1m",
+                                      "--requeue",
+                                      "--tasks-per-node",
+                                      "2",
+                                      "--checkpoint-dir",
+                                      folder.path(),
+                                      "--output",
+                                      name + ".out",
+                                      "-o",
+                                      name + ".sh"};
+    if (name == "agent") words.insert(words.end(), {"--log-dir", "logs"});
+    words.emplace_back("--");
+    words.insert(words.end(), command.begin(), command.end());
+    const auto generated = cluster.generate(words);
+    INFO(generated.err);
+    REQUIRE(generated.exit_code == 0);
+    jobs += " " + name;
+  }
+  const auto ran = cluster.run(std::string(k_shell) + "declare -A ids\nfor name in" + jobs +
+                               "; do ids[$name]=$(sbatch --parsable $name.sh); done\nfor name in" + jobs +
+                               R"sh(
+do hear $name.out "begin 0"; hear $name.out "begin 1"; scancel --batch --signal=USR1 ${ids[$name]}; done
+)sh" + "for name in" + jobs + "; do ended ${ids[$name]}; echo $name $(told ${ids[$name]}); done\n");
+  INFO(ran.out << ran.err);
+  for (const auto& [name, command] : rows) {
+    const auto text = cluster.read(name + ".out");
+    INFO(name << ":\n" << text);
+    CHECK_THAT(ran.out, Contains(name + " JobState=COMPLETED Restarts=1 ExitCode=0:0\n"));
+    for (const std::string rank : {"0", "1"})
+      CHECK_THAT(text, Contains("saved " + rank + "\n") &&
+                           Contains("begin " + rank + " restart 1 at a checkpoint") &&
+                           Contains("done " + rank + "\n"));
+    CHECK_THAT(text, !Contains("a loader saves") && !Contains("do not handle"));
+  }
 }
 
 TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and is done", "[.faults]") {

@@ -104,12 +104,23 @@ TEST_CASE("a program that seems to handle no signal is warned of, and one that d
   CHECK_FALSE(is_warned("import signal\n"));
   CHECK_FALSE(is_warned("import lightning as L\n"));
   CHECK_FALSE(is_warned(""));
-  auto job = saving(lumi_job());
-  job.command_script = "#!/bin/bash\ntrap 'touch stop' USR1\npython train.py & wait\n";
-  bool trapped = false;
-  for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
-    trapped = trapped || finding.message.find("never runs") != std::string::npos;
-  CHECK(trapped);
+}
+
+TEST_CASE("gen warns when Lightning expects a different signal") {
+  const auto warned = [](const std::string& text, const char* signal) {
+    auto job = saving(lumi_job());
+    job.program_text = text;
+    job.save_signal = flag(model::SaveSignal::parse(signal).value(), "--save-signal");
+    for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
+      if (finding.message.find("Lightning saves and requeues at USR1") != std::string::npos) return true;
+    return false;
+  };
+  const std::string program = "import lightning as L\ntrainer = L.Trainer()\n";
+  CHECK(warned(program, "USR2"));
+  CHECK_FALSE(warned(program, "USR1"));
+  CHECK_FALSE(warned(program + "SLURMEnvironment(requeue_signal=signal.SIGUSR2)\n", "USR2"));
+  CHECK_FALSE(warned(program + "name = os.environ['HPCML_SAVE_SIGNAL']\n", "USR2"));
+  CHECK_FALSE(warned("from lightning.fabric import Fabric\n", "USR2"));
 }
 
 TEST_CASE(

@@ -28,7 +28,7 @@ TEST_CASE(
   const auto script = render::render_script(make_saving_plan());
   CHECK(holds(script, "\nrun_step srun "));
   CHECK(holds(script, "\nexport HPCML_SAVE_SIGNAL=USR1\n"));
-  CHECK(holds(script, "takes no notice, and runs on."));
+  CHECK(holds(script, "is not signalled, and runs on."));
   CHECK(test::script_faults(script) == "");
   CHECK_FALSE(holds(render::render_script(test::make_whole_node_plan()), "run_step"));
   auto plan = test::make_plan_for("torchrun");
