@@ -24,4 +24,7 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
 /// several.
 std::optional<model::Site> find_own_site(const Context& context);
 
+/// The network of the site that HPCML_SITE names, else of the one above; empty where none is known.
+std::string find_own_fabric(const Context& context);
+
 } // namespace hpcml::cli

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
 #include "doctor/judge.hpp"
 
@@ -18,7 +19,7 @@ int run_doctor(const std::string& format, const Context& context) {
                 context.colour);
     return k_usage;
   }
-  const auto facts = doctor::read_facts(context.env, context.program);
+  const auto facts = doctor::read_facts(context.env, context.program, "/", find_own_fabric(context));
   const auto answers = doctor::judge_all(facts);
   std::fputs(
       (format == "json" ? doctor::render_json(answers, facts) : doctor::render_text(answers, facts)).c_str(),

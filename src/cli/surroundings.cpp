@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include "cli/chosen_site.hpp"
 #include "launch/agreement.hpp"
+#include "launch/process_limits.hpp"
 #include "launch/starter.hpp"
 #include "slurm/jobs.hpp"
 #include "torch_build/preflight_program.hpp"
@@ -34,6 +36,9 @@ launch::Surroundings surroundings_of(const Context& context) {
   here.host = context.env.get_or("SLURMD_NODENAME", here.machine);
   here.ancestors = launch::read_ancestors();
   here.program = util::own_executable().string();
+  // Reading a profile takes as long as the rest of launch, and is needed only where a limit may be too low.
+  if (launch::read_limits().locked_memory.soft < launch::k_enough_locked_memory)
+    here.fabric = find_own_fabric(context);
   here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
   here.choose_preflight = [program = here.program](const auto& command, const auto& env) {

@@ -165,9 +165,11 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
 
 } // namespace
 
-Facts read_facts(const util::EnvSnapshot& env, const std::vector<std::string>& command,
-                 const fs::path& root) {
-  return {read_place(env, root), read_gpus(env, root), read_torch(env, command)};
+Facts read_facts(const util::EnvSnapshot& env, const std::vector<std::string>& command, const fs::path& root,
+                 const std::string& site_fabric) {
+  NetworkFacts network{launch::read_locking_fabric(root), launch::read_limits().locked_memory};
+  if (network.fabric.empty()) network.fabric = launch::locking_fabric_of(site_fabric);
+  return {read_place(env, root), read_gpus(env, root), read_torch(env, command), std::move(network)};
 }
 
 } // namespace hpcml::doctor

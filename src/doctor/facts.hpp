@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/process_limits.hpp"
 #include "model/gpu_vendor.hpp"
 #include "util/env_snapshot.hpp"
 
@@ -51,15 +52,22 @@ struct PlaceFacts {
   std::string modules;                       ///< LOADEDMODULES
 };
 
+/// What the network needs of this process.
+struct NetworkFacts {
+  std::string fabric; ///< the one that locks memory, of the node's devices or of its site; empty: none known
+  launch::Limit locked_memory;
+};
+
 struct Facts {
   PlaceFacts place;
   GpuFacts gpus;
   TorchBuild torch;
+  NetworkFacts network = {};
 };
 
 /// Reads all of it below `root` ("/"; another one for tests). `command`: the program that is asked about;
-/// empty: the active Python.
+/// empty: the active Python. `site_fabric`: how the site describes its network, if it is known.
 Facts read_facts(const util::EnvSnapshot& env, const std::vector<std::string>& command,
-                 const std::filesystem::path& root = "/");
+                 const std::filesystem::path& root = "/", const std::string& site_fabric = {});
 
 } // namespace hpcml::doctor

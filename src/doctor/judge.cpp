@@ -221,6 +221,19 @@ private:
 
 DoctorAnswer judge_gpus(const Facts& facts) { return GpuQuestion(facts).ask(); }
 
-std::vector<DoctorAnswer> judge_all(const Facts& facts) { return {judge_gpus(facts)}; }
+DoctorAnswer judge_locked_memory(const Facts& facts) {
+  const auto& limit = facts.network.locked_memory;
+  DoctorAnswer answer{"may a program here lock the memory that " + facts.network.fabric + " needs?", {}, {}};
+  const auto fault = launch::check_locked_memory(limit, facts.network.fabric);
+  if (fault) answer.reasons.push_back({"locked-memory", fault->what, fault->next});
+  answer.answer = std::string(fault ? "no: " : "yes: ") + launch::describe_bytes(limit.soft);
+  return answer;
+}
+
+std::vector<DoctorAnswer> judge_all(const Facts& facts) {
+  std::vector<DoctorAnswer> answers = {judge_gpus(facts)};
+  if (!facts.network.fabric.empty()) answers.push_back(judge_locked_memory(facts));
+  return answers;
+}
 
 } // namespace hpcml::doctor

@@ -26,7 +26,7 @@ JsonLine json_of(const std::map<std::string, std::string>& values) {
 }
 
 std::string facts_text(const Facts& facts) {
-  const auto& [place, gpus, torch] = facts;
+  const auto& [place, gpus, torch, network] = facts;
   std::string text = "seen: GPUs on the bus " + std::to_string(gpus.on_bus) + ", by the driver " +
                      std::to_string(gpus.by_driver) + "; driver " + or_none(gpus.kernel_driver) + "; job " +
                      or_none(place.job) + "; container " + or_none(place.container) + "\n";
@@ -36,6 +36,10 @@ std::string facts_text(const Facts& facts) {
     text += "seen: torch " + torch.version + " (" + torch.place + ")" + ", CUDA " + or_none(torch.cuda) +
             ", ROCm " + or_none(torch.rocm) + "\n";
   for (const auto& [name, value] : place.limits) text += "seen: " + name + "=" + value + "\n";
+  if (!network.fabric.empty())
+    text += "seen: " + network.fabric + "; locked memory " +
+            launch::describe_bytes(network.locked_memory.soft) + ", hard limit " +
+            launch::describe_bytes(network.locked_memory.hard) + "\n";
   return text;
 }
 
@@ -52,7 +56,7 @@ std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& f
 }
 
 std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& facts) {
-  const auto& [place, gpus, torch] = facts;
+  const auto& [place, gpus, torch, network] = facts;
   std::vector<std::string> list;
   for (const auto& answer : answers) {
     std::vector<JsonLine> reasons;
@@ -84,7 +88,10 @@ std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& f
       .add("torch", util::visible(torch.version))
       .add("torch_place", util::visible(torch.place))
       .add("torch_cuda", torch.cuda)
-      .add("torch_rocm", torch.rocm);
+      .add("torch_rocm", torch.rocm)
+      .add("locking_fabric", network.fabric)
+      .add("locked_memory", launch::describe_bytes(network.locked_memory.soft))
+      .add("locked_memory_hard", launch::describe_bytes(network.locked_memory.hard));
   return JsonLine().add_json_list("answers", list).add("facts", seen).text() + "\n";
 }
 

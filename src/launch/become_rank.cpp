@@ -165,6 +165,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here,
                 store::Activity* met) {
   say_warnings(setup, here.host);
+  apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {
     tell_failure(setup.world, request, here, bound.error().what);
     return fail(setup, here, "bind", bound.error());

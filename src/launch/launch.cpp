@@ -45,16 +45,29 @@ struct Undecided {
   bool one_rank = true;            ///< which becomes the program; false: several are started here
 };
 
+/// The hosts that show the node's way to the others: rank 0's, then two more, as a node may know its own name
+/// as one of the loopback. None in a step of one node.
+std::vector<std::string> hosts_to_reach(const World& world) {
+  const auto& nodes = world.layout.nodes;
+  if (world.layout.node_count() < 2) return {};
+  std::vector<std::string> hosts = {world.address};
+  for (std::size_t i = 0; i < nodes.size() && hosts.size() < 3; ++i)
+    if (i != world.layout.node_rank) hosts.push_back(nodes[i]);
+  return hosts;
+}
+
 /// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
 std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here,
                                         const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
     return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
   if (const auto fault = model::find_contradiction(request.asked)) return Undecided{"layout", *fault};
-  const auto view = read_node(request);
+  auto view = read_node(request);
   if (!view) return Undecided{"node", view.error()};
   auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
+  view->site_fabric = here.fabric;
+  view->network = read_network(hosts_to_reach(first_world(*role)));
   auto planned = plan_node_setup(request, *role, *view, here.env);
   if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));

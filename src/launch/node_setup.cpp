@@ -202,6 +202,8 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
                                 dataloader_workers(env), request.threads_per_core, request.spill});
   if (const auto bound = thread_binding(env); !bound.empty() && !setup.agent) setup.warnings.push_back(bound);
   settle_interfaces(setup, site, node.interfaces);
+  settle_gloo_interface(setup, node.network);
+  settle_limits(setup, node, request.site ? site.network.fabric : node.site_fabric);
   if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
     setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" +
                              request.profile_hash + ", here " + site.hash + "); this one is used");

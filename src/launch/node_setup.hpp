@@ -36,9 +36,9 @@ struct NodeSetup {
   StepGpus gpus;
   model::Backend backend = model::Backend::automatic;
   std::vector<std::string> cache_paths = {}; ///< of `plan.caches`, in their order
-  std::vector<std::string> interfaces; ///< of the site's, those that this node has; empty: none, or no site
-  std::vector<std::string> warnings;   ///< the same for all ranks of a step
-  std::vector<std::string> node_warnings; ///< the same for all ranks of this node
+  ProcessLimits limits = {};                 ///< that the ranks are to have
+  std::vector<std::string> warnings;         ///< the same for all ranks of a step
+  std::vector<std::string> node_warnings;    ///< the same for all ranks of this node
 };
 
 /// Plans the node for all of its ranks. The error is about its GPUs.

@@ -34,6 +34,8 @@ util::Result<NodeView> read_node(const LaunchRequest& request) {
     return util::Error{"this process may use no CPU at all",
                        "look at the step's --cpu-bind and at the job's cgroup"};
   NodeView node{std::move(*cpus), std::move(mask), topo::read_live_gpus(), {}, {}, {}};
+  node.limits = read_limits();
+  node.locking_fabric = read_locking_fabric();
   const auto& names = site_or_none(request).network.interfaces;
   if (request.site)
     node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "launch/gloo_interface.hpp"
+#include "launch/process_limits.hpp"
 #include "launch/request.hpp"
 #include "model/node_shape.hpp"
 #include "topo/live_node.hpp"
@@ -22,6 +24,10 @@ struct NodeView {
   std::vector<topo::GpuLink> links = {}; ///< between them, where the ranks are to follow the links
   std::vector<std::string>
       interfaces; ///< names of all network interfaces; empty: not known, or no site names any
+  ProcessLimits limits = {};
+  std::string locking_fabric = {}; ///< of its devices ("InfiniBand"), if that locks memory
+  std::string site_fabric = {};    ///< of the site that it belongs to, where that is known
+  NetworkView network = {};        ///< its way to the other nodes, where there are any
 };
 
 /// This node as the request needs it.

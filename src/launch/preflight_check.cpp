@@ -23,12 +23,6 @@ std::vector<std::string> helper_words(std::vector<std::string> words, const Rank
                              std::to_string(k_preflight_seconds)});
   // A port that is served already needs no proof that it can be.
   if (!setup.store_serves) words.insert(words.end(), {"--program-port", std::to_string(setup.world.port)});
-  const auto& names = setup.node->interfaces;
-  if (names.empty()) return words;
-  const auto& nic = setup.plan.binding.nic;
-  words.insert(
-      words.end(),
-      {"--interface", std::find(names.begin(), names.end(), nic) != names.end() ? nic : names.front()});
   return words;
 }
 

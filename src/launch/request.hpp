@@ -77,6 +77,7 @@ struct Surroundings {
   std::string machine;                ///< as the kernel has it
   std::vector<std::string> ancestors; ///< the processes above this one, nearest first
   std::string program;                ///< path of the running hpcml
+  std::string fabric;                 ///< of the site that this machine is known to belong to; may be empty
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
   ChoosePreflight choose_preflight; ///< set where ranks may have --preflight

@@ -128,6 +128,35 @@ for id in $ids; do scontrol -o show job $id | grep -o 'ExitCode=[0-9:]*'; done)s
   }
 }
 
+TEST_CASE("ranks connect when node names resolve to loopback addresses", "[slurm]") {
+  if (!test::module_version(test::k_system_python, "torch")) return test::skip_missing("python3-torch");
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet"});
+  // As Debian's installer writes it: the node's own name is 127.0.1.1, the others' are what they are.
+  cluster.write("wrap.sh", R"sh(hosts=$(mktemp)
+{ echo "127.0.0.1 localhost"; echo "127.0.1.1 $(hostname)"; grep -vw -e "$(hostname)" -e localhost /etc/hosts; } > "$hosts"
+exec unshare --mount bash -c 'mount --bind "$1" /etc/hosts; shift; exec "$@"' wrap "$hosts" "$@"
+)sh");
+  cluster.write("sum.py", k_say + R"(
+import socket, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+value = torch.ones(1)
+dist.all_reduce(value)
+say("sum", int(value.item()), socket.gethostbyname(socket.gethostname()), os.environ.get("GLOO_SOCKET_IFNAME"))
+dist.destroy_process_group()
+)");
+  const auto result = cluster.run(
+      "salloc -Q --nodes=2 --ntasks-per-node=2 --time=5 bash -c 'srun timeout 100 bash wrap.sh " HPCML_BINARY
+      " launch -- /usr/bin/python3 sum.py; srun --ntasks=2 --ntasks-per-node=1 timeout 100 bash "
+      "wrap.sh " HPCML_BINARY " launch --agent --nproc-per-node 2 -- /usr/bin/python3 sum.py'");
+  INFO(result.out << result.err);
+  CHECK(result.exit_code == 0);
+  std::size_t right = 0;
+  for (const auto& line : util::split(result.out, '\n'))
+    right +=
+        line.find("sum 4 127.0.1.1 ") != std::string::npos && line.find("None") == std::string::npos ? 1 : 0;
+  CHECK(right == 8);
+}
+
 TEST_CASE(
     "the interactive shell is on the first node, and what is typed there meets over the site's interface",
     "[slurm]") {
