@@ -5,6 +5,17 @@
 
 namespace hpcml::chain {
 
+namespace {
+
+/// The link that runs a known engine's program; null if none does.
+const Link* find_engine(const Launch& launch) {
+  for (const auto& link : launch.chain)
+    if (model::find_engine_program(link.program) != nullptr) return &link;
+  return nullptr;
+}
+
+} // namespace
+
 std::optional<NamedImage> find_image(const Launch& launch) {
   if (const auto* step = launch.step())
     for (const auto& engine : model::k_engines)
@@ -22,13 +33,27 @@ std::optional<NamedImage> find_image(const Launch& launch) {
   return NamedImage{&container->operands.front(), engine, false};
 }
 
-std::optional<std::string> find_started_image(const std::vector<std::string>& command) {
+std::optional<StartedContainer> find_started_container(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
   const auto quoted = quote_command(command);
   const auto script = shell::read_script(quoted.text);
   const auto view = shell::make_view(script);
-  for (const auto& launch : find_launches(view))
-    if (const auto image = find_image(launch)) return image->word->text();
+  for (const auto& launch : find_launches(view)) {
+    const auto image = find_image(launch);
+    const auto* program = find_engine(launch);
+    if (!image && program == nullptr) continue;
+    StartedContainer found;
+    if (image) found.image = image->word->text();
+    if (program == nullptr) {
+      found.engine = image->engine;
+      return found;
+    }
+    found.engine = model::find_engine_program(program->program);
+    for (const auto& option : program->options)
+      found.options.emplace_back(option.name,
+                                 option.value ? std::optional(option.value->text()) : std::nullopt);
+    return found;
+  }
   return std::nullopt;
 }
 

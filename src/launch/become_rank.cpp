@@ -183,6 +183,7 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
   if (report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.asked.preflight))
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
+  set_container_variables(setup, request);
   reset_save_signal(find_save_signal(here.env));
   Failure failure = exec_command(request.command, setup.env);
   failure.rank = setup.world.layout.rank;

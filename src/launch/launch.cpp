@@ -2,6 +2,7 @@
 #include "launch/launch.hpp"
 
 #include "launch/become_rank.hpp"
+#include "launch/container_environment.hpp"
 #include "launch/meet.hpp"
 #include "launch/report.hpp"
 #include "launch/save_request.hpp"
@@ -71,6 +72,9 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
   auto planned = plan_node_setup(request, *role, *view, here.env);
   if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));
+  if (const auto passed = check_container_environment(request.command);
+      !passed && node->world.layout.world_size > 1 && !node->agent)
+    return Undecided{"container", passed.error(), node->world, !starts_ranks(*role)};
   if (!node->plan.caches.empty()) {
     const auto& layout = node->world.layout;
     auto paths = cache_paths(make_rank_setup(request, node, layout.local_rank));
@@ -166,11 +170,15 @@ Result<std::string> describe_launch(const LaunchRequest& request, const Surround
   const auto decided = decide(request, here);
   if (const auto* failed = std::get_if<Undecided>(&decided)) return failed->error;
   const auto& [role, node] = std::get<Decided>(decided);
-  if (!starts_ranks(role))
-    return render_dry_run(make_rank_setup(request, node, node->world.layout.local_rank), request.command);
+  const auto setup_of = [&](unsigned local) {
+    auto setup = make_rank_setup(request, node, local);
+    set_container_variables(setup, request);
+    return setup;
+  };
+  if (!starts_ranks(role)) return render_dry_run(setup_of(node->world.layout.local_rank), request.command);
   std::string text;
   for (unsigned local = 0; local < rank_count(role); ++local) {
-    const auto setup = make_rank_setup(request, node, local);
+    const auto setup = setup_of(local);
     text += (text.empty() ? "# rank " : "\n# rank ") + std::to_string(setup.world.layout.rank) + "\n";
     text += render_dry_run(setup, request.command);
   }

@@ -93,7 +93,8 @@ plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, c
   facts.partition =
       request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
   facts.container = request.container;
-  if (request.container) facts.image = chain::find_started_image(request.command).value_or("");
+  if (const auto started = request.container ? chain::find_started_container(request.command) : std::nullopt)
+    facts.image = started->image;
   facts.job = request.job;
   if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
   facts.node_gpus = node.gpus.places;

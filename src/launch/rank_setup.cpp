@@ -2,9 +2,11 @@
 #include "launch/rank_setup.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "launch/agreement.hpp"
 #include "launch/cache_dirs.hpp"
+#include "launch/container_environment.hpp"
 #include "model/gpu_vendor.hpp"
 #include "model/tf32.hpp"
 #include "util/dollar_words.hpp"
@@ -167,7 +169,34 @@ void set_cache_variables(Builder& builder, const RankSetup& setup) {
       if (!setup.env.get(name)) builder.set(name, path_inside(paths[i], below));
 }
 
+/// Whether a rank in a container gets this variable of its environment: what launch or the site's plan sets,
+/// and what the job's script promises (HPCML_CHECKPOINT_DIR). Paths of libraries and programs are the
+/// image's.
+bool is_for_container(const RankSetup& setup, const std::string& name) {
+  if (name == "PATH" || name == "LD_LIBRARY_PATH") return false;
+  const auto is_set = [&](const auto& set) { return set.first == name; };
+  const auto is_planned = [&](const auto& planned) { return planned.name == name; };
+  return name.starts_with("HPCML_") || std::any_of(setup.changes.begin(), setup.changes.end(), is_set) ||
+         std::any_of(setup.plan.env.begin(), setup.plan.env.end(), is_planned);
+}
+
 } // namespace
+
+void set_container_variables(RankSetup& setup, const LaunchRequest& request) {
+  const auto prefixes = container_prefixes(request.command, request.container);
+  if (prefixes.empty()) return;
+  std::map<std::string, std::string> found;
+  for (const auto& [name, value] : setup.env.variables())
+    if (is_for_container(setup, name)) found.emplace(name, value);
+  Builder builder(setup);
+  if (!setup.node->agent) // an agent's ranks get others
+    for (const auto& [name, value] : rank_variables(setup.world))
+      for (const auto& prefix : prefixes) builder.set(prefix + name, value);
+  for (const auto& [name, value] : found)
+    for (const auto& prefix : prefixes)
+      if (!setup.env.get(prefix + name)) builder.set(prefix + name, value);
+  mark_as_own(setup.changes, setup.env);
+}
 
 std::vector<std::string> command_of_rank(const LaunchRequest& request, unsigned local_rank) {
   auto command = request.command;

@@ -28,6 +28,10 @@ struct RankSetup {
 RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const NodeSetup> node,
                           unsigned local_rank);
 
+/// Sets what launch sets a second time for a program in an image, under the names by which its engine sets
+/// variables there whatever its options are. To be called after the rendezvous.
+void set_container_variables(RankSetup& setup, const LaunchRequest& request);
+
 /// The command of local rank `local_rank`. Where the request says so each argument is taken for a template of
 /// Python, as torchrun does: ${local_rank} and $local_rank become its number, $$ a dollar, and anything else
 /// stays.

@@ -48,6 +48,11 @@ struct EngineRow {
   std::string_view downloads = "";   ///< subcommands that fetch an image, between blanks
   /// Its processes that stay above the program and pass signals on to it, as the kernel names them.
   std::string_view starters = "";
+  bool clears_environment = false; ///< its images get no variable unless an option names it
+  /// Options of its program, without dashes and between spaces, that hide the environment from the image; of
+  /// one that ends in "=" those variables whose names match its value.
+  std::string_view clearing_options = "";
+  std::string_view passing_options = ""; ///< likewise, those that hand all of it on
   std::optional<ImageForm> named_form =
       {};                                ///< of what its option or program names; else by the name's own form
   std::array<ImageForm, 3> takes = {};   ///< images that it runs
@@ -109,6 +114,7 @@ inline constexpr auto k_engines = std::to_array<EngineRow>({
      .image_option = "image",
      .binds_option = "volume",
      .bind = "--volume=",
+     .clearing_options = " clearenv E ",
      .named_form = ImageForm::registry,
      .takes = {ImageForm::registry},
      .taken = 1,
@@ -155,10 +161,13 @@ inline constexpr auto k_engines = std::to_array<EngineRow>({
      .named_form = ImageForm::registry},
     {.name = "docker",
      .words = {.name = "docker", .values = rows::k_oci_values, .operands = 1, .subcommands = " run exec "},
-     .of_sites = true},
+     .of_sites = true,
+     .clears_environment = true},
     {.name = "podman",
      .words = {.name = "podman", .values = rows::k_oci_values, .operands = 1, .subcommands = " run exec "},
-     .of_sites = true},
+     .of_sites = true,
+     .clears_environment = true,
+     .passing_options = " env-host "},
     {.name = "sarus",
      .words = {.name = "sarus",
                .values = " --mount --device --workdir -w --entrypoint --env -e ",
@@ -168,7 +177,8 @@ inline constexpr auto k_engines = std::to_array<EngineRow>({
     {.name = "charliecloud",
      .words = {.name = "ch-run",
                .values = " -b --bind -c --cd -g --gid -m --mount -u --uid -s --storage ",
-               .operands = 1}},
+               .operands = 1},
+     .clearing_options = " unset-env= "},
     {.name = "singularity_wrapper", // a script of a site's modules that names the image itself
      .words = {.name = "singularity_wrapper",
                .values = rows::k_apptainer_values,

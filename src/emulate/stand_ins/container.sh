@@ -111,14 +111,14 @@ enter_environment() {
       esac
     done
   fi
-  for name in $(compgen -e); do
-    case $name in
-      SINGULARITYENV_?* | APPTAINERENV_?*)
-        settings+=("${name#*ENV_}=${!name}")
-        unset "$name"
-        ;;
-    esac
+  # What --env names goes before these.
+  local given=("${settings[@]}")
+  settings=()
+  for name in $(compgen -e SINGULARITYENV_) $(compgen -e APPTAINERENV_); do
+    settings+=("${name#*ENV_}=${!name}")
+    unset "$name"
   done
+  settings+=("${given[@]}")
   # shellcheck disable=SC2154 # from site.sh
   export PATH="$hpcml_image_path:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
   export SINGULARITY_CONTAINER=$image APPTAINER_CONTAINER=$image SINGULARITY_NAME=${image##*/} APPTAINER_NAME=${image##*/}
