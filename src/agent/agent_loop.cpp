@@ -17,6 +17,7 @@
 #include "launch/failure.hpp"
 #include "launch/meet.hpp"
 #include "launch/rendezvous.hpp"
+#include "launch/separate_worlds.hpp"
 #include "store/client.hpp"
 #include "util/file.hpp"
 
@@ -290,6 +291,9 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
 }
 
 void AgentLoop::end(const Order& order) {
+  if (order.code == 0 && x_store > 0 && x_attempt && x_activity.last() == Clock::time_point{} &&
+      launch::expects_connections(x_attempt->node, x_request.launch))
+    launch::report_separate_worlds(x_attempt->world.layout.world_size);
   // What was said at the stop is not said again.
   const bool said = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !said) tell_stop(order, launch::narrate);

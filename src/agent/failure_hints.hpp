@@ -16,6 +16,7 @@ struct KnownError {
   std::string_view and_text; ///< empty: nothing more is asked
   std::string_view hint;     ///< a clause; "{host}" in it is the rank's
   bool of_node = false;      ///< no program makes it: the node is bad
+  unsigned least = 1;        ///< lines in a log that make a failure
 };
 
 /// In the order in which they are looked for: the cause before what follows from it.

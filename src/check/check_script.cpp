@@ -235,6 +235,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
               "leave data out of it: a file beside it, which the commands read"}}};
   Subject subject;
   subject.text = text;
+  subject.read_file = target.read_file;
   subject.site = is_no_job(text) ? nullptr : target.site; // whose rules are for jobs
   const auto version = version_of(target);
   subject.version_known = version.has_value();

@@ -18,6 +18,8 @@ struct Target {
   std::optional<slurm::Version> version = {}; ///< unset: the site's; without a site all known ones, where a
                                               ///< refusal that only some have is a warning that names them
   const model::Site* site = nullptr;
+  /// The text of a file by its name in the script; unset: none is read.
+  ReadFile read_file = {};
 };
 
 /// What Slurm's controller takes at most by default, in bytes: max_script_size in slurm.conf(5). Of a larger

@@ -2,7 +2,9 @@
 // What rules look at: one batch script as sbatch and bash read it, and the site that it is meant for.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,6 +22,9 @@ using chain::Launch;
 using chain::Link;
 using chain::Role;
 
+/// The text of a file that a script names; nothing where it cannot be read.
+using ReadFile = std::function<std::optional<std::string>(const std::string& name)>;
+
 /// All parts speak of the same text; places are bytes of it. The job is the one that sbatch reads.
 struct Subject : slurm::JobReading {
   std::string_view text;
@@ -34,6 +39,7 @@ struct Subject : slurm::JobReading {
   std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
   std::vector<site::Verdicts> verdicts = {}; ///< what the site has against each of them
   std::vector<site::Landing> fits = {};      ///< where each of them lands; empty without a site
+  ReadFile read_file = {};                   ///< may be unset
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
   /// version is unknown.

@@ -65,6 +65,7 @@ public:
 private:
   void visit(const std::string& name, std::string text) {
     ++x_files;
+    x_target.read_file = [name](const std::string& file) { return read_named_file(name, file); };
     if (is_job_file(name)) {
       const auto job = check_job_file(name, x_options.site, x_target.version, x_context);
       x_invalid = x_invalid || !job.is_valid;

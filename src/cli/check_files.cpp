@@ -103,6 +103,17 @@ util::Result<std::string> read_script_file(const std::filesystem::path& path) {
   return util::read_file(path, check::k_largest_script + 1);
 }
 
+std::optional<std::string> read_named_file(const std::string& script, const std::string& name) {
+  constexpr std::size_t c_most = 64U << 10U;
+  if (script == "-" || name.empty()) return std::nullopt;
+  const auto path = std::filesystem::path(script).parent_path() / name;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > c_most)
+    return std::nullopt;
+  const auto text = util::read_file(path, c_most);
+  return text ? std::optional(*text) : std::nullopt;
+}
+
 bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const Context& context,
                  const std::function<void(const std::string& name, std::string text)>& visit) {
   Search search(context, visit);

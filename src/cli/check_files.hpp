@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,10 @@ bool is_job_script(const std::string& name, std::string_view head);
 /// The file's bytes; of one that is larger than Slurm takes as a script, or has no end, one byte more than
 /// that.
 util::Result<std::string> read_script_file(const std::filesystem::path& path);
+
+/// The text of a small file that a script names: relative to the script, where its job most likely starts.
+/// Nothing for the standard input's.
+std::optional<std::string> read_named_file(const std::string& script, const std::string& name);
 
 /// Hands every file to `visit`, in order, one at a time; of folders the job scripts and hpcml.json below
 /// them. "-" is standard input. `only_scripts`: of the named files, too, only job scripts. False where

@@ -11,6 +11,7 @@
 #include "launch/preflight_check.hpp"
 #include "launch/report.hpp"
 #include "launch/save_request.hpp"
+#include "launch/separate_worlds.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -184,6 +185,7 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
   if (model::is_on(request.asked.preflight))
     if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
   set_container_variables(setup, request);
+  leave_world_watch(setup, request);
   reset_save_signal(find_save_signal(here.env));
   Failure failure = exec_command(request.command, setup.env);
   failure.rank = setup.world.layout.rank;

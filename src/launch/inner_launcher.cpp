@@ -52,6 +52,13 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
           " writes all of it; where each node is to train by itself, give each a job (--array)"};
 }
 
+/// An agent in a world of several ranks, or with options for several, that starts one separate rank.
+bool is_alone_on_cpus(const chain::StartedLauncher& inner, const World& world) {
+  if (!inner.row->alone_without_gpus || !inner.has({Says::no_gpus}) || inner.has({Says::hosts})) return false;
+  const auto ranks = inner.value(Says::ranks), nodes = inner.value(Says::nodes);
+  return world.layout.world_size > 1 || ranks.value_or("1") != "1" || nodes.value_or("1") != "1";
+}
+
 /// A file in the user's home folder may name the nodes where a launcher reads one; a shell's text may do it,
 /// too.
 bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && !inner.row->reads_config; }
@@ -90,6 +97,10 @@ util::Status check_inner_launcher(const chain::StartedLauncher& inner, const Wor
   const std::string plain = "leave " + inner.written +
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
+  if (is_alone_on_cpus(inner, world))
+    return util::Error{inner.written + " --" + std::string(inner.row->option_for(Says::no_gpus)) +
+                           " starts one process on each node, which trains alone whatever its options are",
+                       plain};
   if (is_refused(inner) && is_alone_on_each_node(inner, world))
     return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
   if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};

@@ -6,6 +6,7 @@
 #include "launch/meet.hpp"
 #include "launch/report.hpp"
 #include "launch/save_request.hpp"
+#include "launch/separate_worlds.hpp"
 #include "launch/supervisor.hpp"
 #include "launch/task_place.hpp"
 #include "util/text.hpp"
@@ -118,10 +119,14 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
                : run_handing_on(save_signal, {layout.rank, layout.world_size, here.host}, become);
   Outcome outcome;
   {
-    const auto store = serve_started_ranks(node, request, here);
+    store::Activity connected;
+    const auto store = serve_started_ranks(node, request, here, &connected);
     Supervisor supervisor(request, here, node);
     if (store) supervisor.meet_at(store->pid);
     outcome = supervisor.run();
+    if (store && supervisor.have_all_ended_well() && connected.last() == store::Activity::Time{} &&
+        expects_connections(node, request))
+      report_separate_worlds(node->world.layout.world_size);
     if (store && store->part >= 0) outcome = supervisor.part_from_store(outcome, store->part);
   }
   for (auto& cache : caches) release_cache(cache);

@@ -290,22 +290,22 @@ bool is_to_meet(const World& world, const LaunchRequest& request) {
   return model::is_to_meet(request.asked, world.layout.world_size);
 }
 
-util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& here) {
+util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& context) {
   if (!is_to_meet(setup.world, request)) return util::Done{};
-  return Meeter(setup, request, here, meet_timeout(request)).meet();
+  return Meeter(setup, request, context, meet_timeout(request)).meet();
 }
 
-void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& here,
+void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& context,
                   const std::string& why) {
   if (!is_to_meet(world, request)) return;
   RankSetup setup;
   setup.world = world;
-  setup.env = here.env;
-  Meeter(setup, request, here, meet_timeout(request)).give_up(why);
+  setup.env = context.env;
+  Meeter(setup, request, context, meet_timeout(request)).give_up(why);
 }
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const Surroundings& here,
+                                     const LaunchRequest& request, const Surroundings& context,
                                      store::Activity* activity, bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
@@ -314,18 +314,19 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
     ports.erase(ports.begin());
   // Only where all ranks are told of it may it be anywhere.
   if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
-  auto order = order_of(world, here, ports);
+  auto order = order_of(world, context, ports);
   order.activity = activity;
   order.stays_for_others = stays_for_others;
   return start_store_child(order);
 }
 
 std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
-                                              const LaunchRequest& request, const Surroundings& here) {
+                                              const LaunchRequest& request, const Surroundings& context,
+                                              store::Activity* activity) {
   const World& world = node->world;
   node->env.unset(k_store_variable); // somebody else's
   if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return std::nullopt;
-  const auto store = serve_ranks(node, request, here, nullptr, world.layout.node_count() > 1);
+  const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
   if (!store) {
     narrate("hpcml launch: " + store.error().what);
     return std::nullopt;

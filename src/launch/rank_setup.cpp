@@ -9,6 +9,7 @@
 #include "launch/container_environment.hpp"
 #include "model/gpu_vendor.hpp"
 #include "model/tf32.hpp"
+#include "plan/environment.hpp"
 #include "util/dollar_words.hpp"
 #include "util/text.hpp"
 
@@ -227,10 +228,13 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   set_cpus_per_task(builder, setup, request);
   set_tf32(builder, setup, request);
   set_site_variables(builder, setup);
-  if (common.gpus.cpu_only)
+  if (common.gpus.cpu_only) {
     hide_gpus(builder, common.gpus.there, common.gpus.vendor);
-  else
+    const auto variable = plan::cpu_rank_variable();
+    builder.offer(variable.name, variable.value);
+  } else {
     set_visible_gpus(builder, setup);
+  }
   set_cache_variables(builder, setup);
   // srun reads them as requests: one that the program calls would bind its tasks to this step's CPUs.
   for (const auto* name : {"SLURM_CPU_BIND", "SLURM_MEM_BIND"}) builder.remove(name);

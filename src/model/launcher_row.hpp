@@ -54,8 +54,9 @@ struct AgentScript {
   std::array<std::string_view, 7> words = {}; ///< to the first empty one
   std::string_view plain = "";                ///< "the program is none of Python's"
   std::string_view module = "";               ///< "the program is a module"
-  std::string_view gpus = "";                 ///< several ranks, where no option says how they work together
-  std::string_view no_gpus = "";              ///< ranks without GPUs, likewise
+  std::string_view several =
+      ""; ///< several ranks, also without GPUs, where no option says how they work together
+  std::string_view no_gpus = "";              ///< one rank without GPUs, likewise
   std::array<std::string_view, 2> usual = {}; ///< said where neither these nor a configuration are given
   /// How options begin that say how ranks work together, or name a configuration.
   std::array<std::string_view, 6> configures = {};
@@ -71,11 +72,14 @@ struct LauncherRow {
   RanksBy ranks = RanksBy::nobody; ///< --launcher takes it unless nobody
   std::string_view modules = "";   ///< what `python -m` knows it by, between blanks
   std::span<const SayingOption> says = {};
-  bool of_python = false;                ///< an environment of Python has it beside its pip
-  bool alone_without_nodes = false;      ///< takes one node where it is told no number
-  bool one_without_ranks = true;         ///< starts one process where it is told no number; else one per GPU
-  bool counts_nodes = false;             ///< its nodes can count themselves, by a backend of their own
-  bool reads_config = false;             ///< a file in the person's home may tell it what its options do not
+  bool of_python = false;           ///< an environment of Python has it beside its pip
+  bool alone_without_nodes = false; ///< starts on one node if it gets no number
+  bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU
+  bool counts_nodes = false;        ///< its nodes can count themselves, by a separate backend
+  bool reads_config = false;        ///< a file in the person's home may tell it what its options do not
+  /// With the option for processes without GPUs it starts one on its node, which joins no other, whatever
+  /// number is requested.
+  bool alone_without_gpus = false;
   std::string_view config_variable = ""; ///< names that file
   std::string_view hosts_file = "";      ///< where it looks for the list of nodes if no option names one
   bool uses_ssh = false;                 ///< starts the other nodes over ssh

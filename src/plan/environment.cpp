@@ -135,6 +135,11 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site::Jo
   return env;
 }
 
+model::PlannedEnv cpu_rank_variable() {
+  return {"ACCELERATE_USE_CPU", "true", false, Scope::task,
+          by_rule("without it Accelerate starts a separate world for each rank on CPUs")};
+}
+
 bool binds_threads(const std::string& name, const std::string& value) {
   if (name == "OMP_PLACES") return true;
   const auto word = util::to_lower(value);
@@ -244,6 +249,7 @@ Told<Software> plan_environment(const Launched& given, Software software) {
                                                         wanted_workers(given.job),
                                                         layout.cpus_per_rank * layout.threads_per_core}))
     set_variable(env, std::move(variable), "the rank's cores");
+  if (layout.gpus_per_node == 0) env.push_back(cpu_rank_variable());
   const auto* image = told.value.image_rule;
   if (image)
     for (const auto& [name, value] : image->env)

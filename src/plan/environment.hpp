@@ -14,6 +14,8 @@ namespace hpcml::plan {
 /// its name.
 std::vector<model::PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,
                                                 model::GpuVendor gpu_vendor);
+/// What ranks without GPUs get: Accelerate joins a process group on CPUs only with this variable.
+model::PlannedEnv cpu_rank_variable();
 /// True for variables with which OpenMP binds threads to cores. libgomp binds the first one as soon as it is
 /// loaded, and everything that the program starts later (data loaders) is bound to the same core.
 bool binds_threads(const std::string& name, const std::string& value);

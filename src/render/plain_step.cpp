@@ -61,17 +61,22 @@ bool gives_option(const std::vector<std::string>& options, std::string_view begi
 ScriptWords agent_words(const model::Plan& plan, const AgentProgram& program) {
   const auto& script = plan.launcher.choice.row().script;
   const auto& options = plan.launcher.agent_options;
-  const bool configured = std::any_of(script.configures.begin(), script.configures.end(),
-                                      [&](auto begin) { return gives_option(options, begin); });
+  const auto configures = [&](auto begin) { return gives_option(options, begin); };
+  const bool configured = std::any_of(script.configures.begin(), script.configures.end(), configures);
+  // A configuration for several CPUs starts one process on each node: the option goes before it.
+  const bool on_cpus = plan.layout.gpus_per_node == 0 && plan.layout.world_size() > 1;
+  const bool decided = std::any_of(script.configures.begin(), script.configures.end(), [&](auto begin) {
+    return configures(begin) && !(on_cpus && begin.starts_with("--config"));
+  });
   ScriptWords words;
   const auto add = [&](std::string_view text) {
     if (!text.empty()) words.push_back(script_word(plan, text));
   };
   for (std::size_t i = 0; i < script.words.size(); ++i) {
-    if (i == script.of_node_at && !configured && plan.layout.gpus_per_node == 0)
+    if (i == script.of_node_at && !decided && plan.layout.world_size() > 1)
+      add(script.several);
+    else if (i == script.of_node_at && !decided && plan.layout.gpus_per_node == 0)
       add(script.no_gpus);
-    else if (i == script.of_node_at && !configured && plan.layout.world_size() > 1)
-      add(script.gpus);
     add(script.words[i]);
   }
   for (const auto usual : script.usual)

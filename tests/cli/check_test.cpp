@@ -318,3 +318,21 @@ TEST_CASE(
                           desk.hpcml({"rules", "--format", "markdown"}).out;
   CHECK(is_current);
 }
+
+TEST_CASE("check reads the accelerate configuration next to a script") {
+  Desk desk;
+  desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --time=5\n"
+                     "srun accelerate launch --config_file config.yaml acc.py\n");
+  const std::string machines =
+      "num_machines: 2\nnum_processes: 4\nmain_process_ip: node001\nmain_process_port: 29788\n";
+  const auto found = [&](const std::string& config) {
+    desk.put("config.yaml", config);
+    return holds(desk.hpcml({"check", "job.sh"}).out, "launch/cpu-worlds");
+  };
+  CHECK(found("distributed_type: MULTI_CPU\n" + machines));
+  CHECK(found("distributed_type: 'MULTI_CPU' # two nodes\n" + machines));
+  CHECK_FALSE(found("distributed_type: MULTI_GPU\n" + machines));
+  CHECK_FALSE(found("distributed_type: MULTI_CPU\nmpirun_config:\n  mpirun_hostfile: hosts\n" + machines));
+  std::filesystem::remove(desk / "config.yaml");
+  CHECK_FALSE(holds(desk.hpcml({"check", "job.sh"}).out, "launch/cpu-worlds"));
+}

@@ -145,3 +145,19 @@ TEST_CASE("a requirements file is one word with a slash, or one that ends with .
   for (const auto* packages : {"", "torch", "torch numpy", "torch reqs.txt", "--index-url=http://x", "-r/x"})
     CHECK_FALSE(plan::requirements_file(packages));
 }
+
+TEST_CASE("jobs without GPUs set ACCELERATE_USE_CPU") {
+  const auto value_of = [](const std::string& launcher, unsigned gpus) -> std::string {
+    auto job = job_for("generic");
+    job.gpus_per_node = test::flag(gpus, "--gpus-per-node");
+    if (!launcher.empty()) job.launcher = test::launcher(launcher);
+    const auto plan = test::planned(job, "generic");
+    const auto* variable = test::variable(plan, "ACCELERATE_USE_CPU");
+    return variable == nullptr ? "" : variable->value;
+  };
+  for (const auto* launcher : {"", "torchrun", "accelerate", "srun"}) {
+    INFO(launcher);
+    CHECK(value_of(launcher, 0) == "true");
+    CHECK(value_of(launcher, 1).empty());
+  }
+}

@@ -271,6 +271,28 @@ TEST_CASE("what cannot be written is said before anything is written") {
   CHECK(found[1].code == "usage/job-name");
 }
 
+TEST_CASE("accelerate starts several ranks without GPUs in one world") {
+  auto plan = test::make_plan_for("accelerate");
+  plan.layout.gpus_per_node = plan.layout.gpus_per_rank = 0;
+  const auto step_of = [](const model::Plan& made) {
+    const auto script = render::render_script(made);
+    CHECK(test::script_faults(script) == "");
+    return script.substr(script.find("accelerate"));
+  };
+  CHECK(holds(step_of(plan), "--multi_gpu"));
+  CHECK_FALSE(holds(step_of(plan), "--cpu"));
+  // A configuration for CPUs would start one process on each node.
+  plan.launcher.agent_options = {"--config_file=cpu.yaml"};
+  CHECK(holds(step_of(plan), "--multi_gpu"));
+  CHECK_FALSE(holds(step_of(plan), "--mixed_precision"));
+  plan.launcher.agent_options = {"--use_fsdp"};
+  CHECK_FALSE(holds(step_of(plan), "--multi_gpu"));
+  plan.launcher.agent_options.clear();
+  plan.layout.nodes = plan.layout.ranks_per_node = 1;
+  CHECK(holds(step_of(plan), "--cpu"));
+  CHECK_FALSE(holds(step_of(plan), "--multi_gpu"));
+}
+
 TEST_CASE("a template that names something unknown is an error") {
   CHECK_THROWS_WITH(render::render_template("find_hpcml", {}), Catch::Contains("nothing is called 'path'"));
   CHECK_THROWS_WITH(render::render_template("no_such_template", {}), Catch::Contains("no template"));

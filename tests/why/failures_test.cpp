@@ -70,3 +70,23 @@ TEST_CASE("hpcml's own report is pointed at first, its warnings are no failure")
   CHECK(found[0].line == 2);
   CHECK_THAT(found[1].hint, Contains("which python"));
 }
+
+TEST_CASE("several worlds of one rank are a failure") {
+  const std::string lightning = "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/1\n";
+  const auto found = failures_in(lightning + "epoch 1\n" + lightning);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].count == 2);
+  CHECK_THAT(found[0].hint, Contains("each process trained its own model"));
+  CHECK(failures_in(lightning).empty()); // a job of one process
+  CHECK(failures_in("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n"
+                    "Initializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2\n")
+            .empty());
+  const std::string accelerate = "Distributed environment: DistributedType.NO\nNum processes: 1\n";
+  CHECK(failures_in(accelerate + accelerate).size() == 1);
+  CHECK(failures_in(accelerate).empty());
+  CHECK(
+      failures_in(
+          "hpcml: warning: no program of the 4 ranks connected to the rendezvous store: each ran as a world "
+          "of 1\n")
+          .size() == 1);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "launch/separate_worlds.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/failure.hpp"
+#include "launch/guard.hpp"
+#include "launch/meet.hpp"
+#include "launch/meet_decision.hpp"
+#include "launch/rendezvous.hpp"
+#include "launch/store_child.hpp"
+#include "store/client.hpp"
+#include "store/own_words.hpp"
+#include "store/watch.hpp"
+#include "util/file.hpp"
+#include "util/process.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_first_look{1000};
+constexpr milliseconds k_longest_wait{30000};
+constexpr std::chrono::seconds k_answer_timeout{2};
+
+/// Whether a program is or was connected to the store; nothing where it does not answer.
+std::optional<bool> has_programs(const std::string& address, std::uint16_t port) {
+  store::Client client(address, port);
+  client.put_compare_set(store::k_show_key, store::k_not_ours, "");
+  const auto answer = client.wait_for_value(std::chrono::steady_clock::now() + k_answer_timeout);
+  const auto report = answer ? store::unpack_report(*answer) : std::nullopt;
+  if (!report) return std::nullopt;
+  // A program that has left may have told no rank, but not without setting a key.
+  return report->here + report->gone + report->keys > 0;
+}
+
+/// Waits until the process has ended, at most until the limit; true once it has.
+bool has_ended(pid_t pid, int descriptor, milliseconds limit) {
+  if (descriptor >= 0) {
+    pollfd wait{descriptor, POLLIN, 0};
+    return ::poll(&wait, 1, static_cast<int>(limit.count())) == 1;
+  }
+  ::usleep(static_cast<useconds_t>(limit.count()) * 1000); // a kernel before 5.3
+  return ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/// Whether a process that has ended, and is still to be waited for, ended badly.
+bool is_known_to_have_failed(pid_t pid) {
+  const auto stat = util::read_file("/proc/" + std::to_string(pid) + "/stat");
+  if (!stat || stat->rfind(')') == std::string::npos) return false;
+  const auto fields = util::split(std::string(util::trim(stat->substr(stat->rfind(')') + 1))), ' ');
+  constexpr std::size_t k_exit_code = 49;
+  return fields.size() > k_exit_code && fields[0] == "Z" && fields[k_exit_code] != "0";
+}
+
+[[noreturn]] void watch_world(pid_t program, const std::string& address, std::uint16_t port,
+                              unsigned world_size) {
+  ignore_signals();
+  const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, program, 0));
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO}) ::close(fd);
+  if (descriptor > STDERR_FILENO + 1)
+    util::close_descriptors(STDERR_FILENO + 1, static_cast<unsigned>(descriptor) - 1);
+  util::close_descriptors(static_cast<unsigned>(std::max(descriptor, STDERR_FILENO)) + 1);
+  if (::chdir("/") != 0) ::_exit(1);
+  for (auto wait = k_first_look;; wait = std::min(wait * 2, k_longest_wait)) {
+    const bool ended = has_ended(program, descriptor, wait);
+    const bool failed = ended && is_known_to_have_failed(program);
+    const auto connected = has_programs(address, port);
+    if (failed || !connected || *connected) ::_exit(0);
+    if (!ended) continue;
+    report_separate_worlds(world_size);
+    ::_exit(0);
+  }
+}
+
+/// Not an agent's processes, which connect to the agent's store, and not JAX's, which have a coordinator.
+bool may_connect(const NodeSetup& node, const LaunchRequest& request) {
+  return is_to_meet(node.world, request) && !node.agent && !model::is_on(request.asked.coordinator);
+}
+
+} // namespace
+
+bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {
+  return may_connect(*node, request) &&
+         choose_words(make_rank_setup(request, node, node->world.layout.local_rank), request).own;
+}
+
+void report_separate_worlds(unsigned world_size) {
+  narrate("hpcml: warning: no program of the " + std::to_string(world_size) +
+          " ranks connected to the rendezvous store: each ran as a world of 1");
+  narrate("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
+          "ACCELERATE_USE_CPU=true");
+}
+
+void leave_world_watch(const RankSetup& setup, const LaunchRequest& request) {
+  const auto& layout = setup.world.layout;
+  const bool supervised = setup.env.get(k_launch_variable).has_value(); // its parent reports it
+  if (layout.rank != 0 || supervised || !setup.store_serves || !may_connect(*setup.node, request)) return;
+  const auto place = store::parse_place(setup.env.get_or(k_store_variable, ""));
+  const auto addresses = place ? addresses_of(place->first) : std::vector<std::string>{};
+  if (addresses.empty()) return;
+  const pid_t program = ::getpid(), child = ::fork();
+  if (child == 0) {
+    ::setsid();
+    if (::fork() != 0) ::_exit(0);
+    watch_world(program, addresses.front(), place->second, layout.world_size);
+  }
+  if (child > 0)
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+} // namespace hpcml::launch

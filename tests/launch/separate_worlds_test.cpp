@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Ranks whose programs never connect to each other are reported once, and those that do are not.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "launch/inner_launcher.hpp"
+#include "launch/process_helper.hpp"
+#include "util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+std::size_t warnings_in(const std::string& text) {
+  std::size_t found = 0;
+  for (const auto& line : util::split(text, '\n'))
+    found += line.find("each ran as a world of 1") != std::string::npos ? 1 : 0;
+  return found;
+}
+
+/// Greets the store and adds to a key, as torch's clients do when they join a process group.
+constexpr const char* k_connect = R"(
+import os, socket, struct, time
+place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+with socket.create_connection(place) as store:
+    store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BQ5sq", 4, 5, b"init/", 1))
+    store.recv(8)
+)";
+
+util::EnvSnapshot meeting(util::EnvSnapshot env) {
+  env.set("HPCML_MEET_TIMEOUT", "60");
+  return env;
+}
+
+std::vector<std::string> words(const std::vector<std::string>& flags, const std::string& program) {
+  std::vector<std::string> all = {"launch", "--store", "own"};
+  all.insert(all.end(), flags.begin(), flags.end());
+  all.insert(all.end(), {"--", "python3", "-c", program});
+  return all;
+}
+
+/// Two tasks of a step on this machine; what both printed on standard error.
+std::string run_tasks(const std::string& program, const std::string& job) {
+  std::vector<std::unique_ptr<Running>> tasks;
+  for (unsigned rank = 0; rank < 2; ++rank) {
+    auto env = meeting(step_environment(rank, 2));
+    env.set("SLURM_JOB_ID", job);
+    env.set("SLURM_STEP_NODELIST", "localhost");
+    tasks.push_back(std::make_unique<Running>(words({}, program), env, true));
+  }
+  std::string text;
+  for (const auto& task : tasks) {
+    for (std::string line; !(line = task->read_line()).empty();) text += line + "\n";
+    CHECK(task->wait() == 0);
+  }
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("supervised ranks that never connect are reported once") {
+  const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
+  auto flags = mode;
+  flags.insert(flags.end(), {"--nproc-per-node", "3"});
+  const auto apart = run_hpcml(words(flags, "pass"), meeting(bare_environment()));
+  INFO(apart.err);
+  CHECK(apart.exit_code == 0);
+  CHECK(warnings_in(apart.err) == 1);
+  CHECK_THAT(apart.err, Contains("no program of the 3 ranks connected") && Contains("--meet-timeout 0"));
+  const auto together = run_hpcml(words(flags, k_connect), meeting(bare_environment()));
+  INFO(together.err);
+  CHECK(together.exit_code == 0);
+  CHECK(warnings_in(together.err) == 0);
+}
+
+TEST_CASE("single ranks, failed ranks and missing rendezvous are not reported") {
+  const auto env = meeting(bare_environment());
+  CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "1"}, "pass"), env).err) == 0);
+  CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2"}, "raise SystemExit(3)"), env).err) == 0);
+  CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2", "--meet-timeout", "0"}, "pass"), env).err) ==
+        0);
+  CHECK(warnings_in(
+            run_hpcml({"launch", "--store", "env", "--nproc-per-node", "2", "--", "true"}, env).err) == 0);
+}
+
+TEST_CASE("tasks that never connect are reported once") {
+  const auto apart = run_tasks("import time; time.sleep(0.3)", "88001");
+  INFO(apart);
+  CHECK(warnings_in(apart) == 1);
+  const auto together = run_tasks(std::string(k_connect) + "time.sleep(1.5)", "88002");
+  INFO(together);
+  CHECK(warnings_in(together) == 0);
+}
+
+TEST_CASE("launch rejects accelerate on CPUs with several ranks") {
+  const auto output = run_hpcml({"launch", "--", "accelerate", "launch", "--cpu", "train.py"}, [] {
+    auto env = step_environment(0, 2);
+    env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+    env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+    return env;
+  }());
+  CHECK(output.exit_code == 125);
+  CHECK_THAT(output.err, Contains("accelerate launch --cpu starts one process on each node"));
+}
+
+TEST_CASE("ranks without GPUs get the variable that Accelerate needs") {
+  const auto dry =
+      run_hpcml({"launch", "--dry-run", "--gpus-per-task", "0", "--", "true"}, step_environment(0, 2));
+  CHECK_THAT(dry.out, Contains("ACCELERATE_USE_CPU=true"));
+  auto env = step_environment(0, 2);
+  env.set("ACCELERATE_USE_CPU", "false");
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--gpus-per-task", "0", "--", "true"}, env).out,
+             !Contains("ACCELERATE_USE_CPU=true"));
+}
