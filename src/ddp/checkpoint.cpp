@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "hpcml/ddp/checkpoint.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <sstream>
 #include <stdexcept>
 
@@ -128,6 +130,32 @@ void unpack_state(ProcessGroup& group, const std::string& bytes, TrainingState& 
     generators[i].set_state(read_tensor(root, state_key(i, group.rank())).cpu());
 }
 
+/// Rank 0's choice becomes that of all, without the bytes.
+UsableCheckpoint share_choice(ProcessGroup& group, const UsableCheckpoint& own) {
+  std::string text = std::to_string(own.step) + "\n" + (own.damaged ? "damaged" : "") + "\n";
+  for (auto reason : own.skipped) {
+    std::replace(reason.begin(), reason.end(), '\n', ' '); // a path may have one
+    text += reason + "\n";
+  }
+  std::istringstream lines(share_text(group, text));
+  UsableCheckpoint choice;
+  std::string line;
+  std::getline(lines, line);
+  choice.step = std::stoll(line);
+  std::getline(lines, line);
+  choice.damaged = !line.empty();
+  while (std::getline(lines, line)) choice.skipped.push_back(line);
+  return choice;
+}
+
+/// A line of the job's log for each checkpoint that is not used.
+void report_skipped(const std::filesystem::path& folder, const UsableCheckpoint& choice) {
+  const auto end = choice.step < 0 ? "starting without a checkpoint"
+                                   : "resuming from " + checkpoint_path(folder, choice.step).string();
+  for (const auto& reason : choice.skipped)
+    std::fprintf(stderr, "hpcml: warning: cannot use checkpoint %s; %s\n", reason.c_str(), end.c_str());
+}
+
 } // namespace
 
 void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, std::int64_t step,
@@ -149,13 +177,19 @@ void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, s
 }
 
 Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, TrainingState& state) {
-  const auto newest =
-      share_text(group, group.rank() == 0 ? std::to_string(find_latest_checkpoint(folder)) : "");
+  UsableCheckpoint found;
+  if (group.rank() == 0) found = find_usable_checkpoint(folder, k_file);
+  auto choice = share_choice(group, found);
+  if (choice.step < 0 && choice.damaged)
+    throw std::runtime_error("no checkpoint in " + folder.string() + " can be used: " +
+                             choice.skipped.front() + "; remove it to start without a checkpoint");
+  if (group.rank() == 0) report_skipped(folder, choice);
   Resumed resumed;
-  const std::int64_t step = std::stoll(newest);
-  if (step < 0) return resumed;
+  resumed.skipped = choice.skipped;
+  if (choice.step < 0) return resumed;
   try {
-    unpack_state(group, read_checkpoint_file(folder, step, k_file), state, resumed);
+    if (group.rank() > 0) found.bytes = read_checkpoint_file(folder, choice.step, k_file);
+    unpack_state(group, found.bytes, state, resumed);
   } catch (const std::exception& error) {
     const std::string what = error.what();
     group.fail("load_checkpoint",

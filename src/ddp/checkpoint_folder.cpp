@@ -2,19 +2,17 @@
 #include "ddp/checkpoint_folder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <unistd.h>
 #include <vector>
 
 #include "ddp/posix_files.hpp"
+#include "hpcml/crc32.hpp"
 
 namespace hpcml::ddp {
 
@@ -59,56 +57,126 @@ void write_whole(const fs::path& path, const std::string& bytes) {
   if (error != 0) fail("write", path, error);
 }
 
-std::string read_whole(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad() || !file.is_open()) throw std::runtime_error("cannot read " + path.string());
-  return bytes;
-}
-
+/// What `complete` lists of a file.
 struct Entry {
   std::int64_t bytes = 0;
-  std::uint32_t crc = 0;
+  std::string crc; ///< lower-case hexadecimal digits, without leading zeros
 };
 
-/// What `complete` lists; empty where it is not there or not of this kind.
-std::map<std::string, Entry> read_list(const fs::path& checkpoint) {
-  std::ifstream file(checkpoint / k_complete);
-  std::string line;
-  std::map<std::string, Entry> list;
-  if (!std::getline(file, line) || line != k_head) return {};
-  while (std::getline(file, line)) {
-    std::istringstream words(line);
-    Entry entry;
-    std::string name;
-    if (!(words >> entry.bytes >> std::hex >> entry.crc) || !std::getline(words >> std::ws, name)) return {};
-    list[name] = entry;
-  }
-  return list;
+struct List {
+  std::map<std::string, Entry> entries;
+  std::string problem;     ///< why it cannot be used; empty: it can
+  bool unfinished = false; ///< there is no such file
+};
+
+std::string hex(std::uint32_t value) {
+  std::ostringstream text;
+  text << std::hex << value;
+  return text.str();
 }
 
-bool is_whole(const fs::path& checkpoint) {
+/// The text up to the next space, which is removed from it.
+std::string take_field(std::string& line) {
+  const auto end = line.find(' ');
+  if (end == std::string::npos) return {};
+  const auto field = line.substr(0, end);
+  line.erase(0, end + 1);
+  return field;
+}
+
+bool consists_of(const std::string& text, const char* characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string::npos;
+}
+
+/// Whether a listed name is inside the checkpoint.
+bool is_inside(const std::string& name) {
+  if (name.empty() || name.front() == '/' || name.find('\0') != std::string::npos) return false;
+  return ("/" + name + "/").find("/../") == std::string::npos;
+}
+
+/// Reads "SIZE CRC32 NAME"; returns why it is not of this form.
+std::string read_entry(std::string line, List& list) {
+  const auto size = take_field(line), crc = take_field(line);
+  if (!consists_of(size, "0123456789") || size.size() > 18 || !consists_of(crc, "0123456789abcdef") ||
+      crc.size() > 8)
+    return "expected 'SIZE CRC32 NAME'";
+  if (!is_inside(line)) return "a listed name is outside the checkpoint";
+  const Entry entry{std::stoll(size), hex(static_cast<std::uint32_t>(std::stoul(crc, nullptr, 16)))};
+  return list.entries.emplace(line, entry).second ? "" : "a name is listed twice";
+}
+
+List read_list(const fs::path& checkpoint) {
+  constexpr std::int64_t most = 64 << 20;
+  List list;
+  const auto path = (checkpoint / k_complete).string();
+  const auto failed = [&](const std::string& why) {
+    list.problem = path + ": " + why;
+    return list;
+  };
+  RegularFile file(path);
+  if (!file.problem().empty()) {
+    list.unfinished = file.is_missing();
+    return failed(file.problem());
+  }
+  if (file.size() > most) return failed("larger than 64 MiB");
+  std::istringstream lines(file.read(static_cast<std::size_t>(file.size())));
+  std::string line;
+  if (!std::getline(lines, line) || line != k_head)
+    return failed("the first line is not '" + std::string(k_head) + "'");
+  for (int number = 2; std::getline(lines, line); ++number) {
+    if (lines.eof()) return failed("the last line does not end with a newline");
+    if (const auto why = read_entry(line, list); !why.empty())
+      return failed("line " + std::to_string(number) + ": " + why);
+  }
+  return list.entries.empty() ? failed("lists no file") : list;
+}
+
+/// Reads a listed file; returns why it is not as listed. With `checksum`, its bytes go to `visit` in pieces.
+template <class Visit>
+std::string read_listed(const fs::path& path, const Entry& entry, bool checksum, const Visit& visit) {
+  constexpr std::size_t piece_bytes = 1 << 20;
+  const auto failed = [&](const std::string& why) { return path.string() + ": " + why; };
+  RegularFile file(path.string());
+  if (!file.problem().empty()) return failed(file.problem());
+  if (file.size() != entry.bytes)
+    return failed("has " + std::to_string(file.size()) + " bytes, expected " + std::to_string(entry.bytes));
+  if (!checksum) return {};
+  Crc32 crc;
+  std::int64_t count = 0;
+  for (auto piece = file.read(piece_bytes); !piece.empty(); piece = file.read(piece_bytes)) {
+    crc.add(piece);
+    count += static_cast<std::int64_t>(piece.size());
+    visit(piece);
+  }
+  if (!file.problem().empty()) return failed(file.problem());
+  if (count != entry.bytes || hex(crc.value()) != entry.crc)
+    return failed("CRC-32 is " + hex(crc.value()) + ", expected " + entry.crc);
+  return {};
+}
+
+/// Reads all files of a checkpoint with their checksums, and keeps the bytes of one.
+CheckpointProblem read_one(const fs::path& checkpoint, const std::string& name, std::string& bytes) {
   const auto list = read_list(checkpoint);
-  return !list.empty() && std::all_of(list.begin(), list.end(), [&](const auto& item) {
-    return size_of_file((checkpoint / item.first).string()) == item.second.bytes;
-  });
+  if (!list.problem.empty()) return {list.problem, list.unfinished};
+  if (list.entries.count(name) == 0)
+    return {(checkpoint / k_complete).string() + ": does not list " + name, false};
+  bytes.clear();
+  for (const auto& item : list.entries) {
+    const bool is_wanted = item.first == name;
+    const auto problem =
+        read_listed(checkpoint / item.first, item.second, true, [&](const std::string& piece) {
+          if (is_wanted) bytes += piece;
+        });
+    if (!problem.empty()) return {problem, false};
+  }
+  return {};
 }
 
 /// The number of "step-12"; -1: another name.
 std::int64_t step_of(const std::string& name) {
   const std::string digits = name.rfind(k_prefix, 0) == 0 ? name.substr(std::strlen(k_prefix)) : "";
-  if (digits.empty() || digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos)
-    return -1;
-  return std::stoll(digits);
-}
-
-/// Ascending.
-std::vector<std::int64_t> whole_steps(const fs::path& folder) {
-  std::vector<std::int64_t> steps;
-  for (const auto& name : names_in(folder.string()))
-    if (const auto step = step_of(name); step >= 0 && is_whole(folder / name)) steps.push_back(step);
-  std::sort(steps.begin(), steps.end());
-  return steps;
+  if (!consists_of(digits, "0123456789") || digits.size() > 18) return -1;
+  return digits.size() > 1 && digits.front() == '0' ? -1 : std::stoll(digits);
 }
 
 fs::path part_path(const fs::path& folder, std::int64_t step) {
@@ -116,12 +184,13 @@ fs::path part_path(const fs::path& folder, std::int64_t step) {
 }
 
 void remove_old(const fs::path& folder, std::int64_t newest) {
-  auto steps = whole_steps(folder);
-  // Of a run that began anew, higher numbers are of the run before: they stay until theirs are reached.
-  steps.erase(std::remove_if(steps.begin(), steps.end(), [&](auto step) { return step > newest; }),
-              steps.end());
-  for (std::size_t i = 0; i + k_kept_checkpoints < steps.size(); ++i)
-    remove_tree(checkpoint_path(folder, steps[i]).string());
+  std::size_t kept = 0;
+  for (const auto step : checkpoint_steps(folder)) {
+    // After a restart from the beginning, higher numbers belong to the run before: they stay until replaced.
+    const auto path = checkpoint_path(folder, step);
+    if (step > newest || find_checkpoint_problem(path, CheckpointCheck::sizes)) continue;
+    if (++kept > k_kept_checkpoints) remove_tree(path.string());
+  }
   const std::string head = std::string(".") + k_prefix, tail = k_part;
   for (const auto& name : names_in(folder.string()))
     if (name.rfind(head, 0) == 0 && name.size() > tail.size() &&
@@ -131,19 +200,23 @@ void remove_old(const fs::path& folder, std::int64_t newest) {
 
 } // namespace
 
-std::uint32_t crc32(const std::string& bytes) {
-  static const auto table = [] {
-    std::array<std::uint32_t, 256> entries{};
-    for (std::uint32_t i = 0; i < 256; ++i) {
-      std::uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) != 0 ? 0xEDB88320U : 0);
-      entries[i] = value;
-    }
-    return entries;
-  }();
-  std::uint32_t crc = 0xFFFFFFFFU;
-  for (const char c : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<unsigned char>(c)) & 0xFF];
-  return crc ^ 0xFFFFFFFFU;
+std::vector<std::int64_t> checkpoint_steps(const fs::path& folder) {
+  std::vector<std::int64_t> steps;
+  for (const auto& name : names_in(folder.string()))
+    if (const auto step = step_of(name); step >= 0) steps.push_back(step);
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+CheckpointProblem find_checkpoint_problem(const fs::path& checkpoint, CheckpointCheck check) {
+  const auto list = read_list(checkpoint);
+  if (!list.problem.empty()) return {list.problem, list.unfinished};
+  for (const auto& [name, entry] : list.entries) {
+    const bool checksums = check == CheckpointCheck::checksums;
+    const auto problem = read_listed(checkpoint / name, entry, checksums, [](const std::string&) {});
+    if (!problem.empty()) return {problem, false};
+  }
+  return {};
 }
 
 fs::path checkpoint_path(const fs::path& folder, std::int64_t step) {
@@ -161,7 +234,9 @@ void write_checkpoint(const fs::path& folder, std::int64_t step,
     list << k_head << "\n";
     for (const auto& [name, bytes] : files) {
       write_whole(part / name, bytes);
-      list << std::dec << bytes.size() << " " << std::hex << crc32(bytes) << " " << name << "\n";
+      Crc32 crc;
+      crc.add(bytes);
+      list << bytes.size() << " " << hex(crc.value()) << " " << name << "\n";
     }
     write_whole(part / k_complete, list.str());
     sync_path(part, O_RDONLY | O_DIRECTORY);
@@ -176,22 +251,31 @@ void write_checkpoint(const fs::path& folder, std::int64_t step,
 }
 
 std::string read_checkpoint_file(const fs::path& folder, std::int64_t step, const std::string& name) {
-  const auto checkpoint = checkpoint_path(folder, step);
-  const auto list = read_list(checkpoint);
-  const auto entry = list.find(name);
-  if (entry == list.end())
-    throw std::runtime_error(checkpoint.string() + " is not there, or its file `complete` does not list " +
-                             name);
-  auto bytes = read_whole(checkpoint / name);
-  if (static_cast<std::int64_t>(bytes.size()) != entry->second.bytes || crc32(bytes) != entry->second.crc)
-    throw std::runtime_error((checkpoint / name).string() +
-                             " is not what was written: its size or checksum is another");
+  std::string bytes;
+  if (const auto problem = read_one(checkpoint_path(folder, step), name, bytes))
+    throw std::runtime_error(problem.text);
   return bytes;
 }
 
+UsableCheckpoint find_usable_checkpoint(const fs::path& folder, const std::string& name) {
+  UsableCheckpoint found;
+  for (const auto step : checkpoint_steps(folder)) {
+    const auto problem = read_one(checkpoint_path(folder, step), name, found.bytes);
+    if (!problem) {
+      found.step = step;
+      return found;
+    }
+    found.skipped.push_back(problem.text);
+    found.damaged = found.damaged || !problem.unfinished;
+  }
+  found.bytes.clear();
+  return found;
+}
+
 std::int64_t find_latest_checkpoint(const fs::path& folder) {
-  const auto steps = whole_steps(folder);
-  return steps.empty() ? -1 : steps.back();
+  for (const auto step : checkpoint_steps(folder))
+    if (!find_checkpoint_problem(checkpoint_path(folder, step), CheckpointCheck::sizes)) return step;
+  return -1;
 }
 
 } // namespace hpcml::ddp

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "hpcml/ddp/latest_checkpoint.hpp"
 
@@ -18,10 +19,18 @@ inline constexpr std::size_t k_kept_checkpoints = 2;
 /// left half.
 void write_checkpoint(const std::filesystem::path& folder, std::int64_t step,
                       const std::map<std::string, std::string>& files);
-/// The bytes of a file of a checkpoint; throws where it is not what `complete` says.
+/// Returns the bytes of a file of a checkpoint; throws std::runtime_error if they are not what `complete`
+/// lists.
 std::string read_checkpoint_file(const std::filesystem::path& folder, std::int64_t step,
                                  const std::string& name);
-/// As zlib's.
-std::uint32_t crc32(const std::string& bytes);
+
+/// A file of the newest checkpoint whose file is intact.
+struct UsableCheckpoint {
+  std::int64_t step = -1;           ///< -1: no checkpoint can be used
+  std::string bytes;                ///< of the file
+  std::vector<std::string> skipped; ///< newer checkpoints, newest first: "FILE: why it cannot be used"
+  bool damaged = false;             ///< one of them was complete once
+};
+UsableCheckpoint find_usable_checkpoint(const std::filesystem::path& folder, const std::string& name);
 
 } // namespace hpcml::ddp

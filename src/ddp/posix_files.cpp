@@ -3,9 +3,12 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace hpcml::ddp {
 
@@ -46,9 +49,36 @@ int make_folders(const std::string& path) {
   }
 }
 
-std::int64_t size_of_file(const std::string& path) {
+RegularFile::RegularFile(const std::string& path) {
   struct stat found {};
-  return ::stat(path.c_str(), &found) == 0 ? static_cast<std::int64_t>(found.st_size) : -1;
+  x_fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (x_fd < 0 || ::fstat(x_fd, &found) != 0) {
+    x_is_missing = errno == ENOENT || errno == ENOTDIR;
+    x_problem = std::strerror(errno);
+  } else if (!S_ISREG(found.st_mode)) {
+    x_problem = "not a regular file";
+  } else {
+    x_size = static_cast<std::int64_t>(found.st_size);
+  }
+}
+
+RegularFile::~RegularFile() {
+  if (x_fd >= 0) ::close(x_fd);
+}
+
+std::string RegularFile::read(std::size_t most) {
+  std::string bytes(most, '\0');
+  std::size_t done = 0;
+  while (done < most && x_problem.empty()) {
+    const auto count = ::read(x_fd, bytes.data() + done, most - done);
+    if (count == 0) break;
+    if (count > 0)
+      done += static_cast<std::size_t>(count);
+    else if (errno != EINTR)
+      x_problem = std::strerror(errno);
+  }
+  bytes.resize(x_problem.empty() ? done : 0);
+  return bytes;
 }
 
 } // namespace hpcml::ddp

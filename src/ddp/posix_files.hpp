@@ -16,7 +16,28 @@ std::vector<std::string> names_in(const std::string& folder);
 void remove_tree(const std::string& path);
 /// Makes a folder and those above it. 0 if it is there then, else an errno.
 int make_folders(const std::string& path);
-/// In bytes; -1 if there is no such file.
-std::int64_t size_of_file(const std::string& path);
+/// A regular file, open for reading until this object is destroyed.
+class RegularFile {
+public:
+  /// Never waits: a FIFO or a device is not opened for reading.
+  explicit RegularFile(const std::string& path);
+  ~RegularFile();
+  RegularFile(const RegularFile&) = delete;
+  RegularFile& operator=(const RegularFile&) = delete;
+
+  /// Why the file cannot be read; empty: it can.
+  const std::string& problem() const { return x_problem; }
+  /// True if there is no file of that name.
+  bool is_missing() const { return x_is_missing; }
+  std::int64_t size() const { return x_size; } ///< in bytes
+  /// Returns up to `most` bytes from the current position; empty at the end, or after an error.
+  std::string read(std::size_t most);
+
+private:
+  int x_fd = -1;
+  std::int64_t x_size = 0;
+  bool x_is_missing = false;
+  std::string x_problem;
+};
 
 } // namespace hpcml::ddp

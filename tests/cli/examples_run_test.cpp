@@ -57,7 +57,7 @@ constexpr Place k_places[] = {
      "ends with 0 where GPUs are seen: tests/doctor"},
     {"hpcml bad-nodes", Place::elsewhere, "a job that runs: tests/emulate"},
     {"hpcml checkpoint latest", Place::elsewhere,
-     "a checkpoint that a training has written: streams_test.cpp"},
+     "a checkpoint that a training has written: checkpoint_test.cpp"},
     {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/discover"},
 };
 

@@ -152,23 +152,6 @@ TEST_CASE("a result that is to go to the file - goes to standard output") {
   CHECK(desk.files() == 0);
 }
 
-TEST_CASE("the newest whole checkpoint of a folder is printed, and what is half is passed over") {
-  const Desk desk;
-  const auto latest = [&](const std::string& folder) {
-    return shell(desk, "\"$H\" checkpoint latest " + folder);
-  };
-  CHECK(latest("nowhere").exit_code == 5);
-  shell(desk, "mkdir -p c/step-9 c/step-10 c/.step-11.part; printf 'hpcml-checkpoint 1\\n2 0 a\\n' | tee "
-              "c/step-9/complete > c/step-10/complete; printf x > c/step-10/a");
-  CHECK(latest("c").exit_code == 1);
-  CHECK(holds(latest("c").err, "no whole checkpoint is in c"));
-  shell(desk, "printf xx > c/step-9/a");
-  CHECK(latest("c").out == "c/step-9\n");
-  shell(desk, "printf xx > c/step-10/a");
-  CHECK(latest("c").out == "c/step-10\n");
-  CHECK(latest("c").exit_code == 0);
-}
-
 TEST_CASE("files that a person names are made as the umask says, and a dumb terminal gets no colours") {
   const Desk desk;
   const auto modes =

@@ -10,6 +10,7 @@
 //   ddp_rank late
 //   ddp_rank exchange [--ring] [--pipeline] [--how die|hang|leave|itself|short|tags] [--bad RANK]
 //                     [--timeout SECONDS]
+//   ddp_rank fallback --folder FOLDER
 //   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
 #include <chrono>
@@ -247,6 +248,7 @@ int main(int argc, char** argv) {
     if (what == "overlap") return run_overlap(wish);
     if (what == "late") return run_late();
     if (what == "exchange") return run_exchange(wish);
+    if (what == "fallback") return run_fallback(wish);
     if (what == "trouble") return run_trouble(wish);
   } catch (const ddp::Error& error) {
     std::string culprits;

@@ -31,5 +31,6 @@ int run_sampler(const Wish& wish);
 int run_overlap(const Wish& wish);
 int run_late();
 int run_exchange(const Wish& wish);
+int run_fallback(const Wish& wish);
 
 } // namespace ddp_test

@@ -71,3 +71,25 @@ TEST_CASE("a training that is killed goes on from its newest whole checkpoint, t
     }
   }
 }
+
+TEST_CASE("ranks fall back to the older of two checkpoints") {
+  const test::TempFolder folder;
+  const auto run = run_all_ranks(k_ranks, {ddp_rank(), "fallback"}, {"--folder", folder.path().string()});
+  for (int rank = 0; rank < k_ranks; ++rank) {
+    const auto& end = run.ranks.at(rank);
+    INFO("rank " << rank << ": " << end.out << end.err.substr(0, 2000));
+    REQUIRE(end.exit_code == 0);
+    const auto result = nlohmann::json::parse(end.out);
+    CHECK(result.at("wrong") == 0);
+    CHECK(result.at("loads").get<int>() > 400);
+    CHECK_THAT(result.at("refusal").get<std::string>(),
+               Contains("no checkpoint in " + folder.path().string() + " can be used: ") &&
+                   Contains("step-2/complete: the first line is not"));
+    // Rank 0 alone reports, in one line for each.
+    std::size_t lines = 0;
+    for (auto at = end.err.find("hpcml: warning: cannot use checkpoint " + (folder / "step-2").string());
+         at != std::string::npos; at = end.err.find("hpcml: warning: ", at + 1))
+      ++lines;
+    CHECK(lines == (rank == 0 ? result.at("loads").get<std::size_t>() : 0));
+  }
+}

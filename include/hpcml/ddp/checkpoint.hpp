@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints that are whole or not there, and a training that goes on as if it had never stopped.
+// Checkpoints that are complete or not there, and a training that resumes as if it had never stopped.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <torch/nn/module.h>
 #include <torch/optim/optimizer.h>
@@ -27,23 +28,26 @@ struct TrainingState {
 
 /// What was loaded.
 struct Resumed {
-  std::int64_t step = -1; ///< that was saved last; -1: there was nothing
-  int world_size = 0;     ///< that saved it; where it is another, random states stay as they are
+  std::int64_t step = -1;                ///< that was saved last; -1: there was nothing
+  int world_size = 0;                    ///< that saved it; if it differs, random states stay unchanged
+  std::vector<std::string> skipped = {}; ///< newer checkpoints, newest first: "FILE: why it cannot be used"
   explicit operator bool() const { return step >= 0; }
 };
 
 /// Writes `folder`/step-N, all ranks together, and keeps the newest two. Rank 0 writes beside it
 /// (.step-N.part), to the disk, and renames: what stops half-way leaves nothing that load_checkpoint would
 /// take. Returns on all ranks when it is there; throws std::runtime_error on all, with rank 0's reason, if it
-/// cannot be written: the training may go on. A whole checkpoint is a folder step-N with a file `complete`: a
-/// first line "hpcml-checkpoint 1", then "SIZE CRC32 NAME" for each other file, in bytes and hexadecimal
-/// digits.
+/// cannot be written: the training can continue. A complete checkpoint is a directory step-N with a file
+/// `complete`: a first line "hpcml-checkpoint 1", then a line "SIZE CRC32 NAME" for each other file, in bytes
+/// and lower-case hexadecimal digits.
 void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, std::int64_t step,
                      const TrainingState& state);
 
-/// Loads the newest whole checkpoint, the same on all ranks; each reads and checks it by itself, so the
-/// folder must be on storage that all nodes share. Throws Error where a rank does not find it or finds other
-/// bytes.
+/// Loads the newest checkpoint whose bytes are those that were saved, the same on all ranks. Rank 0 chooses
+/// it and reports each newer one that is incomplete or damaged, with file and reason, in a line on standard
+/// error. Every rank reads it by itself, so the directory must be on storage that all nodes share. Throws
+/// Error if a rank does not find it or reads other bytes, and std::runtime_error on all ranks if there are
+/// only damaged ones. Without any, or with unfinished ones alone, nothing is loaded.
 Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, TrainingState& state);
 
 } // namespace hpcml::ddp

@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Which checkpoint a training goes on from.
+// Which checkpoint a training resumes from.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace hpcml::ddp {
 
-/// The newest whole checkpoint in `folder`, from its file `complete` and the sizes of its files; -1: none.
+/// Returns the steps of all entries named step-N in `folder`, complete or not, newest first. N has no leading
+/// zeros.
+std::vector<std::int64_t> checkpoint_steps(const std::filesystem::path& folder);
+
+enum class CheckpointCheck {
+  sizes,     ///< the file `complete`, and that the files it lists exist with their sizes
+  checksums, ///< also their contents: reads all bytes
+};
+
+/// Why a checkpoint cannot be used.
+struct CheckpointProblem {
+  std::string text;        ///< "FILE: why"; empty: the checkpoint is complete
+  bool unfinished = false; ///< it has no file `complete`: its writer did not finish it
+  explicit operator bool() const { return !text.empty(); }
+};
+CheckpointProblem find_checkpoint_problem(const std::filesystem::path& checkpoint, CheckpointCheck check);
+
+/// Returns the step of the newest complete checkpoint in `folder`, by the sizes of its files; -1: none.
 std::int64_t find_latest_checkpoint(const std::filesystem::path& folder);
 
-/// Where the checkpoint of that number is, or will be.
+/// Returns the path of the checkpoint of that step, whether it exists or not.
 std::filesystem::path checkpoint_path(const std::filesystem::path& folder, std::int64_t step);
 
 } // namespace hpcml::ddp
