@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/version.h>
 
 #include "ddp/group_state.hpp"
@@ -93,29 +94,40 @@ std::size_t DataParallelCore::bucket_count() const { return x_reducer->bucket_co
 
 void DataParallelCore::weigh(double samples) { x_samples = samples; }
 
+bool DataParallelCore::syncs_buffers() const {
+  return x_sync_buffers && x_options.broadcast_buffers && !x_buffers.empty();
+}
+
 void DataParallelCore::send_buffers(int root) {
-  if (x_options.broadcast_buffers && !x_buffers.empty()) broadcast_tensors(*x_group, x_buffers, root);
+  // Another forward pass may have saved them for its backward pass: as in torch, that remains possible.
+  const at::AutoDispatchBelowADInplaceOrView keep_versions;
+  broadcast_tensors(*x_group, x_buffers, root);
 }
 
 void DataParallelCore::before_forward() {
-  if (!at::GradMode::is_enabled() || !x_module->is_training()) return;
-  if (x_accumulating > 0) {
-    x_reducer->begin_step(false, 0);
-    return;
-  }
-  const bool weighted = x_samples >= 0;
-  const int root = x_joining ? next_root(2 * x_group->rank() + (weighted ? 1 : 0)) / 2 : 0;
-  send_buffers(root);
-  x_reducer->begin_step(true, root);
-  if (weighted) x_reducer->weigh(x_samples);
+  const bool records = at::GradMode::is_enabled(), reduces = records && x_accumulating == 0;
+  const bool weighted = reduces && x_samples >= 0;
+  int root = 0;
+  // Ranks that wait in end_join() take part in whatever is sent.
+  if (x_joining && (reduces || syncs_buffers()))
+    root = agree_on_pass(Pass{x_group->rank(), reduces, weighted})->root;
+  if (syncs_buffers()) send_buffers(root);
+  x_sync_buffers = reduces;
+  if (!records) return;
+  x_reducer->begin_step(reduces, root);
+  if (!weighted) return;
+  x_reducer->weigh(x_samples);
   x_samples = -1;
 }
 
-/// The highest number that a rank says; ranks without a batch say -1.
-int DataParallelCore::next_root(int own) {
-  auto highest = at::full({1}, own, at::kLong).to(x_group->device());
+/// What the rank of the highest number announces; nothing if no rank announces a pass.
+std::optional<DataParallelCore::Pass> DataParallelCore::agree_on_pass(const std::optional<Pass>& own) {
+  const int code = own ? own->root * 4 + (own->reduces ? 2 : 0) + (own->weighted ? 1 : 0) : -1;
+  auto highest = at::full({1}, code, at::kLong).to(x_group->device());
   x_group->all_reduce(highest, ReduceOp::max).wait();
-  return static_cast<int>(highest.item<int64_t>());
+  const auto agreed = static_cast<int>(highest.item<int64_t>());
+  if (agreed < 0) return std::nullopt;
+  return Pass{agreed / 4, (agreed & 2) != 0, (agreed & 1) != 0};
 }
 
 void DataParallelCore::begin_join() { x_joining = true; }
@@ -123,10 +135,11 @@ void DataParallelCore::begin_join() { x_joining = true; }
 void DataParallelCore::end_join() {
   x_joining = false;
   int last = -1;
-  for (int said = next_root(-1); said >= 0; said = next_root(-1)) {
-    last = said / 2;
-    send_buffers(last);
-    x_reducer->shadow_step(last, said % 2 == 1);
+  while (const auto pass = agree_on_pass(std::nullopt)) {
+    last = pass->root;
+    if (syncs_buffers()) send_buffers(last);
+    x_sync_buffers = pass->reduces;
+    if (pass->reduces) x_reducer->shadow_step(last, pass->weighted);
   }
   // The last to end has shadowed nobody; of those that ended with it, all have the same.
   auto root = at::full({1}, last < 0 ? x_group->rank() : -1, at::kLong).to(x_group->device());

@@ -114,8 +114,8 @@ void Reducer::begin_step(bool reduce, int root) {
   const std::lock_guard<std::mutex> lock(x_mutex);
   if (x_running) x_group->fail("backward", "the backward pass before this forward pass was not finished");
   keep_hooks();
-  x_reduces = reduce;
-  if (!reduce) return;
+  if (!reduce) return; // as in torch, a reduction that was prepared before is still due
+  x_reduces = true;
   const bool fixed = !x_options.find_unused_parameters || x_options.static_graph;
   if (x_order_known && !x_rebuilt && fixed) take_order_of(root);
   start_step();

@@ -3,13 +3,15 @@
 // two differ.
 //   ddp_rank equal [--model mlp|shared|unused|split] [--samples even|uneven|weighted] [--bucket-bytes N]
 //                  [--accumulate N] [--static] [--copies] [--compress fp16|bf16] [--steps N]
-//                  [--keep-gradients] [--join] [--clip X]
+//                  [--keep-gradients] [--join] [--clip X] [--eval]
 //   ddp_rank train --write FILE [--model mlp|shared|unused|batchnorm|mixed] [--width N]
 //                  [--bucket-bytes N] [--steps N] [--join]
 //   ddp_rank overlap [--wait] [--width N] [--batch N] [--steps N] [--trace FILE]
 //   ddp_rank late
 //   ddp_rank exchange [--ring] [--pipeline] [--how die|hang|leave|itself|short|tags] [--bad RANK]
 //                     [--timeout SECONDS]
+//   ddp_rank forwards --kinds FILE --write FILE [--frozen NAME] [--bucket-bytes N] [--copies]
+//                     [--own-buffers] [--find-unused] [--join]
 //   ddp_rank fallback --folder FOLDER
 //   ddp_rank trouble --how die|hang|leave|throw|unused|differs|absent [--bad RANK] [--timeout SECONDS]
 #include <algorithm>
@@ -95,6 +97,7 @@ int run_equal(const Wish& wish) {
   if (group->rank() > 0) // rank 0's parameters are to become those of all
     for (auto& parameter : module->parameters()) torch::NoGradGuard(), parameter.data().fill_(group->rank());
   ddp::DistributedDataParallel<Model> model(module, group, options_of(wish));
+  if (wish.has("--eval")) module->eval();
   torch::optim::SGD optimizer(module->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   torch::optim::SGD alone_optimizer(alone->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
   double worst_gradient = 0, worst_norm = 0;
@@ -248,6 +251,7 @@ int main(int argc, char** argv) {
     if (what == "overlap") return run_overlap(wish);
     if (what == "late") return run_late();
     if (what == "exchange") return run_exchange(wish);
+    if (what == "forwards") return run_forwards(wish);
     if (what == "fallback") return run_fallback(wish);
     if (what == "trouble") return run_trouble(wish);
   } catch (const ddp::Error& error) {

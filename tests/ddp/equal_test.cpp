@@ -2,10 +2,15 @@
 // Training on several ranks gives what one process computes on the batches of all of them.
 #include <catch2/catch.hpp>
 
+#include <set>
+
 #include "rank_program.hpp"
+#include "temp_folder.hpp"
 #include "torch/ranks_helper.hpp"
+#include "util/file.hpp"
 
 using namespace torch_test;
+using namespace hpcml;
 
 namespace {
 
@@ -65,4 +70,29 @@ TEST_CASE("a rank that has no batch left takes part with nothing, and ends with 
 
 TEST_CASE("compressed gradients are near the others, and not the same") {
   CHECK(check_equal(2, {"--compress", "fp16", "--steps", "3"}, 2e-2).at("gradients") > 1e-6);
+}
+
+TEST_CASE("gradients are averaged when the module is in evaluation mode") {
+  check_equal(2, {"--eval"});
+  check_equal(2, {"--eval", "--accumulate", "2", "--copies"});
+  check_equal(3, {"--eval", "--join"});
+}
+
+TEST_CASE("ranks without batches follow passes without gradients and in no_sync") {
+  const test::TempFolder folder;
+  std::string kinds;
+  for (int i = 0; i < 5; ++i) kinds += "11111 01010 11010 11101 10111 00000 11101 11111 11000 11111 ";
+  REQUIRE(util::write_file(folder / "kinds", kinds));
+  const auto run =
+      run_all_ranks(3, {ddp_rank(), "forwards"},
+                    {"--join", "--kinds", (folder / "kinds").string(), "--write", (folder / "out").string()});
+  INFO(run.transcript());
+  std::set<std::string> ends;
+  for (int rank = 0; rank < 3; ++rank) {
+    REQUIRE(run.ranks.at(rank).exit_code == 0);
+    const auto text = util::read_file(folder / ("out." + std::to_string(rank)));
+    REQUIRE(text);
+    ends.insert(text->substr(text->rfind("end ")));
+  }
+  CHECK(ends.size() == 1);
 }

@@ -31,6 +31,7 @@ int run_sampler(const Wish& wish);
 int run_overlap(const Wish& wish);
 int run_late();
 int run_exchange(const Wish& wish);
+int run_forwards(const Wish& wish);
 int run_fallback(const Wish& wish);
 
 } // namespace ddp_test

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -39,7 +40,14 @@ public:
   ProcessGroup& group() const { return *x_group; }
 
 private:
-  int next_root(int own);
+  /// A forward pass for which ranks communicate, inside join().
+  struct Pass {
+    int root;      ///< rank whose buffers and order of gradients the others take
+    bool reduces;  ///< its backward pass sums gradients
+    bool weighted; ///< by samples
+  };
+  std::optional<Pass> agree_on_pass(const std::optional<Pass>& own);
+  bool syncs_buffers() const;
   void send_buffers(int root);
 
   std::shared_ptr<torch::nn::Module> x_module;
@@ -49,7 +57,8 @@ private:
   std::unique_ptr<Reducer> x_reducer;
   int x_accumulating = 0;
   bool x_joining = false;
-  double x_samples = -1; ///< of the next step; negative: all ranks weigh the same
+  bool x_sync_buffers = true; ///< before the next forward pass: the one before it was to reduce gradients
+  double x_samples = -1;      ///< of the next step; negative: all ranks weigh the same
 };
 
 /// While it lives, backward passes add to the rank's own gradients and nothing is sent.
@@ -85,8 +94,9 @@ public:
                           const Options& options = {})
       : DistributedDataParallel(module.ptr(), std::move(group), options) {}
 
-  /// The module's own forward(). One backward pass follows, on all ranks; none where gradients are switched
-  /// off.
+  /// Calls the module's forward(). All ranks call it equally often, in the same order, with gradients enabled
+  /// on all or on none: as in torch, train() and eval() change neither which gradients are reduced nor which
+  /// buffers are sent. To evaluate on one rank, call module().forward().
   template <class... Arguments> auto forward(Arguments&&... arguments) {
     x_core.before_forward();
     return x_module->forward(std::forward<Arguments>(arguments)...);
@@ -95,7 +105,8 @@ public:
   Module& module() const { return *x_module; }
   Module* operator->() const { return x_module.get(); }
 
-  /// For gradient accumulation: forward and backward passes while the result lives send nothing.
+  /// For gradient accumulation: backward passes of forward passes while the result lives send nothing. As in
+  /// torch, a forward pass outside whose backward pass did not run makes the next backward pass reduce.
   [[nodiscard]] NoSync no_sync() { return NoSync(x_core); }
 
   /// Of the next step: this rank's loss is a mean over so many samples, and the gradient becomes the mean
