@@ -10,7 +10,7 @@ namespace hpcml::why {
 
 namespace {
 
-constexpr std::size_t k_most_ranks = 4096;
+constexpr std::string_view k_task_exited = "Exited with exit code";
 
 /// What hpcml says itself of the first failure; it is looked for before all else.
 const std::vector<agent::KnownError>& own_words() {
@@ -51,8 +51,9 @@ const std::vector<const agent::KnownError*>& all_rows() {
   return k_rows;
 }
 
-/// "srun: error: nid000012: task 3: Out Of Memory": host and task as Slurm names them.
-void read_slurm_culprit(std::string_view line, LogFailure& failure) {
+} // namespace
+
+void read_slurm_task(std::string_view line, LogFailure& failure) {
   constexpr std::string_view c_before = "srun: error: ";
   const auto at = line.find(c_before);
   if (at == std::string_view::npos) return;
@@ -67,8 +68,6 @@ void read_slurm_culprit(std::string_view line, LogFailure& failure) {
   if (const auto rank = util::parse_unsigned(number.substr(0, number.find(':'))); rank && *rank < 1000000)
     failure.ranks.insert(static_cast<unsigned>(*rank));
 }
-
-} // namespace
 
 const std::vector<agent::KnownError>& slurm_ends() {
   static constexpr const char* k_less_memory =
@@ -89,8 +88,7 @@ const std::vector<agent::KnownError>& slurm_ends() {
       {"DUE TO PREEMPTION", "",
        "a job that goes before this one took its nodes: --requeue and a checkpoint, or a QoS that is not "
        "preempted"},
-      {"Exited with exit code", "srun: error",
-       "that task ended first of those that srun names; its lines stand above"},
+      {k_task_exited, "srun: error", "that task ended first of those that srun names; read its lines above"},
   };
   return k_ends;
 }
@@ -113,7 +111,7 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
       failure.line = number;
       failure.text = clipped(line);
       if (const auto nccl = parse_nccl_line(line)) failure.host = nccl->writer.host;
-      read_slurm_culprit(line, failure);
+      read_slurm_task(line, failure);
       failure.hint =
           util::replace_all(std::string(row.hint), "{host}", failure.host.empty() ? "HOST" : failure.host);
     }
@@ -121,6 +119,11 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
       failure.ranks.insert(*rank);
     return; // the first row is the cause of what the line says
   }
+}
+
+bool FailureReader::has_cause() const {
+  return std::any_of(x_found.begin(), x_found.end(),
+                     [](const auto& found) { return all_rows()[found.first]->text != k_task_exited; });
 }
 
 std::vector<LogFailure> FailureReader::found() const {

@@ -14,15 +14,21 @@
 
 namespace hpcml::why {
 
-/// A known failure and where it was found.
+inline constexpr std::size_t k_most_ranks = 4096; ///< that are remembered of a failure
+
+/// A failure and where it was found.
 struct LogFailure {
   std::uint64_t line = 0; ///< the first, from 1
   std::string text;       ///< of that line, clipped
   std::uint64_t count = 0;
-  std::set<unsigned> ranks; ///< that say so, as launchers put them in front of their lines; at most 4,096
+  std::set<unsigned> ranks; ///< from the prefixes of the lines, up to k_most_ranks
   std::string host;         ///< of the first; empty: not told
   std::string hint;
+  bool is_known = true; ///< false: an error that the log names, of which hpcml knows nothing
 };
+
+/// Takes host and task from "srun: error: nid000012: task 3: Out Of Memory".
+void read_slurm_task(std::string_view line, LogFailure& failure);
 
 /// Sentences by which Slurm ends jobs, in the order in which they explain an end.
 const std::vector<agent::KnownError>& slurm_ends();
@@ -35,6 +41,8 @@ public:
   /// Whether any line of the block may tell something.
   bool is_worth() const { return !x_rows.empty(); }
   void read(std::uint64_t number, std::string_view line);
+  /// True if more was found than that Slurm's tasks exited.
+  bool has_cause() const;
   /// What was found, causes before what follows from them.
   std::vector<LogFailure> found() const;
 

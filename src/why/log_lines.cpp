@@ -31,31 +31,9 @@ bool read_process(std::string_view word, Writer& writer) {
   return true;
 }
 
-/// A number up to a million from the start of the text, which is made shorter by it.
-std::optional<unsigned> take_number(std::string_view& text) {
-  const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
-  const auto number = util::parse_unsigned(text.substr(0, end));
-  if (!number || *number > 1000000) return std::nullopt;
-  text.remove_prefix(end);
-  return static_cast<unsigned>(*number);
-}
-
 } // namespace
 
-std::optional<unsigned> rank_in_front(std::string_view line) {
-  const auto text = line.substr(0, 24);
-  for (const auto& [before, behind] : {std::pair<std::string_view, std::string_view>{"[rank", "]: "},
-                                       {"[", "] "},
-                                       {"[default", "]:"},
-                                       {"", ": "}}) {
-    if (!text.starts_with(before)) continue;
-    auto rest = text.substr(before.size());
-    while (before.empty() && rest.starts_with(' '))
-      rest.remove_prefix(1); // srun --label puts them below each other
-    if (const auto rank = take_number(rest); rank && rest.starts_with(behind)) return rank;
-  }
-  return std::nullopt;
-}
+std::optional<unsigned> rank_in_front(std::string_view line) { return split_prefix(line).rank; }
 
 std::optional<NcclLine> parse_nccl_line(std::string_view line) {
   auto at = line.find("NCCL ");

@@ -66,8 +66,16 @@ struct NcclLine {
 };
 std::optional<NcclLine> parse_nccl_line(std::string_view line);
 
+/// A line without what launchers, torch, loggers and progress bars put in front of it.
+struct PrefixedLine {
+  std::optional<unsigned> rank; ///< of the last prefix that names one: "[rank3]:", "[1,3]<stderr>:", "3: ", …
+  std::string_view text;
+};
+PrefixedLine split_prefix(std::string_view line);
+
 /// The rank that a launcher or torch names in front of a line; nothing where none does.
 std::optional<unsigned> rank_in_front(std::string_view line);
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// Whether the text has the part in it; faster than string_view::find where a part begins with a frequent
 /// letter.
 bool holds(std::string_view text, std::string_view part);

@@ -27,25 +27,33 @@ void LogReading::add(std::string_view piece) {
 void LogReading::end() {
   read_block(x_rest);
   x_rest.clear();
-  x_failures.begin_block("");
   x_cutter.end([&](std::uint64_t number, std::string_view line) {
     x_failures.begin_block(line);
-    read_line(number, line, true, true);
+    x_first_errors.begin_block(line);
+    read_line(number, line, true);
   });
 }
 
 void LogReading::read_block(std::string_view block) {
   x_failures.begin_block(block);
-  const bool failures = x_failures.is_worth();
+  x_first_errors.begin_block(block);
   const bool nccl = block.find("NCCL ") != std::string_view::npos;
-  x_cutter.add(block,
-               [&](std::uint64_t number, std::string_view line) { read_line(number, line, failures, nccl); });
+  x_cutter.add(block, [&](std::uint64_t number, std::string_view line) { read_line(number, line, nccl); });
 }
 
-void LogReading::read_line(std::uint64_t number, std::string_view line, bool failures, bool nccl) {
+void LogReading::read_line(std::uint64_t number, std::string_view line, bool nccl) {
   if (nccl)
     if (const auto said = parse_nccl_line(line)) x_networks.read(number, *said);
-  if (failures) x_failures.read(number, line);
+  if (x_failures.is_worth()) x_failures.read(number, line);
+  if (x_first_errors.is_worth()) x_first_errors.read(number, line);
+}
+
+std::vector<LogFailure> LogReading::failures() const {
+  auto list = x_failures.found();
+  if (x_failures.has_cause()) return list;
+  const auto first = x_first_errors.found();
+  list.insert(list.begin(), first.begin(), first.end());
+  return list;
 }
 
 util::Status read_log(int fd, LogReading& reading) {

@@ -7,6 +7,7 @@
 
 #include "util/result.hpp"
 #include "why/failures.hpp"
+#include "why/first_errors.hpp"
 #include "why/networks.hpp"
 
 namespace hpcml::why {
@@ -19,16 +20,18 @@ public:
   void end();
   std::uint64_t lines() const { return x_cutter.lines(); }
   const NetworkReader& networks() const { return x_networks; }
-  std::vector<LogFailure> failures() const { return x_failures.found(); }
+  /// Known failures. Without one that is a cause, also the first errors that the log itself names.
+  std::vector<LogFailure> failures() const;
 
 private:
   void read_block(std::string_view block);
-  void read_line(std::uint64_t number, std::string_view line, bool failures, bool nccl);
+  void read_line(std::uint64_t number, std::string_view line, bool nccl);
 
   std::string x_rest; ///< a line that has begun
   LineCutter x_cutter;
   NetworkReader x_networks;
   FailureReader x_failures;
+  FirstErrorReader x_first_errors;
 };
 
 /// Reads all of an open file into `reading`; the error names what went wrong.

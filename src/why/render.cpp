@@ -94,7 +94,8 @@ std::string json_of(const NetworkGroup& group) {
 std::string render_text(const LogReport& report) {
   std::string text = network_text(report);
   for (const auto& failure : report.failures) {
-    text += "failure: " + place(report, {failure.line, failure.text});
+    text += failure.is_known ? "failure: " : "unknown error: ";
+    text += place(report, {failure.line, failure.text});
     const auto ranks = ranks_of(failure.ranks);
     if (!ranks.empty() || !failure.host.empty())
       text += "  of: " + ranks + (failure.host.empty() ? "" : (ranks.empty() ? "" : " on ") + failure.host) +
@@ -102,7 +103,7 @@ std::string render_text(const LogReport& report) {
     if (failure.count > 1) text += "  " + std::to_string(failure.count) + " lines say so\n";
     text += "  next: " + failure.hint + "\n";
   }
-  if (report.failures.empty()) text += "failures: none that hpcml knows\n";
+  if (report.failures.empty()) text += "failures: none found\n";
   return util::visible(text);
 }
 
@@ -117,6 +118,7 @@ std::string render_json(const LogReport& report) {
                            .add("count", failure.count)
                            .add("ranks", std::vector<unsigned>(failure.ranks.begin(), failure.ranks.end()))
                            .add("host", failure.host)
+                           .add("known", failure.is_known)
                            .add("next", failure.hint)
                            .text());
   line.add("log", util::visible(report.name))
