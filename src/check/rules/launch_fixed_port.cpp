@@ -6,6 +6,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
+#include "check/port_owner.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::check {
@@ -114,7 +115,9 @@ std::optional<diag::Place> written_at(const Subject& subject, Numbers& numbers, 
   return std::nullopt;
 }
 
-void add(const Subject& subject, Numbers& numbers, const std::string& port, diag::Place seen_at, Hits& hits) {
+/// `foreign`: the port may be that of a host that is not the job's.
+void add(const Subject& subject, Numbers& numbers, const std::string& port, diag::Place seen_at, bool foreign,
+         Hits& hits) {
   if (!is_port(port) || port == "0") return;
   const auto written = written_at(subject, numbers, port, seen_at);
   if (!written) return;
@@ -129,7 +132,8 @@ void add(const Subject& subject, Numbers& numbers, const std::string& port, diag
                (shared.value_or(false) ? ", and jobs share nodes here: the second one on a node cannot start"
                                        : ": two of them on one node collide"),
            "let it follow from the job: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
-           from_job_id(subject, numbers, place, port),
+           foreign || is_used_elsewhere(subject, place) ? std::vector<Edit>()
+                                                        : from_job_id(subject, numbers, place, port),
            shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
 }
 
@@ -137,20 +141,30 @@ Hits find(const Subject& subject) {
   Hits hits;
   if (!is_shared(subject).value_or(true)) return hits; // nobody else listens on these nodes
   Numbers numbers(subject.text);
-  for (const auto& seen : seen_variables(subject, {"MASTER_PORT"}))
-    if (seen.value->known()) add(subject, numbers, seen.value->text(), seen.value->place, hits);
+  for (const auto& seen : seen_variables(subject, {"MASTER_PORT"})) {
+    if (!seen.value->known()) continue;
+    const auto* address = seen.launch->variable("MASTER_ADDR");
+    const bool foreign = address && names_foreign_host(subject, *address, false);
+    add(subject, numbers, seen.value->text(), seen.value->place, foreign, hits);
+  }
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->find(model::Says::alone)) continue;
-    const auto* given = agent->find_any({model::Says::port, model::Says::endpoint});
-    if (!given || !given->value || given->value->pieces.empty() || !given->value->pieces.back().known)
+    if (!agent || agent->find(model::Says::alone) || has_rendezvous_service(launch, *agent)) continue;
+    const auto* option = agent->find_any({model::Says::port, model::Says::endpoint});
+    if (!option || !option->value || option->value->pieces.empty() || !option->value->pieces.back().known)
       continue;
     std::string text; // what is known behind the last thing that is not
-    for (auto at = given->value->pieces.size(); at-- > 0 && given->value->pieces[at].known;)
-      text.insert(0, given->value->pieces[at].text);
+    for (auto at = option->value->pieces.size(); at-- > 0 && option->value->pieces[at].known;)
+      text.insert(0, option->value->pieces[at].text);
     const auto colon = text.rfind(':');
-    if (colon == std::string::npos && given == agent->find(model::Says::endpoint)) continue; // a host alone
-    add(subject, numbers, text.substr(colon + 1), given->place, hits);
+    const bool is_endpoint = option == agent->find(model::Says::endpoint);
+    if (colon == std::string::npos && is_endpoint) continue; // a host alone
+    const auto* address = agent->find(model::Says::address);
+    const bool foreign =
+        has_unknown_backend(launch, *agent) ||
+        (is_endpoint ? names_foreign_host(subject, *option->value, true)
+                     : address && address->value && names_foreign_host(subject, *address->value, false));
+    add(subject, numbers, text.substr(colon + 1), option->place, foreign, hits);
   }
   return hits;
 }
@@ -240,6 +254,10 @@ srun torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint $H:${PORT:-2} train
 )",
            R"(#!/bin/bash
 torchrun --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node=4 train.py
+)",
+           R"(#!/bin/bash
+#SBATCH --nodes=2
+srun torchrun --nnodes=2 --rdzv_backend=etcd-v2 --rdzv_endpoint=etcd.example.org:2379 train.py
 )"},
           find};
 }
