@@ -44,6 +44,13 @@ AgentLoop::AgentLoop(const AgentRequest& request, const launch::Surroundings& he
       x_folder(std::move(folder)), x_run_id(std::move(run_id)), x_mask(mask) {
   const auto signals = end_signals();
   x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (x_met.link->place().empty() || !x_request.heartbeat.is_on()) return;
+  auto watchdog = AgentWatchdog::start(x_request.heartbeat, x_here.host);
+  if (watchdog)
+    x_watchdog = std::move(*watchdog);
+  else
+    launch::narrate("hpcml agent: " + watchdog.error().what);
+  x_met.link->set_watchdog(x_watchdog.get());
 }
 
 AgentLoop::~AgentLoop() {
@@ -54,6 +61,9 @@ AgentLoop::~AgentLoop() {
 
 launch::Outcome AgentLoop::run() {
   while (!x_end) wait_for_order();
+  // The others wait no more, and what is left to do may take long.
+  x_met.link->set_watchdog(nullptr);
+  x_watchdog.reset();
   const auto why = tell_class();
   note(RunEnded{x_end->code, x_attempt ? x_attempt->world.agent->restarts : 0, why});
   return *x_end;
@@ -127,7 +137,9 @@ void AgentLoop::obey(const Order& order) {
   case Order::Kind::start: return start(order);
   case Order::Kind::stop: // nothing runs here
   case Order::Kind::name: return tell_stop(order, launch::narrate);
+  case Order::Kind::lost: // no rank of it runs any more
   case Order::Kind::end: return end(order);
+  case Order::Kind::heartbeat: // the link's own
   case Order::Kind::look: return;
   }
 }
@@ -175,7 +187,9 @@ bool AgentLoop::prepare(const Order& order) {
     world.address = "127.0.0.1";
     if (port && !world.port_given) world.port = *port;
   }
+  x_met.link->keep_alive();
   auto prepared = launch::prepare_ranks(x_request.launch, x_here, world);
+  x_met.link->keep_alive();
   if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
   x_attempt->node = ready.node;
@@ -234,6 +248,7 @@ void AgentLoop::start(const Order& order) {
   launch::Oversight oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
   if (x_met.service) oversight.spared.push_back(*x_met.service);
   if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());
+  if (x_watchdog) oversight.spared.push_back(x_watchdog->pid());
   launch::Outcome outcome;
   {
     launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);

@@ -65,6 +65,7 @@ private:
   RunFolder x_folder;
   std::string x_run_id;
   sigset_t x_mask;
+  std::unique_ptr<AgentWatchdog> x_watchdog; ///< if there are several nodes
   int x_signals = -1;
   std::optional<RunRecord> x_record;
   std::optional<Attempt> x_attempt;

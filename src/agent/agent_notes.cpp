@@ -43,7 +43,7 @@ void AgentLoop::note_bad_node(const std::string& node, const std::string& why) {
 }
 
 void AgentLoop::note_lost(const Order& order) {
-  for (const auto& host : order.lost) note_bad_node(host, "its agent died");
+  for (const auto& host : order.lost) note_bad_node(host, "its agent was lost");
 }
 
 } // namespace hpcml::agent

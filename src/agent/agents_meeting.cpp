@@ -28,6 +28,7 @@ ConductorRules rules_of(const AgentRequest& request, const launch::World& world,
   rules.max_nodes = request.max_nodes > 0 ? request.max_nodes : nodes;
   rules.min_nodes = request.min_nodes > 0 ? request.min_nodes : rules.max_nodes;
   rules.max_restarts = request.max_restarts;
+  if (rules.max_nodes > 1) rules.heartbeat = request.heartbeat; // else the only agent is the coordinator
   rules.nodes_return = placed && rules.max_nodes > 1;
   if (placed) {
     rules.patience = request.place->patience;
@@ -78,10 +79,12 @@ bool may_lead(const AgentRequest& request, const launch::Surroundings& here, con
 
 using Found = std::variant<std::unique_ptr<ConductorLink>, NoConductor>;
 
-Found look_for_first(const Hello& hello, const FirstNodePlace& first, std::chrono::seconds patience,
-                     std::chrono::seconds answer, const std::function<bool()>& is_over) {
+Found look_for_first(const Hello& hello, const FirstNodePlace& first, const HeartbeatOptions& heartbeat,
+                     std::chrono::seconds patience, std::chrono::seconds answer,
+                     const std::function<bool()>& is_over) {
   ConductorSearch search;
   search.name = first.name;
+  search.heartbeat = heartbeat;
   search.patience = patience;
   search.answer = answer;
   search.is_over = is_over;
@@ -106,6 +109,8 @@ util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const
   search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
   search.is_over = is_over;
   search.own = true;
+  search.name = hello.host + ", process " + std::to_string(served.pid);
+  search.heartbeat = rules.heartbeat;
   auto found = find_conductor(hello, search);
   if (auto* none = std::get_if<NoConductor>(&found)) return none->error;
   return AgentsMeeting{std::move(std::get<0>(found)), served.pid, true, {}};
@@ -138,7 +143,7 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
     }
     if (!met && !must) {
       // Of several agents on one machine the first serves; where that one goes before we have come, we may.
-      auto found = look_for_first(hello, first, may ? k_port_patience : rules.patience,
+      auto found = look_for_first(hello, first, rules.heartbeat, may ? k_port_patience : rules.patience,
                                   std::min(k_busy_patience, rules.patience), is_over);
       if (const auto* none = std::get_if<NoConductor>(&found)) {
         if (may && !none->refused && waited < rules.patience) continue;

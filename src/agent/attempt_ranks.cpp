@@ -90,7 +90,7 @@ std::string AttemptRanks::file_of_rank(unsigned rank, const char* name) const {
 }
 
 std::optional<launch::Overseer::Time> AttemptRanks::due() const {
-  if (!hears_orders()) return std::nullopt;
+  if (!hears_orders()) return x_keep_alive_at;
   auto next = x_link.due();
   if (x_stall && !stop) {
     const auto look = x_stall->due();
@@ -100,6 +100,7 @@ std::optional<launch::Overseer::Time> AttemptRanks::due() const {
 }
 
 bool AttemptRanks::look(launch::Supervisor& ranks) {
+  keep_alive();
   while (hears_orders()) {
     const auto order = x_link.take();
     if (!order) break;
@@ -107,6 +108,7 @@ bool AttemptRanks::look(launch::Supervisor& ranks) {
   }
   if (hears_orders() && !x_link.fault().empty()) {
     line_lost = true;
+    if (x_link.was_away()) ranks.kill(); // the others may have started again without them
     launch::narrate("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
   }
   if (stop || end || line_lost) return true;
@@ -115,7 +117,11 @@ bool AttemptRanks::look(launch::Supervisor& ranks) {
 }
 
 void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
-  if (order.kind == Order::Kind::end) {
+  if (order.kind == Order::Kind::lost) {
+    ranks.kill(); // before anything else: the others continue without them
+    end = order;
+    ranks.say("hpcml agent: the agent of " + x_here.host + " was treated as lost: its ranks are killed");
+  } else if (order.kind == Order::Kind::end) {
     end = order;
   } else if (order.kind == Order::Kind::look) {
     read_stacks_of(ranks, order);
@@ -160,6 +166,7 @@ void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& 
     running.push_back({rank.rank, rank.pid});
     numbers.push_back(rank.rank);
   }
+  x_link.announce_wait();
   ask_for_flight_records(x_attempt.folder, numbers);
   const auto stacks = read_stacks(running, x_here.env, k_stack_time);
   std::vector<RankPlace> places;
@@ -181,6 +188,7 @@ void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& 
   event.kind = Event::Kind::looked;
   event.stacks = pack_places(places);
   tell(std::move(event));
+  keep_alive();
 }
 
 void AttemptRanks::started(const launch::RankProcess& process) {

@@ -44,6 +44,7 @@ public:
   bool wants_to_write() const override { return x_link.wants_to_write(); }
   std::optional<Time> due() const override;
   bool look(launch::Supervisor& ranks) override;
+  std::optional<Time> keep_alive() override { return x_keep_alive_at = x_link.keep_alive(); }
   void started(const launch::RankProcess& process) override;
   void ended(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
   void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
@@ -84,7 +85,8 @@ private:
   const store::Activity* x_activity;
   TellStop x_tell_stop;
   Time x_started;
-  std::optional<FailureNote> x_told; ///< what the conductor was told of these ranks, or has told
+  std::optional<FailureNote> x_told;   ///< what the conductor was told of these ranks, or has told
+  std::optional<Time> x_keep_alive_at; ///< also after the last order
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
   std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun

@@ -20,6 +20,7 @@ constexpr int k_stalled = 124; ///< exit code, as timeout says it
 Conductor::Conductor(ConductorRules rules, Time now) : x_rules(std::move(rules)), x_since(now) {}
 
 Reply Conductor::hello(AgentId id, const Hello& hello, Time now) {
+  note_time(now);
   if (hello.job != x_rules.job) return {"is another job's", true};
   if (hello.run_id != x_rules.run_id) return {"conducts the run " + x_rules.run_id, true};
   if (x_state == State::ending || x_state == State::over) return {"conducts a run that has ended", true};
@@ -36,6 +37,7 @@ Reply Conductor::hello(AgentId id, const Hello& hello, Time now) {
   agent.processes = hello.processes;
   agent.leads = hello.leads;
   agent.order = x_come++;
+  agent.heard = now;
   x_agents[id] = std::move(agent);
   if (x_state == State::gathering)
     gather(now);
@@ -68,7 +70,7 @@ void Conductor::gather(Time now) {
   const bool led =
       std::any_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
   if (!led) return;
-  if (x_agents.size() < x_rules.min_nodes) {
+  if (!has_enough_nodes()) {
     x_enough_since.reset();
     return;
   }
@@ -120,13 +122,22 @@ void Conductor::start(const std::string& place) {
 }
 
 void Conductor::tell(AgentId id, const Event& event, Time now) {
+  note_time(now);
   const auto found = x_agents.find(id);
-  if (found == x_agents.end() || x_state == State::ending || x_state == State::over) return;
+  if (found == x_agents.end()) return;
   auto& agent = found->second;
+  agent.heard = now;
+  if (event.kind == Event::Kind::heartbeat) {
+    Order answer;
+    answer.kind = Order::Kind::heartbeat;
+    return send(id, std::move(answer), false);
+  }
+  if (x_state == State::ending || x_state == State::over) return;
   if (event.kind == Event::Kind::leaving) {
     x_leaving = true;
-    return goes(id, "was asked to end by " + launch::signal_name(event.signal), 128 + event.signal, false,
-                now);
+    return remove_agent(
+        id, "the agent of " + agent.host + " was asked to end by " + launch::signal_name(event.signal),
+        128 + event.signal, false, Order::Kind::end, now);
   }
   if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
   switch (event.kind) {
@@ -149,7 +160,8 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
     if (!event.stacks.empty()) x_stacks.push_back(event.stacks);
     look_at_stall(now);
     break;
-  case Event::Kind::leaving: break;
+  case Event::Kind::leaving:
+  case Event::Kind::heartbeat: break;
   }
 }
 
@@ -255,24 +267,6 @@ void Conductor::take_ended(Time now) {
   gather(now);
   if (x_state == State::gathering && !x_rules.nodes_return)
     finish(k_nodes_missing, x_reason + "; " + missing_nodes(), now);
-}
-
-void Conductor::tick(Time now) {
-  if (x_state == State::ending) return say_goodbye(now);
-  if (x_state == State::looking) return look_at_stall(now);
-  if (x_state == State::stopping && !x_named && now - x_since >= x_rules.doubt) return name_failure();
-  if (x_state != State::gathering) return;
-  gather(now);
-  if (x_state != State::gathering || x_agents.size() >= x_rules.min_nodes) return;
-  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
-  if (waited >= x_rules.patience)
-    return finish(k_nodes_missing,
-                  missing_nodes() + ", and no more have come within " +
-                      std::to_string(x_rules.patience.count()) + " s",
-                  now);
-  if (waited < x_next_word) return;
-  x_words.push_back(missing_nodes() + " after " + std::to_string(waited.count()) + " s");
-  x_next_word *= 3;
 }
 
 } // namespace hpcml::agent

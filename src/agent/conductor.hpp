@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/heartbeat.hpp"
 #include "agent/words.hpp"
 
 namespace hpcml::agent {
@@ -31,8 +32,9 @@ struct ConductorRules {
   std::chrono::seconds farewell{5};    ///< for the agents to go, once they were told that the run has ended
   std::chrono::seconds stack_time{60}; ///< for the stacks of ranks that stall
   std::chrono::seconds doubt{2};       ///< for the cause of a failure, once the ranks are asked to end
-  bool nodes_return = false;           ///< a node that has gone may come back: somebody may start it again
-  std::string quiet_time;              ///< "60 s": after which agents say that nothing comes of their ranks
+  HeartbeatOptions heartbeat{std::chrono::seconds(5), std::chrono::seconds(0)};
+  bool nodes_return = false; ///< a node that has gone may come back: somebody may start it again
+  std::string quiet_time;    ///< "60 s": after which agents say that nothing comes of their ranks
 };
 
 class Conductor {
@@ -45,6 +47,7 @@ public:
   void tell(AgentId agent, const Event& event, Time now);
   /// Its connection has ended.
   void lost(AgentId agent, Time now);
+  /// To be called at least twice a second: a call that comes much later is the sign of a pause.
   void tick(Time now);
 
   /// What is to be sent since the last call, in this order.
@@ -64,6 +67,7 @@ private:
     std::uint64_t order = 0; ///< of its coming
     bool takes_part = false; ///< in this attempt
     bool ended = false, good = false, quiet = false, looked = false;
+    Time heard{}; ///< when it sent something last, a heartbeat or anything else
   };
 
   /// The agent of the first node speaks for all.
@@ -83,7 +87,14 @@ private:
   void name_failure();
   void look_at_stall(Time now);
   void take_ended(Time now);
-  void goes(AgentId agent, const std::string& how, int code, bool may_return, Time now);
+  /// `reason`: a clause with the node's name. `order`: what the agent itself is sent.
+  void remove_agent(AgentId agent, const std::string& reason, int code, bool may_return, Order::Kind order,
+                    Time now);
+  void note_time(Time now);
+  void restart_deadlines(Time now);
+  void remove_silent_agents(Time now);
+  void remove_silent(AgentId agent, Time now);
+  bool has_enough_nodes() const { return x_agents.size() >= x_rules.min_nodes; }
   void finish(int code, const std::string& reason, Time now);
   void say_goodbye(Time now);
   std::string missing_nodes() const;
@@ -95,6 +106,7 @@ private:
   std::uint64_t x_come = 0; ///< agents so far
   Time x_since;             ///< when the state began
   std::optional<Time> x_enough_since;
+  std::optional<Time> x_last_call; ///< of any function with a time
   std::chrono::seconds x_next_word{20};
   unsigned x_attempt = 0, x_restarts = 0;
   std::vector<AgentId> x_participants; ///< in the order of their node ranks

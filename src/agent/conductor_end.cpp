@@ -8,10 +8,10 @@
 namespace hpcml::agent {
 
 /// An agent has gone, or goes: the others go on without it where they may.
-void Conductor::goes(AgentId id, const std::string& how, int code, bool may_return, Time now) {
+void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bool may_return,
+                             Order::Kind kind, Time now) {
   const auto agent = x_agents.at(id);
   const bool took_part = agent.takes_part;
-  const auto reason = "the agent of " + agent.host + " " + how;
   if (agent.leads) {
     x_agents.at(id).ended = true;
     // What a run that ends already ends for comes first: srun ends the agents that are left of it.
@@ -22,7 +22,7 @@ void Conductor::goes(AgentId id, const std::string& how, int code, bool may_retu
     return take_ended(now);
   }
   Order order;
-  order.kind = Order::Kind::end;
+  order.kind = kind;
   order.code = code;
   order.reason = reason;
   send(id, std::move(order));
@@ -33,7 +33,7 @@ void Conductor::goes(AgentId id, const std::string& how, int code, bool may_retu
     return gather(now);
   }
   if (!took_part) return;
-  const bool goes_on = may_return || (is_elastic() && x_agents.size() >= x_rules.min_nodes);
+  const bool goes_on = may_return || (is_elastic() && has_enough_nodes());
   if (x_state == State::stopping) {
     if (!goes_on) x_again = false;
     return take_ended(now);
@@ -44,6 +44,7 @@ void Conductor::goes(AgentId id, const std::string& how, int code, bool may_retu
 }
 
 void Conductor::lost(AgentId id, Time now) {
+  note_time(now);
   const auto found = x_agents.find(id);
   if (found == x_agents.end()) return;
   const bool expected = found->second.leads || !found->second.takes_part || found->second.ended || x_leaving;
@@ -58,7 +59,8 @@ void Conductor::lost(AgentId id, Time now) {
     x_agents.erase(id);
     return finish(k_nodes_missing, reason, now);
   }
-  goes(id, "has gone", k_nodes_missing, x_rules.nodes_return, now);
+  remove_agent(id, "the agent of " + found->second.host + " has gone", k_nodes_missing, x_rules.nodes_return,
+               Order::Kind::end, now);
 }
 
 void Conductor::finish(int code, const std::string& reason, Time now) {
@@ -67,16 +69,17 @@ void Conductor::finish(int code, const std::string& reason, Time now) {
   x_lost = lost_hosts();
   x_state = State::ending;
   x_since = now;
-  const bool leaderless =
-      std::none_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
-  for (const auto& [id, agent] : x_agents) {
-    if (agent.leads) continue;
+  // Without the first node's agent the next one reports it.
+  const auto all = in_order();
+  const bool leaderless = !all.empty() && !x_agents.at(all.front()).leads;
+  for (const auto id : all) {
+    if (x_agents.at(id).leads) continue;
     Order order;
     order.kind = Order::Kind::end;
     order.code = code;
     order.reason = reason;
     order.failure = x_failure;
-    order.says = leaderless;
+    order.says = leaderless && id == all.front();
     send(id, std::move(order));
   }
   say_goodbye(now);

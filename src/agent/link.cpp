@@ -55,8 +55,9 @@ private:
 
 class FarLink : public ConductorLink {
 public:
-  FarLink(store::Client client, bool own, std::string name)
-      : x_client(std::move(client)), x_own(own), x_name(std::move(name)) {
+  FarLink(store::Client client, const ConductorSearch& search)
+      : x_client(std::move(client)), x_own(search.own), x_name(search.name),
+        x_heartbeat(search.heartbeat, util::now_with_suspend()) {
     x_client.put_get(k_order_key);
     x_client.advance();
   }
@@ -65,31 +66,65 @@ public:
     x_client.advance();
   }
   std::optional<Order> take() override {
-    x_client.advance();
-    const auto value = x_client.take_value();
-    if (!value) return std::nullopt;
-    x_client.put_get(k_order_key);
-    x_client.advance();
-    return unpack_order(*value);
+    keep_alive();
+    for (;;) {
+      x_client.advance();
+      const auto value = x_client.take_value();
+      if (!value) break;
+      x_heartbeat.on_answer(util::now_with_suspend());
+      x_client.put_get(k_order_key);
+      x_client.advance();
+      auto order = unpack_order(*value);
+      if (!order || order->kind != Order::Kind::heartbeat) return order;
+    }
+    x_silent = x_silent || (x_client.fd() >= 0 && x_heartbeat.is_overdue(util::now_with_suspend()));
+    return std::nullopt;
   }
   int fd() const override { return x_client.fd(); }
   bool wants_to_write() const override { return (x_client.wanted() & POLLOUT) != 0; }
   /// What has come while something was sent is not seen by who polls for more.
   std::optional<Time> due() const override {
-    if (x_client.fd() >= 0 && !x_client.has_value()) return std::nullopt;
+    if (x_client.fd() >= 0 && !x_client.has_value()) return heartbeat_due();
     return Clock::now();
   }
+  std::optional<Time> keep_alive() override {
+    if (x_heartbeat.is_due(util::now_with_suspend())) {
+      if (x_watchdog != nullptr) x_watchdog->on_heartbeat();
+      if (x_client.fd() >= 0) {
+        Event event;
+        event.kind = Event::Kind::heartbeat;
+        tell(event);
+      }
+    }
+    return heartbeat_due();
+  }
+  bool was_away() const override { return x_heartbeat.was_away(); }
+  void set_watchdog(AgentWatchdog* watchdog) override { x_watchdog = watchdog; }
+  void announce_wait() override {
+    if (x_watchdog != nullptr) x_watchdog->pause();
+  }
   std::string fault() const override {
-    if (x_client.fd() >= 0) return {};
-    return (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
-           (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ") has gone";
+    if (x_client.fd() >= 0 && !x_silent) return {};
+    const auto who = (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
+                     (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ")";
+    if (!x_silent) return who + " has gone";
+    return "no heartbeat from " + who + " for " + std::to_string(x_heartbeat.options().timeout.count()) +
+           " s: treated as lost";
   }
   std::string place() const override { return x_client.place(); }
 
 private:
+  Time heartbeat_due() const {
+    const bool may_answer = x_client.fd() >= 0 && !x_silent;
+    return Clock::now() + (x_heartbeat.due(may_answer) - util::now_with_suspend());
+  }
+
   store::Client x_client;
   bool x_own;
   std::string x_name;
+  HeartbeatTimer x_heartbeat;
+  AgentWatchdog* x_watchdog = nullptr;
+  bool x_silent = false; ///< the coordinator has not answered for the timeout
 };
 
 /// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
@@ -130,8 +165,7 @@ std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const H
       } else if (!reply) {
         said = "another program answers at " + client.place();
       } else if (reply->refused.empty()) {
-        return std::unique_ptr<ConductorLink>(
-            std::make_unique<FarLink>(std::move(client), search.own, search.name));
+        return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client), search));
       } else {
         said = "the agent at " + client.place() + " " + reply->refused;
         if (!reply->again) return NoConductor{{said}, true};

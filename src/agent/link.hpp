@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "agent/agent_watchdog.hpp"
 #include "agent/conductor.hpp"
 #include "agent/words.hpp"
 #include "store/seek.hpp"
@@ -30,6 +31,15 @@ public:
   virtual bool wants_to_write() const = 0;
   /// When `take` is to be called though nothing can be read.
   virtual std::optional<Time> due() const = 0;
+  /// Sends a heartbeat if one is due; `take` also does so. Returns when to call it again; nothing: never.
+  virtual std::optional<Time> keep_alive() { return std::nullopt; }
+  /// True if this agent was paused until the coordinator must have treated it as lost: the other nodes may
+  /// have started again without its ranks.
+  virtual bool was_away() const { return false; }
+  /// Shows this process to its watchdog by each heartbeat.
+  virtual void set_watchdog(AgentWatchdog*) {}
+  /// This process works at something that takes long: its watchdog expects nothing until the next heartbeat.
+  virtual void announce_wait() {}
   /// Why there is no line any more; empty while there is.
   virtual std::string fault() const = 0;
   /// "ADDRESS:PORT" of the other end; empty: it is in this process.
@@ -44,8 +54,9 @@ struct ConductorSearch {
   std::vector<store::StorePlace> places;
   std::chrono::seconds patience{600};
   std::chrono::seconds answer{
-      0};                        ///< where a line stands already its answer is waited for so long in any case
-  bool own = false;              ///< it is a child of this process
+      0};           ///< where a line stands already its answer is waited for so long in any case
+  bool own = false; ///< it is a child of this process
+  HeartbeatOptions heartbeat = {};
   std::string name = {};         ///< of the node where it is, for people; empty: only the address is known
   std::function<bool()> is_over; ///< asked now and then: nobody wants it any more
   std::function<void(std::chrono::seconds, const std::string&)>

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "agent/heartbeat.hpp"
 #include "launch/request.hpp"
 
 namespace hpcml::agent {
@@ -27,6 +28,7 @@ struct AgentRequest {
   launch::LaunchRequest launch;                      ///< the ranks of a node, their command and their output
   unsigned max_restarts = 0;                         ///< of all ranks, each time a rank fails
   std::optional<std::chrono::seconds> stall_timeout; ///< nothing written, said or touched for so long
+  HeartbeatOptions heartbeat;                        ///< to the coordinator and from it
   std::string log_folder;       ///< the run's own folder is made in it; empty: nothing is kept
   std::string run_id;           ///< empty: from the job and step, else "none"
   std::string role = "default"; ///< ROLE_NAME

@@ -17,11 +17,12 @@ void answer(store::ClientId client, std::string_view value, store::Answers& answ
 } // namespace
 
 Service::Service(ConductorRules rules, std::function<void(const std::string&)> say)
-    : x_conductor(std::move(rules), std::chrono::steady_clock::now()), x_say(std::move(say)) {}
+    : x_conductor(std::move(rules), util::now_with_suspend()), x_say(std::move(say)) {}
 
 bool Service::heard(store::ClientId client, const store::Message& message, store::Answers& answers,
-                    store::Time now) {
+                    store::Time) {
   using store::Op;
+  const auto now = util::now_with_suspend();
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
   if (message.op == Op::compare_set && key == k_hello_key) {
     const auto hello = unpack_hello(message.values.size() == 2 ? message.values[1] : std::string_view());
@@ -39,8 +40,8 @@ bool Service::heard(store::ClientId client, const store::Message& message, store
   return true;
 }
 
-void Service::left(store::ClientId client, const std::string&, const std::string&, store::Time now) {
-  x_conductor.lost(client, now);
+void Service::left(store::ClientId client, const std::string&, const std::string&, store::Time) {
+  x_conductor.lost(client, util::now_with_suspend());
   collect_orders();
   // The next client may have its number, and is not to hear what was meant for this one.
   x_asks.erase(client);
@@ -63,8 +64,8 @@ void Service::round(store::Answers& answers, store::Time) {
   }
 }
 
-bool Service::tick(const store::Table&, store::Time now) {
-  x_conductor.tick(now);
+bool Service::tick(const store::Table&, store::Time) {
+  x_conductor.tick(util::now_with_suspend());
   return false; // it ends with the agent that has started it
 }
 
@@ -72,7 +73,7 @@ util::Result<launch::StoreChild> start_service(const ConductorRules& rules,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
-    Service service(rules, [](const std::string& line) { launch::narrate("hpcml agent: " + line); });
+    Service service(rules, [](const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); });
     store::ServerLimits limits;
     // Agents say little, and nobody else has anything to say here: strangers cannot fill the node's memory.
     limits.message.value_bytes = std::uint64_t{16} << 20;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "agent/words.hpp"
+#include "util/late_timer.hpp"
 
 namespace hpcml::agent {
 
@@ -20,7 +21,9 @@ public:
   /// Something has come of a rank at `when`.
   void sign_of_life(Time when) { x_last = std::max(x_last, when); }
   /// What the conductor is to hear now: that they have become quiet, or busy again; nothing where it knows.
+  /// After a pause of this process, which the ranks may have shared, they have their whole time again.
   std::optional<Event::Kind> look(Time now) {
+    if (util::is_late(x_due, now)) sign_of_life(now);
     x_due = now + often();
     const bool quiet = now - x_last >= x_limit;
     if (quiet == x_quiet) return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "agent/torchrun_meeting.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "agent/torchrun_values.hpp"
@@ -26,9 +27,20 @@ bool is_alone(const TorchrunRequest& line) {
 
 /// Settings of --rdzv-conf.
 struct MeetingConf {
-  std::optional<std::chrono::seconds> join, last_call, fixed;
+  std::optional<std::chrono::seconds> join, last_call, fixed, keep_alive;
+  std::optional<unsigned> keep_alive_attempts;
   bool is_host = false;
 };
+
+/// Torch treats a node as lost after 3 intervals of 5 s without a heartbeat, or as many as it is set to;
+/// hpcml waits for at least 3.
+HeartbeatOptions heartbeat_of(const MeetingConf& conf) {
+  HeartbeatOptions options;
+  if (!conf.keep_alive && !conf.keep_alive_attempts) return options;
+  options.interval = conf.keep_alive.value_or(options.interval);
+  options.timeout = options.interval * std::max(conf.keep_alive_attempts.value_or(3), 3U);
+  return options;
+}
 
 std::optional<bool> truth_of(const std::string& text) {
   const auto word = util::to_lower(text);
@@ -44,14 +56,20 @@ util::Status take_setting(const std::string& key, const std::string& value, Meet
   const auto wrong = [&](const char* what) {
     return Error{"--rdzv-conf: " + key + " must be " + what + ", not \"" + value + "\""};
   };
-  auto* seconds = key == "join_timeout"        ? &conf.join
-                  : key == "last_call_timeout" ? &conf.last_call
-                  : key == "timeout"           ? &conf.fixed
-                                               : nullptr;
+  auto* seconds = key == "join_timeout"          ? &conf.join
+                  : key == "last_call_timeout"   ? &conf.last_call
+                  : key == "timeout"             ? &conf.fixed
+                  : key == "keep_alive_interval" ? &conf.keep_alive
+                                                 : nullptr;
   if (seconds != nullptr) {
     const auto number = parse_whole_number(value);
-    if (!number || *number < 0 || *number > 86400 * 7) return wrong("a number of seconds");
+    const int least = seconds == &conf.keep_alive ? 1 : 0;
+    if (!number || *number < least || *number > 86400 * 7) return wrong("a number of seconds");
     *seconds = std::chrono::seconds(*number);
+  } else if (key == "keep_alive_max_attempt") {
+    const auto number = parse_whole_number(value);
+    if (!number || *number < 1 || *number > 1000000) return wrong("a number of heartbeats");
+    conf.keep_alive_attempts = static_cast<unsigned>(*number);
   } else if (key == "is_host") {
     const auto truth = truth_of(value);
     if (!truth) return wrong("true or false");
@@ -60,9 +78,7 @@ util::Status take_setting(const std::string& key, const std::string& value, Meet
   } else if (key == "store_type") {
     if (value != "tcp") return wrong("tcp: the nodes meet by TCP");
   } else {
-    static constexpr std::array c_theirs = {"close_timeout",       "heartbeat_timeout",
-                                            "keep_alive_interval", "keep_alive_max_attempt",
-                                            "read_timeout",        "rank"};
+    static constexpr std::array c_theirs = {"close_timeout", "heartbeat_timeout", "read_timeout", "rank"};
     const bool known = std::find(c_theirs.begin(), c_theirs.end(), key) != c_theirs.end();
     notes.push_back(
         "--rdzv-conf: " + key + " has no effect: " +
@@ -157,6 +173,7 @@ util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNo
   request.max_nodes = line.max_nodes;
   if (line.run_id != "none") request.run_id = line.run_id;
   TRY(const auto conf, read_conf(line, plan.notes));
+  request.heartbeat = heartbeat_of(conf);
   if (is_alone(line)) {
     stay_alone(line, node, plan);
     return util::Done{};

@@ -126,10 +126,9 @@ constexpr TorchrunFlag k_flags[] = {
     {"rdzv-id", 0, "ID", true, same, "name of the run, the same on all its nodes", "",
      take_text<&Line::run_id>},
     {"rdzv-conf", 0, "KEY=VALUE,...", true, better,
-     "settings of the meeting: join_timeout, last_call_timeout, timeout, is_host",
-     "join_timeout, last_call_timeout, timeout (static) and is_host=true are obeyed; of any other key is "
-     "said that "
-     "nothing here needs it, also of one that torchrun would not know.",
+     "rendezvous: join_timeout, last_call_timeout, timeout, keep_alive_interval, is_host",
+     "join_timeout, last_call_timeout, timeout (static), keep_alive_interval, keep_alive_max_attempt (at "
+     "least 3) and is_host=true apply. Any other key has no effect, which is reported.",
      [](Line& line, Text text) {
        return take_parsed<&Line::conf, parse_conf>(line, text, "KEY=VALUE,KEY=VALUE");
      }},

@@ -20,6 +20,38 @@ unsigned long long number_or_none(const std::optional<unsigned>& number) {
   return number ? static_cast<unsigned long long>(*number) + 1 : 0;
 }
 
+/// The kind that a number stands for; nothing if it stands for none. Without a default: a kind that is added
+/// is a warning of the compiler here, not a message that every peer rejects.
+std::optional<Event::Kind> event_kind(unsigned long long number) {
+  const auto kind = static_cast<Event::Kind>(number);
+  switch (kind) {
+  case Event::Kind::serving:
+  case Event::Kind::failed:
+  case Event::Kind::ended:
+  case Event::Kind::quiet:
+  case Event::Kind::busy:
+  case Event::Kind::looked:
+  case Event::Kind::leaving:
+  case Event::Kind::heartbeat: return kind;
+  }
+  return std::nullopt;
+}
+
+std::optional<Order::Kind> order_kind(unsigned long long number) {
+  const auto kind = static_cast<Order::Kind>(number);
+  switch (kind) {
+  case Order::Kind::serve:
+  case Order::Kind::start:
+  case Order::Kind::look:
+  case Order::Kind::stop:
+  case Order::Kind::name:
+  case Order::Kind::end:
+  case Order::Kind::heartbeat:
+  case Order::Kind::lost: return kind;
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 std::string pack_hello(const Hello& hello) {
@@ -77,14 +109,15 @@ std::string pack_event(const Event& event) {
 std::optional<Event> unpack_event(std::string_view bytes) {
   Unpacked unpacked(bytes, k_event_mark);
   Event event;
-  event.kind = static_cast<Event::Kind>(unpacked.number(static_cast<unsigned>(Event::Kind::leaving)));
+  const auto kind = event_kind(unpacked.number());
   event.attempt = static_cast<unsigned>(unpacked.number());
   event.good = unpacked.number(1) == 1;
   event.signal = static_cast<int>(unpacked.number(64));
   event.place = unpacked.text();
   event.stacks = unpacked.text();
   auto failure = unpack_failure(unpacked.text());
-  if (!unpacked.whole() || !failure) return std::nullopt;
+  if (!unpacked.whole() || !kind || !failure) return std::nullopt;
+  event.kind = *kind;
   event.failure = std::move(*failure);
   return event;
 }
@@ -116,7 +149,7 @@ std::string pack_order(const Order& order) {
 std::optional<Order> unpack_order(std::string_view bytes) {
   Unpacked unpacked(bytes, k_order_mark);
   Order order;
-  order.kind = static_cast<Order::Kind>(unpacked.number(static_cast<unsigned>(Order::Kind::end)));
+  const auto kind = order_kind(unpacked.number());
   order.attempt = static_cast<unsigned>(unpacked.number());
   order.restarts = static_cast<unsigned>(unpacked.number());
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left) {
@@ -134,8 +167,9 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     order.stacks.emplace_back(unpacked.text());
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
     order.lost.emplace_back(unpacked.text());
-  if (!unpacked.whole() || (!order.world.empty() && order.node_rank >= order.world.size()))
+  if (!unpacked.whole() || !kind || (!order.world.empty() && order.node_rank >= order.world.size()))
     return std::nullopt;
+  order.kind = *kind;
   if (!failure.empty()) {
     order.failure = unpack_failure(failure);
     if (!order.failure) return std::nullopt;

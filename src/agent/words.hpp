@@ -39,13 +39,14 @@ struct Reply {
 /// What an agent tells.
 struct Event {
   enum class Kind {
-    serving, ///< the store of an attempt is at `place`
-    failed,  ///< a rank: the first in the attempt on this node, or one that is to be named in its place
-    ended,   ///< no rank of the attempt is left here; `good`: all ended well
-    quiet,   ///< nothing has come of its ranks for the time that is allowed
-    busy,    ///< something has come again
-    looked,  ///< the stacks of its ranks are written
-    leaving, ///< it was asked to end by `signal`
+    serving,   ///< the store of an attempt is at `place`
+    failed,    ///< a rank: the first in the attempt on this node, or one that is to be named in its place
+    ended,     ///< no rank of the attempt is left here; `good`: all ended well
+    quiet,     ///< nothing has come of its ranks for the time that is allowed
+    busy,      ///< something has come again
+    looked,    ///< the stacks of its ranks are written
+    leaving,   ///< it was asked to end by `signal`
+    heartbeat, ///< it works; answered with an order of this kind
   };
   Kind kind = Kind::ended;
   unsigned attempt = 0;
@@ -66,12 +67,14 @@ struct Participant {
 /// What an agent is to do.
 struct Order {
   enum class Kind {
-    serve, ///< a store for the attempt's ranks: the leader's
-    start, ///< the ranks of the attempt
-    look,  ///< at what the ranks are at: write their stacks
-    stop,  ///< the ranks: because of `failure`, or of `reason`
-    name,  ///< to people the failure for which the ranks were stopped
-    end,   ///< with `code`
+    serve,     ///< a store for the attempt's ranks: the leader's
+    start,     ///< the ranks of the attempt
+    look,      ///< at what the ranks are at: write their stacks
+    stop,      ///< the ranks: because of `failure`, or of `reason`
+    name,      ///< to people the failure for which the ranks were stopped
+    end,       ///< with `code`
+    heartbeat, ///< the coordinator works; nothing is to be done
+    lost,      ///< this agent was treated as lost: kill its ranks before anything else, then end with `code`
   };
   Kind kind = Kind::end;
   unsigned attempt = 0;  ///< 0: the first

@@ -56,6 +56,8 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
   request.max_restarts = model::value_or(asked.max_restarts, 0U);
   if (const auto seconds = model::value_or(asked.stall_timeout, 0U); seconds > 0)
     request.stall_timeout = std::chrono::seconds(seconds);
+  const auto heartbeat = model::heartbeat_seconds(asked);
+  request.heartbeat = {std::chrono::seconds(heartbeat.interval), std::chrono::seconds(heartbeat.timeout)};
   if (asked.log_dir) {
     request.log_folder = asked.log_dir->value.path;
     launch.output.tee.others = {true, true}; // shown as without an agent, and kept

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <thread>
 #include <unistd.h>
@@ -50,6 +51,11 @@ void narrate(const std::string& line) {
     if (count <= 0) return;
     done += static_cast<std::size_t>(count);
   }
+}
+
+void narrate_at_once(const std::string& line) {
+  pollfd end{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) narrate(line);
 }
 
 std::string describe(const Failure& failure) {

@@ -28,6 +28,8 @@ public:
   virtual std::optional<Time> due() const { return std::nullopt; }
   /// `fd` is ready, or `due` is over. True: the ranks are to be stopped.
   virtual bool look(Supervisor& ranks) = 0;
+  /// Shows others that this process works, while `look` is not called. Returns when to call it again.
+  virtual std::optional<Time> keep_alive() { return std::nullopt; }
 
   virtual void started(const RankProcess&) {}
   /// All that it wrote on standard error has been taken in, where it ended badly.

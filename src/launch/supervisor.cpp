@@ -13,6 +13,7 @@
 
 #include "launch/failure.hpp"
 #include "launch/save_request.hpp"
+#include "util/late_timer.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::launch {
@@ -105,7 +106,10 @@ util::Status Supervisor::prepare() {
 
 util::Status Supervisor::take_started(const RankProcess& process) {
   x_groups.add(process);
-  if (x_oversight) x_oversight->overseer->started(process);
+  if (x_oversight) {
+    x_oversight->overseer->started(process);
+    x_oversight->overseer->keep_alive();
+  }
   const auto out = x_out.add_source(process.local_rank, process.out);
   const auto err = x_err ? x_err->add_source(process.local_rank, process.err)
                          : x_out.add_source(x_count + process.local_rank, process.err);
@@ -139,7 +143,8 @@ int Supervisor::wait_milliseconds() const {
   take(x_kill_at);
   take(x_give_up_at);
   take(x_drain_until);
-  if (x_oversight) take(x_oversight->overseer->due());
+  take(x_keep_alive_at);
+  if (x_oversight && !x_finishing) take(x_oversight->overseer->due());
   take(x_out.flush_at());
   if (x_err) take(x_err->flush_at());
   if (!next) return -1;
@@ -157,7 +162,10 @@ void Supervisor::wait_once() {
                    {x_input.write_fd(), POLLOUT, 0},
                    {x_oversight ? x_oversight->overseer->fd() : -1, POLLIN, 0}};
   if (x_oversight && x_oversight->overseer->wants_to_write()) ends[7].events |= POLLOUT;
-  if (::poll(ends, std::size(ends), wait_milliseconds()) < 0) return;
+  const int wait = wait_milliseconds();
+  const auto until = Clock::now() + std::chrono::milliseconds(wait);
+  if (::poll(ends, std::size(ends), wait) < 0) return;
+  if (const auto now = Clock::now(); wait >= 0 && util::is_late(until, now)) restart_deadlines(now - until);
   if (ends[1].revents != 0) x_out.write_some();
   if (ends[2].revents != 0) x_err->write_some();
   if (ends[3].revents != 0) x_out.read_some();
@@ -174,6 +182,12 @@ void Supervisor::wait_once() {
   kill_when_due();
 }
 
+/// This process was paused, and the ranks with it: what they have to do takes them as long as before.
+void Supervisor::restart_deadlines(Clock::duration late) {
+  for (auto* deadline : {&x_stop_at, &x_kill_at, &x_give_up_at, &x_drain_until})
+    if (*deadline) **deadline += late;
+}
+
 void Supervisor::ask_overseer() {
   if (!x_oversight->overseer->look(*this) || x_stopped) return;
   x_stopped = true;
@@ -181,11 +195,16 @@ void Supervisor::ask_overseer() {
 }
 
 void Supervisor::kill_all() {
-  x_kill_at.reset();
   if (x_ending != 0) {
     x_killed = true;
     say("hpcml launch: the ranks did not end after " + signal_name(x_ending) + " and are killed");
   }
+  kill();
+}
+
+void Supervisor::kill() {
+  x_stop_at.reset();
+  x_kill_at.reset();
   x_groups.signal(SIGKILL);
   x_give_up_at = Clock::now() + k_after_kill;
 }

@@ -58,6 +58,8 @@ public:
 
   /// Whether the ranks were asked to save and to end.
   bool was_asked_to_save() const { return x_saving; }
+  /// Kills all ranks at once. Their overseer must also have them stopped.
+  void kill();
   /// A line of our own on standard error, between those of the ranks.
   void say(const std::string& line);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
@@ -98,6 +100,7 @@ private:
   std::chrono::seconds grace_after_failure() const;
   void kill_all();
   void kill_when_due();
+  void restart_deadlines(Clock::duration late);
 
   Outcome finish();
   bool pump();
@@ -133,6 +136,8 @@ private:
   std::string x_store_fault;   ///< why the ranks have no store any more
   bool x_raised_files = false; ///< our limit of descriptors
   std::optional<Clock::time_point> x_stop_at, x_kill_at, x_give_up_at, x_drain_until;
+  std::optional<Clock::time_point> x_keep_alive_at; ///< once no rank is left
+  bool x_finishing = false;                         ///< no rank is left: its overseer has nothing to see
   bool x_drain_given_up = false;
   Clock::time_point x_start = Clock::now();
 };

@@ -88,6 +88,7 @@ bool Supervisor::pump() {
   const auto left = [&] { return x_out.queue().size() + (x_err ? x_err->queue().size() : 0); };
   const auto before = left();
   if (before == 0 || x_drain_given_up) return false;
+  if (x_oversight) x_keep_alive_at = x_oversight->overseer->keep_alive();
   pollfd ends[] = {
       {x_signals, POLLIN, 0}, {x_out.write_fd(), POLLOUT, 0}, {x_err ? x_err->write_fd() : -1, POLLOUT, 0}};
   if (::poll(ends, std::size(ends), wait_milliseconds()) < 0) return errno == EINTR;
@@ -134,6 +135,7 @@ void Supervisor::say_class(const Outcome& outcome) {
 }
 
 Outcome Supervisor::finish() {
+  x_finishing = true;
   x_stop_at.reset();
   x_kill_at.reset();
   x_give_up_at.reset();

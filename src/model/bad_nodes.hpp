@@ -14,11 +14,11 @@ inline constexpr const char* k_bad_nodes_variable = "HPCML_BAD_NODES";
 /// A node with the reason that people are told.
 struct BadNode {
   std::string node; ///< as Slurm names it
-  std::string why;  ///< a clause: "its agent died"
+  std::string why;  ///< a clause: "its agent was lost"
   bool operator==(const BadNode&) const = default;
 };
 
-/// "node002 its agent died", its newline with it; what is no text of one line is shown as one.
+/// "node002 its agent was lost", its newline with it; what is no text of one line is shown as one.
 std::string render_bad_node(const BadNode& bad);
 /// Each node once, with its first reason; lines that say nothing are passed over.
 std::vector<BadNode> parse_bad_nodes(std::string_view text);

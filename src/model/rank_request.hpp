@@ -4,6 +4,7 @@
 // flag that launch takes, its reason in --explain and the plan's JSON.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -21,18 +22,20 @@ namespace hpcml::model {
 
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
-  Known<BindCheck> bind_check;   ///< what each rank has is judged before its program starts
-  Known<bool> report;            ///< one line per rank
-  Known<Tf32> tf32;              ///< GPUs compute float32 in TF32, or do not
-  Known<bool> preflight;         ///< the process group is tested before the program starts
-  Known<StoreChoice> store;      ///< who serves the store where the programs meet
-  Known<unsigned> meet_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
-  Known<bool> coordinator;       ///< JAX is told where its coordinator is, at a port that is kept for it
-  Known<bool> agent;             ///< one process of hpcml per node starts its ranks, and stays
-  Known<LogFolder> log_dir;      ///< what the ranks write goes there, a file each
-  Known<unsigned> max_restarts;  ///< so often all ranks are started again where one fails
-  Known<unsigned> stall_timeout; ///< seconds in which nothing is written or said; 0: nobody looks
-  Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
+  Known<BindCheck> bind_check;        ///< what each rank has is judged before its program starts
+  Known<bool> report;                 ///< one line per rank
+  Known<Tf32> tf32;                   ///< GPUs compute float32 in TF32, or do not
+  Known<bool> preflight;              ///< the process group is tested before the program starts
+  Known<StoreChoice> store;           ///< who serves the store where the programs meet
+  Known<unsigned> meet_timeout;       ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<bool> coordinator;            ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays
+  Known<LogFolder> log_dir;           ///< what the ranks write goes there, a file each
+  Known<unsigned> max_restarts;       ///< so often all ranks are started again where one fails
+  Known<unsigned> stall_timeout;      ///< seconds in which nothing is written or said; 0: nobody looks
+  Known<NodeRange> nnodes;            ///< with how many nodes the ranks go on
+  Known<unsigned> heartbeat_interval; ///< seconds between heartbeats of agents and their coordinator
+  Known<unsigned> heartbeat_timeout;  ///< seconds without one after which an agent is lost; 0: never
 };
 
 /// A key of a request that reaches the ranks unchanged. Where its flag is not given they ask their
@@ -179,6 +182,12 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
         "nnodes", "MIN:MAX",
         "go on with fewer nodes, at least MIN, where one is lost (with an agent per node); MAX: the job's",
         "where a node is lost the others go on"),
+    rank_flags::Access<&RankRequest::heartbeat_interval>::row(
+        "heartbeat-interval", "SECONDS", "seconds between heartbeats of agents and coordinator [default: 5]",
+        "agents and their coordinator send each other heartbeats in this interval"),
+    rank_flags::Access<&RankRequest::heartbeat_timeout>::row(
+        "heartbeat-timeout", "SECONDS", "treat an agent silent for this long as lost; 0: never [default: 30]",
+        "an agent without a heartbeat for this time is treated as lost"),
 });
 
 /// The variable of a key: "HPCML_GPUS_PER_NODE" for "gpus-per-node".
@@ -215,17 +224,48 @@ inline std::string wishes_for_agent(const RankRequest& asked) {
 /// Whether one agent per node is to start the ranks and stay with them.
 inline bool is_agent(const RankRequest& asked) { return !wishes_for_agent(asked).empty(); }
 
+/// How often agents and their coordinator send heartbeats, and without how many seconds of them one is lost.
+struct HeartbeatSeconds {
+  unsigned interval = 5, timeout = 30;
+};
+
+/// As it is asked for. Where only one of them is, the other one follows: six heartbeats to a timeout.
+inline HeartbeatSeconds heartbeat_seconds(const RankRequest& request) {
+  HeartbeatSeconds seconds;
+  const auto &interval = request.heartbeat_interval, &timeout = request.heartbeat_timeout;
+  seconds.timeout = timeout ? timeout->value : std::max(seconds.timeout, 6 * value_or(interval, 0U));
+  if (interval)
+    seconds.interval = interval->value;
+  else if (seconds.timeout > 0)
+    seconds.interval = std::clamp(seconds.timeout / 6, 1U, seconds.interval);
+  return seconds;
+}
+
+/// Why heartbeats cannot be sent as they are asked for; nothing if they can. With less than three to a
+/// timeout an agent would be lost for one that is late.
+inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& request) {
+  const auto [interval, timeout] = heartbeat_seconds(request);
+  if (interval == 0)
+    return util::Error{"--heartbeat-interval must be at least 1 second",
+                       "use --heartbeat-timeout 0 if no agent is to be treated as lost"};
+  if (timeout == 0 || timeout >= 3 * interval) return std::nullopt;
+  return util::Error{
+      "--heartbeat-timeout must be at least 3 heartbeat intervals: " + std::to_string(timeout) +
+          " s is less than 3 times " + std::to_string(interval) + " s",
+      "use --heartbeat-timeout " + std::to_string(3 * interval)};
+}
+
 /// What of a request contradicts the rest; nothing where nothing does.
-inline std::optional<util::Error> find_contradiction(const RankRequest& asked) {
-  const bool never_meet = asked.meet_timeout && asked.meet_timeout->value == 0;
-  if (is_on(asked.coordinator) && never_meet)
+inline std::optional<util::Error> find_contradiction(const RankRequest& request) {
+  const bool never_meet = request.meet_timeout && request.meet_timeout->value == 0;
+  if (is_on(request.coordinator) && never_meet)
     return util::Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
                        "leave one of them out"};
-  if (asked.agent && !asked.agent->value && is_agent(asked))
-    return util::Error{"there is to be no agent (" + asked.agent->origin.by + "), and only an agent does " +
-                           wishes_for_agent(asked),
+  if (request.agent && !request.agent->value && is_agent(request))
+    return util::Error{"there is to be no agent (" + request.agent->origin.by + "), and only an agent does " +
+                           wishes_for_agent(request),
                        "leave one of them out"};
-  return std::nullopt;
+  return find_heartbeat_fault(request);
 }
 
 } // namespace hpcml::model

@@ -17,7 +17,11 @@ const std::vector<agent::KnownError>& own_words() {
   static const std::vector<agent::KnownError> k_words = {
       {"hpcml agent: rank ", "",
        "hpcml's own report stands there: who failed first, its last lines, and what to do"},
-      {"hpcml launch: rank ", "", "hpcml's own report stands there"}};
+      {"hpcml launch: rank ", "", "hpcml's own report stands there"},
+      {"hpcml agent: ", "no heartbeat from",
+       "an agent stopped working: check its node for a hung file system, swapping or a stopped process; set "
+       "a "
+       "longer --heartbeat-timeout if its file system often hangs"}};
   return k_words;
 }
 

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <set>
 
 #include "agent/conductor.hpp"
 
@@ -16,10 +17,12 @@ using std::chrono::seconds;
 /// A conductor and the orders that each agent has got, at a time that the test sets.
 class Play {
 public:
-  explicit Play(ConductorRules rules) : x_conductor(std::move(rules), x_now) {}
+  explicit Play(ConductorRules rules)
+      : x_beats(rules.heartbeat.is_on()), x_conductor(std::move(rules), x_now) {}
   Reply come(AgentId agent, std::optional<unsigned> node_rank = {}, unsigned processes = 2) {
     const auto reply = x_conductor.hello(
         agent, {"job", "run", "node" + std::to_string(agent), node_rank, processes, agent == 0}, x_now);
+    x_alive.insert(agent);
     collect();
     return reply;
   }
@@ -63,29 +66,53 @@ public:
     event.signal = signal;
     tell(agent, event);
   }
+  /// It stops working: no heartbeat comes any more, and its connection stays.
+  void silence(AgentId agent) { x_alive.erase(agent); }
   void lose(AgentId agent) {
+    x_alive.erase(agent);
     x_conductor.lost(agent, x_now);
     collect();
   }
+  /// Time passes, while the agents that work send heartbeats.
   void pass(seconds time) {
+    while (time.count() > 0) {
+      const auto step = std::min(time, seconds(time > seconds(20) ? 5 : 1));
+      x_now += step;
+      time -= step;
+      if (x_beats)
+        for (const auto agent : std::set(x_alive)) say(agent, Event::Kind::heartbeat, 0);
+      x_conductor.tick(x_now);
+      collect();
+    }
+  }
+  /// Time passes, and the conductor's process does not run meanwhile.
+  void pause(seconds time) {
     x_now += time;
     x_conductor.tick(x_now);
     collect();
   }
   /// The orders that have come since the last call, by agent.
   std::vector<Order> take(AgentId agent) { return std::exchange(x_orders[agent], {}); }
-  /// The only one.
-  Order one(AgentId agent) {
+  /// Returns the order that has come since the last call; fails unless it is the only one.
+  Order only_order(AgentId agent) {
     auto orders = take(agent);
     REQUIRE(orders.size() == 1);
     return orders.front();
   }
+  Order one(AgentId agent) { return only_order(agent); }
   Conductor& conductor() { return x_conductor; }
+  std::map<AgentId, unsigned> answers; ///< to heartbeats, by agent
 
 private:
   void collect() {
-    for (auto& [agent, order] : x_conductor.take_orders()) x_orders[agent].push_back(std::move(order));
+    for (auto& [agent, order] : x_conductor.take_orders())
+      if (order.kind == Order::Kind::heartbeat)
+        ++answers[agent];
+      else
+        x_orders[agent].push_back(std::move(order));
   }
+  bool x_beats;
+  std::set<AgentId> x_alive;
   Conductor::Time x_now{};
   Conductor x_conductor;
   std::map<AgentId, std::vector<Order>> x_orders;

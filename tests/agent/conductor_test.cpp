@@ -2,6 +2,8 @@
 // The conductor alone: who starts when, who failed first, what is started again, how a run ends.
 #include <catch2/catch.hpp>
 
+#include <csignal>
+
 #include "agent/conductor_play.hpp"
 
 using namespace hpcml::agent;

@@ -128,6 +128,14 @@ TEST_CASE("--rdzv-conf is obeyed, or what is not is said") {
   CHECK(says(plan, "colour has no effect: neither torchrun nor hpcml knows it"));
   CHECK(good_plan({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=20"}).request.place->patience ==
         std::chrono::seconds(20));
+  CHECK(plan.request.heartbeat.interval == std::chrono::seconds(5));
+  CHECK(plan.request.heartbeat.timeout == std::chrono::seconds(30));
+  const auto heartbeat = good_plan(with("keep_alive_interval=2,keep_alive_max_attempt=10")).request.heartbeat;
+  CHECK(heartbeat.interval == std::chrono::seconds(2));
+  CHECK(heartbeat.timeout == std::chrono::seconds(20));
+  CHECK(good_plan(with("keep_alive_interval=10")).request.heartbeat.timeout == std::chrono::seconds(30));
+  CHECK(good_plan(with("keep_alive_max_attempt=1")).request.heartbeat.timeout == std::chrono::seconds(15));
+  CHECK(error_of(with("keep_alive_interval=0")).find("must be a number of seconds") != std::string::npos);
   CHECK(error_of(with("join_timeout=soon")).find("must be a number of seconds") != std::string::npos);
   CHECK(error_of(with("store_type=file")).find("must be tcp") != std::string::npos);
 }

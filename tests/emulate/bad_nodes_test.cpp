@@ -56,10 +56,10 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   const auto said = cluster.read("job.out");
   INFO(ran.out << ran.err << said);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
-  CHECK_THAT(said, Contains("hpcml: node003: its agent died; it is left out of the next start\n") &&
+  CHECK_THAT(said, Contains("hpcml: node003: its agent was lost; it is left out of the next start\n") &&
                        Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
                        Contains("done 0") && Contains("done 1"));
-  CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent died\n");
+  CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
 }
 
 TEST_CASE("a user without any rights in Slurm changes the exclude list of a job of theirs that waits",
@@ -84,7 +84,7 @@ over; told 1; scontrol -o show job 1 | grep -o 'UserId=[a-z]*'
                    "Invalid user id for job 3\n"
                    "JobState=COMPLETED Restarts=1 ExcNodeList=node002 NodeList=node[001,003]\n"
                    "UserId=nobody\n");
-  CHECK_THAT(said, Contains("hpcml: node002: its agent died; it is left out of the next start\n") &&
+  CHECK_THAT(said, Contains("hpcml: node002: its agent was lost; it is left out of the next start\n") &&
                        Contains("done 1") && !Contains("may not change"));
 }
 
@@ -171,7 +171,7 @@ sbatch -Q job.sh; over; told 2
                        Contains("it is started again in this job, 1 of at most 3 times\n") &&
                        Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
   CHECK_THAT(cluster.read("logs/bad-nodes-2"),
-             Contains("node001 its driver shows") && Contains("node003 its agent died\n"));
+             Contains("node001 its driver shows") && Contains("node003 its agent was lost\n"));
 }
 
 TEST_CASE("a node of a job that does not answer takes no part", "[.faults]") {

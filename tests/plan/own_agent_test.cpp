@@ -48,11 +48,40 @@ TEST_CASE("each flag that only an agent obeys makes the launch an agent's, and i
     CHECK(model::wishes_for_agent(plan.ranks) == "--" + key);
     CHECK(plan.launcher.has_own_agent());
   }
-  for (const auto& [key, value] : std::vector<std::pair<std::string, std::string>>{
-           {"agent", "false"}, {"max-restarts", "0"}, {"stall-timeout", "0"}, {"report", "true"}}) {
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::string>>{{"agent", "false"},
+                                                        {"max-restarts", "0"},
+                                                        {"stall-timeout", "0"},
+                                                        {"heartbeat-interval", "2"},
+                                                        {"heartbeat-timeout", "60"},
+                                                        {"report", "true"}}) {
     CAPTURE(key);
     CHECK_FALSE(planned(with(lumi_job(), key, value), "lumi").launcher.spawns);
   }
+}
+
+TEST_CASE("heartbeat timeout has at least three intervals") {
+  const auto seconds_of = [](const std::vector<std::pair<std::string, std::string>>& options) {
+    model::RankRequest requested;
+    for (const auto& [key, value] : options)
+      for (const auto& flag : model::k_rank_flags)
+        if (flag.name == key) CHECK_FALSE(flag.read(requested, value, {}));
+    const auto seconds = model::heartbeat_seconds(requested);
+    const auto fault = model::find_heartbeat_fault(requested);
+    return std::tuple(seconds.interval, seconds.timeout, fault ? fault->what : "");
+  };
+  const std::string interval = "heartbeat-interval", timeout = "heartbeat-timeout";
+  CHECK(seconds_of({}) == std::tuple(5U, 30U, ""));
+  CHECK(seconds_of({{timeout, "12"}}) == std::tuple(2U, 12U, ""));
+  CHECK(seconds_of({{timeout, "3"}}) == std::tuple(1U, 3U, ""));
+  CHECK(seconds_of({{timeout, "600"}}) == std::tuple(5U, 600U, ""));
+  CHECK(seconds_of({{timeout, "0"}}) == std::tuple(5U, 0U, ""));
+  CHECK(seconds_of({{interval, "1"}}) == std::tuple(1U, 30U, ""));
+  CHECK(seconds_of({{interval, "20"}}) == std::tuple(20U, 120U, ""));
+  CHECK_THAT(std::get<2>(seconds_of({{timeout, "2"}})), Contains("at least 3 heartbeat intervals"));
+  CHECK_THAT(std::get<2>(seconds_of({{timeout, "20"}, {interval, "10"}})), Contains("at least 3 heartbeat"));
+  CHECK_THAT(std::get<2>(seconds_of({{interval, "0"}})), Contains("at least 1 second"));
+  CHECK(model::find_contradiction(with(with(lumi_job(), interval, "10"), timeout, "20")));
 }
 
 TEST_CASE("with an agent a node has one task with all of its GPUs and cores, and the ranks are bound by it") {

@@ -62,6 +62,8 @@ const std::map<std::string, std::vector<std::string>>& plain_values() {
       {"max-restarts", {"0", "3"}},
       {"stall-timeout", {"0", "600"}},
       {"nnodes", {"1", "1:2", "1:1", "2:4"}},
+      {"heartbeat-interval", {"5", "10"}},
+      {"heartbeat-timeout", {"0", "60"}},
       {"venv", {"/home/me/env", "env.tar.gz", "/home/me/my env"}},
       {"conda", {"pytorch", "env.tar.gz"}},
       {"wheelhouse", {"torch numpy", "requirements.txt"}},

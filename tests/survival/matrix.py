@@ -28,6 +28,7 @@ import lab  # noqa: E402
 import rows_ranks  # noqa: E402,F401  (its rows; in the order of the table)
 import rows_places  # noqa: E402,F401
 import rows_nodes  # noqa: E402,F401
+import rows_heartbeat  # noqa: E402,F401
 import rows_ends  # noqa: E402,F401
 import rows_disks  # noqa: E402,F401
 import table  # noqa: E402

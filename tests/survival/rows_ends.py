@@ -155,4 +155,4 @@ def seeds(lab, count):
 @row("killed at 20 moments", "a rank is killed at a moment that a seed draws, 20 times, from its start to its end; agents, --max-restarts 2, checkpoints every 3 steps",
      equal=True, waits=200)
 def twenty_moments(lab):
-    return seeds(lab, 20)
+    return seeds(lab, int(os.environ.get("HPCML_KILL_SEEDS", "20")))

@@ -44,6 +44,15 @@ TEST_CASE(
   CHECK(found[1].ranks == std::set<unsigned>{0, 1});
 }
 
+TEST_CASE("why finds an agent without a heartbeat") {
+  const auto found =
+      failures_in("fine\nhpcml agent: node002 (node 1 of 4): no heartbeat from its agent for 30 s: "
+                  "treated as lost\n");
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].line == 2);
+  CHECK_THAT(found[0].hint, Contains("--heartbeat-timeout"));
+}
+
 TEST_CASE("Slurm's last words name task and node") {
   const auto found = failures_in(
       "slurmstepd: error: *** JOB 7 ON nid000012 CANCELLED AT 2026-11-01T10:00:00 DUE TO TIME LIMIT ***\n"

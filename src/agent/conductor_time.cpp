@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// What the coordinator does since time has passed: agents that are silent, timeouts.
+#include <algorithm>
+
+#include "agent/conductor.hpp"
+#include "util/text.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using std::chrono::seconds;
+
+/// How often `tick` is called at least: twice a second, and now and then half a second later.
+constexpr auto k_tick_interval = seconds(1);
+
+} // namespace
+
+/// If this process was paused (SIGSTOP, a suspended job or machine), the agents may have been paused as well,
+/// and what they have sent meanwhile is not read yet: no agent is late for that time.
+void Conductor::note_time(Time now) {
+  const bool paused =
+      x_last_call && util::is_late(*x_last_call + k_tick_interval, now, x_rules.heartbeat.late_limit());
+  if (paused) {
+    // The only node's own agent conducts, and reads stacks meanwhile.
+    if (x_rules.max_nodes > 1)
+      x_words.push_back("the coordinator was paused for " + whole_seconds(now - *x_last_call) +
+                        ": all timeouts begin again");
+    restart_deadlines(now);
+  }
+  x_last_call = now;
+}
+
+void Conductor::restart_deadlines(Time now) {
+  x_since = now;
+  if (x_enough_since) x_enough_since = now;
+  for (auto& [id, agent] : x_agents) agent.heard = now;
+}
+
+void Conductor::remove_silent_agents(Time now) {
+  if (!x_rules.heartbeat.is_on()) return;
+  const auto find_silent = [&] {
+    return std::find_if(x_agents.begin(), x_agents.end(), [&](const auto& entry) {
+      // An agent that reads stacks sends nothing meanwhile; `stack_time` bounds that.
+      const auto& agent = entry.second;
+      const bool reads_stacks = x_state == State::looking && agent.takes_part && !agent.looked;
+      return !reads_stacks && now - agent.heard >= x_rules.heartbeat.timeout;
+    });
+  };
+  while (x_state != State::ending && x_state != State::over) {
+    const auto silent = find_silent();
+    if (silent == x_agents.end()) return;
+    remove_silent(silent->first, now);
+  }
+}
+
+void Conductor::remove_silent(AgentId id, Time now) {
+  const auto& agent = x_agents.at(id);
+  const auto place = std::find(x_participants.begin(), x_participants.end(), id);
+  auto reason = agent.host;
+  if (place != x_participants.end())
+    reason += " (node " + std::to_string(place - x_participants.begin()) + " of " +
+              std::to_string(x_participants.size()) + ")";
+  reason += ": no heartbeat from its agent for " + whole_seconds(now - agent.heard) + ": treated as lost";
+  if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_leaving)
+    x_lost.push_back(agent.host);
+  if (!agent.leads)
+    return remove_agent(id, reason, k_nodes_missing, x_rules.nodes_return, Order::Kind::lost, now);
+  Order order;
+  order.kind = Order::Kind::lost;
+  order.code = k_nodes_missing;
+  order.reason = reason;
+  send(id, std::move(order));
+  x_agents.erase(id);
+  finish(k_nodes_missing, reason, now);
+}
+
+void Conductor::tick(Time now) {
+  note_time(now);
+  remove_silent_agents(now);
+  if (x_state == State::ending) return say_goodbye(now);
+  if (x_state == State::looking) return look_at_stall(now);
+  if (x_state == State::stopping && !x_named && now - x_since >= x_rules.doubt) return name_failure();
+  if (x_state != State::gathering) return;
+  gather(now);
+  if (x_state != State::gathering || has_enough_nodes()) return;
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
+  if (waited >= x_rules.patience)
+    return finish(k_nodes_missing,
+                  missing_nodes() + ", and no more have come within " +
+                      std::to_string(x_rules.patience.count()) + " s",
+                  now);
+  if (waited < x_next_word) return;
+  x_words.push_back(missing_nodes() + " after " + std::to_string(waited.count()) + " s");
+  x_next_word *= 3;
+}
+
+} // namespace hpcml::agent
