@@ -55,6 +55,10 @@ bool is_of_request(const std::string& message) {
   return false;
 }
 
+std::int64_t milliseconds_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
 std::optional<unsigned> rank_of(const std::optional<FailureNote>& failure) {
   return failure && !failure->of_launcher ? std::optional(failure->rank) : std::nullopt;
 }
@@ -257,6 +261,8 @@ FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const laun
   note.message = std::move(said.message);
   note.traceback = std::move(said.traceback);
   note.told_at = said.at;
+  const auto wall_time = std::chrono::system_clock::now().time_since_epoch();
+  note.told_age = age_of(note.told_at, milliseconds_of(wall_time), milliseconds_of(Clock::now() - x_started));
   note.gpu_fault = gpu_fault();
   return note;
 }
@@ -291,7 +297,7 @@ void AttemptRanks::tell_cause(const launch::RankProcess& process, const launch::
     if (failure.cut_short && failure.told_at == 0 && !ends_with_message(failure)) return;
     if (is_of_request(failure.message)) return;
   }
-  if (comes_before(failure, *x_told)) tell_failure(std::move(failure));
+  if (comes_before(failure, *x_told) || needs_arrival(failure, *x_told)) tell_failure(std::move(failure));
 }
 
 void AttemptRanks::lost_store(const std::string& why) {

@@ -144,7 +144,7 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
   case Event::Kind::serving:
     if (x_state == State::serving) start(event.place);
     break;
-  case Event::Kind::failed: take_failure(event, now); break;
+  case Event::Kind::failed: take_failure(event.failure, now); break;
   case Event::Kind::ended:
     agent.ended = true;
     agent.good = event.good;
@@ -165,19 +165,21 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
   }
 }
 
-void Conductor::take_failure(const Event& event, Time now) {
-  if (x_state == State::stopping && !x_named && comes_before(event.failure, *x_failure)) {
-    if (!event.failure.cut_short) x_code = util::exit_code_of_status(event.failure.status);
-    x_failure = event.failure;
+void Conductor::take_failure(FailureNote failure, Time now) {
+  const auto arrival = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+  failure.failed_at = arrival.count() - failure.told_age;
+  if (x_state == State::stopping && !x_named && comes_before(failure, *x_failure)) {
+    if (!failure.cut_short) x_code = util::exit_code_of_status(failure.status);
+    x_failure = failure;
     if (!may_be_preceded(*x_failure)) name_failure();
   }
   // While the leader makes ready for all it may itself be what fails.
   if (x_state != State::running && x_state != State::looking && x_state != State::serving) return;
-  x_failure = event.failure;
+  x_failure = std::move(failure);
   x_named = !may_be_preceded(*x_failure);
   const bool again = x_restarts < x_rules.max_restarts;
   if (again) ++x_restarts;
-  x_code = util::exit_code_of_status(event.failure.status);
+  x_code = util::exit_code_of_status(x_failure->status);
   stop(again, {}, now);
 }
 

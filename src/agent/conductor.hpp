@@ -81,7 +81,7 @@ private:
   void gather(Time now);
   void begin(Time now);
   void start(const std::string& place);
-  void take_failure(const Event& event, Time now);
+  void take_failure(FailureNote failure, Time now);
   Order order_after_failure(Order::Kind kind) const;
   void stop(bool again, const std::string& reason, Time now);
   void name_failure();

@@ -7,7 +7,7 @@ namespace hpcml::agent {
 
 namespace {
 
-constexpr std::string_view k_mark = "hpcml failure 3";
+constexpr std::string_view k_mark = "hpcml failure 4";
 
 } // namespace
 
@@ -30,6 +30,7 @@ std::string pack_failure(const FailureNote& note) {
   packed.text(note.message);
   packed.text(note.traceback);
   packed.number(static_cast<unsigned long long>(note.told_at));
+  packed.number(static_cast<unsigned long long>(note.told_age));
   packed.number(note.cut_short ? 1 : 0);
   return packed.take();
 }
@@ -54,6 +55,7 @@ std::optional<FailureNote> unpack_failure(std::string_view bytes) {
   note.message = unpacked.text();
   note.traceback = unpacked.text();
   note.told_at = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
+  note.told_age = static_cast<std::int64_t>(unpacked.number(1ULL << 40));
   note.cut_short = unpacked.number(1) == 1;
   if (!unpacked.whole()) return std::nullopt;
   return note;

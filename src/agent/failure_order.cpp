@@ -23,6 +23,10 @@ constexpr std::string_view k_gone[] = {
     "peer closed",
 };
 
+/// Error files have whole seconds, so that of two nodes a difference below one second is not known; the rest
+/// is for the messages' way.
+constexpr std::int64_t k_clock_margin = 900;
+
 bool says_gone(std::string_view text) {
   return std::any_of(std::begin(k_gone), std::end(k_gone),
                      [&](auto words) { return text.find(words) != std::string_view::npos; });
@@ -42,7 +46,18 @@ bool comes_before(const FailureNote& later, const FailureNote& first) {
   if (later.gpu_fault.empty() != first.gpu_fault.empty()) return first.gpu_fault.empty();
   const bool suffers = only_suffers(later);
   if (suffers != only_suffers(first)) return !suffers;
-  return later.told_at > 0 && first.told_at > 0 && later.told_at < first.told_at;
+  if (later.told_at == 0 || first.told_at == 0) return false;
+  if (later.host == first.host) return later.told_at < first.told_at;
+  return later.failed_at + k_clock_margin <= first.failed_at;
+}
+
+bool needs_arrival(const FailureNote& later, const FailureNote& first) {
+  return later.host != first.host && later.told_at > 0 && first.told_at > 0 &&
+         later.gpu_fault.empty() == first.gpu_fault.empty() && only_suffers(later) == only_suffers(first);
+}
+
+std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time) {
+  return told_at == 0 ? 0 : std::clamp<std::int64_t>(now - told_at * 1000, 0, run_time);
 }
 
 bool may_be_preceded(const FailureNote& first) {

@@ -3,6 +3,8 @@
 // other's, and who is heard of first need not have failed first. Pure.
 #pragma once
 
+#include <cstdint>
+
 #include "agent/failure_note.hpp"
 
 namespace hpcml::agent {
@@ -12,8 +14,15 @@ bool only_suffers(const FailureNote& note);
 
 /// Whether `later`, which was heard of later, is to be named in the place of `first`: its node's kernel
 /// tells of a GPU, it failed of itself and the other only suffers, or both say in their error files when, and
-/// it was before.
+/// it was before. Clocks of two nodes are not compared: there `failed_at` decides.
 bool comes_before(const FailureNote& later, const FailureNote& first);
+
+/// True if only the coordinator can compare the two: they failed on two nodes, and differ in time alone.
+bool needs_arrival(const FailureNote& later, const FailureNote& first);
+
+/// Milliseconds between a failure and `now`, in milliseconds since 1970 by the same clock: not more than
+/// the time that the ranks have run, should that clock have been set meanwhile.
+std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time);
 
 /// Whether any failure could come before this one.
 bool may_be_preceded(const FailureNote& first);

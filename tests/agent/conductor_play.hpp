@@ -44,14 +44,16 @@ public:
     tell(agent, event);
   }
   void failed(AgentId agent, unsigned attempt, unsigned rank, int code, const std::string& message = {},
-              std::int64_t told_at = 0) {
+              std::int64_t told_at = 0, std::int64_t age = 0) {
     Event event;
     event.kind = Event::Kind::failed;
     event.attempt = attempt;
     event.failure.rank = rank;
     event.failure.status = code << 8;
     event.failure.message = message;
+    event.failure.host = "node" + std::to_string(agent);
     event.failure.told_at = told_at;
+    event.failure.told_age = age;
     tell(agent, event);
   }
   void say(AgentId agent, Event::Kind kind, unsigned attempt) {

@@ -5,6 +5,7 @@
 #include "agent/agent_helper.hpp"
 #include "agent/conductor_play.hpp"
 #include "agent/failure_order.hpp"
+#include "free_port.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -48,6 +49,52 @@ TEST_CASE("of two that say in their error files when they failed the earlier one
   CHECK_FALSE(comes_before(note_of(k_closed, 100), note_of("B: y", 101)));
 }
 
+TEST_CASE("failures of two nodes are compared by the coordinator's clock") {
+  auto first = note_of("A: x", 1000), later = note_of("B: y", 900); // its node's clock is behind
+  first.host = "node0", later.host = "node1";
+  first.failed_at = 50000, later.failed_at = 50300;
+  CHECK_FALSE(comes_before(later, first));
+  CHECK(needs_arrival(later, first));
+  later.told_at = 2000; // ahead, and yet earlier
+  later.failed_at = 45000;
+  CHECK(comes_before(later, first));
+  later.failed_at = 49500; // whole seconds do not show this difference
+  CHECK_FALSE(comes_before(later, first));
+  later.message = k_closed;
+  CHECK_FALSE(needs_arrival(later, first));
+}
+
+TEST_CASE("age of a failure is bounded by the run") {
+  CHECK(age_of(0, 5000, 9000) == 0);
+  CHECK(age_of(1000, 1003400, 60000) == 3400);
+  CHECK(age_of(1000, 999000, 60000) == 0);         // the clock was set back
+  CHECK(age_of(1000, 9000000000, 60000) == 60000); // the clock was set forward
+}
+
+TEST_CASE("a slow clock does not make a failure the first") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  play.failed(0, 0, 0, 3, "ValueError: cause", 5000, 1000);
+  play.pass(seconds(1));
+  play.failed(1, 0, 1, 4, "ValueError: effect", 4000, 200);
+  play.ended(0, 0, false);
+  play.ended(1, 0, false);
+  CHECK(play.take(1).back().failure->rank == 0);
+}
+
+TEST_CASE("a fast clock does not hide the first failure") {
+  Play play(rules(2, 2));
+  begin(play, 2);
+  play.failed(0, 0, 0, 3, "ValueError: effect", 5000, 500);
+  play.pass(seconds(1));
+  play.failed(1, 0, 1, 4, "ValueError: cause", 9000, 4000);
+  play.ended(0, 0, false);
+  play.ended(1, 0, false);
+  const auto end = play.take(1).back();
+  CHECK(end.failure->rank == 1);
+  CHECK(end.code == 4);
+}
+
 TEST_CASE("a failure that can have no cause in another is named at once") {
   Play play(rules(2, 2));
   begin(play, 2);
@@ -89,7 +136,7 @@ TEST_CASE(
   begin(play, 2);
   play.failed(0, 0, 1, 1, "ValueError: x", 100);
   CHECK_FALSE(play.one(0).says);
-  play.failed(1, 0, 2, 3, "ValueError: y", 99); // it was before, and others may have been
+  play.failed(1, 0, 2, 3, "ValueError: y", 99, 1000); // it was before, and others may have been
   CHECK(play.take(0).empty());
   const bool ends = GENERATE(true, false);
   if (ends) {
@@ -119,4 +166,26 @@ TEST_CASE("a rank that takes its time to end is named over the one that saw it g
   CHECK(end.code == 3);
   CHECK_THAT(end.err, Contains("rank 0 (local rank 0 on host node0) ended with exit code 3") &&
                           Contains("stopped because of rank 0") && !Contains("because of rank 1"));
+}
+
+TEST_CASE("the earlier of two error files is named across nodes") {
+  test::TempFolder folder;
+  const auto flag = [&](const char* name) { return (folder / name).string(); };
+  const auto script =
+      "fail() { echo '{\"message\": {\"message\": \"ValueError: '$1'\", \"extraInfo\": {\"timestamp\": \"'"
+      "$(date +%s)'\"}}}' > $TORCHELASTIC_ERROR_FILE; }; "
+      "if test $RANK = 1; then trap '' TERM; fail cause; touch " +
+      flag("cause") + "; until test -e " + flag("effect") + "; do sleep 0.1; done; sleep 1; exit 3; fi; " +
+      "until test -e " + flag("cause") + "; do sleep 0.1; done; sleep 3; fail effect; touch " +
+      flag("effect") + "; exit 4";
+  auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, script, 2);
+  request.place->node_rank = 0;
+  AgentProcess first(request, "node0");
+  request.place->node_rank = 1;
+  AgentProcess second(request, "node1");
+  const auto end = first.wait();
+  CAPTURE(end.out, end.err);
+  CHECK(end.code == 3);
+  CHECK_THAT(end.err, Contains("ValueError: cause") && Contains("because of rank 1"));
+  CHECK(second.wait().code == 3);
 }
