@@ -41,8 +41,8 @@ Reply Conductor::hello(AgentId id, const Hello& hello, Time now) {
   x_agents[id] = std::move(agent);
   if (x_state == State::gathering)
     gather(now);
-  else
-    x_words.push_back(hello.host + " has come and joins at the next start of the ranks");
+  else if (!has_room())
+    x_words.push_back(hello.host + " joined and takes part after the next restart");
   return {};
 }
 

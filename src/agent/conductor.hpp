@@ -94,6 +94,8 @@ private:
   void restart_deadlines(Time now);
   void remove_silent_agents(Time now);
   void remove_silent(AgentId agent, Time now);
+  void add_newcomers(Time now);
+  bool has_room() const { return x_participants.size() < x_rules.max_nodes; }
   bool has_enough_nodes() const { return x_agents.size() >= x_rules.min_nodes; }
   void finish(int code, const std::string& reason, Time now);
   void say_goodbye(Time now);

@@ -35,6 +35,7 @@ void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bo
   if (!took_part) return;
   const bool goes_on = may_return || (is_elastic() && has_enough_nodes());
   if (x_state == State::stopping) {
+    if (!goes_on && x_again && !x_failure) x_code = code, x_reason = reason;
     if (!goes_on) x_again = false;
     return take_ended(now);
   }

@@ -75,11 +75,27 @@ void Conductor::remove_silent(AgentId id, Time now) {
   finish(k_nodes_missing, reason, now);
 }
 
+/// As torch's agents do: all ranks restart, with those of the nodes that have joined since, and this counts
+/// against no limit. A run of which some node is done already is not restarted.
+void Conductor::add_newcomers(Time now) {
+  if (!has_room()) return;
+  std::vector<std::string> hosts;
+  for (const auto id : in_order()) {
+    const auto& agent = x_agents.at(id);
+    if (agent.takes_part && agent.ended) return;
+    if (!agent.takes_part) hosts.push_back(agent.host);
+  }
+  if (hosts.empty()) return;
+  x_code = k_nodes_missing; // if too few are left after that
+  stop(true, util::join(hosts, ", ") + " joined", now);
+}
+
 void Conductor::tick(Time now) {
   note_time(now);
   remove_silent_agents(now);
   if (x_state == State::ending) return say_goodbye(now);
   if (x_state == State::looking) return look_at_stall(now);
+  if (x_state == State::running) return add_newcomers(now);
   if (x_state == State::stopping && !x_named && now - x_since >= x_rules.doubt) return name_failure();
   if (x_state != State::gathering) return;
   gather(now);

@@ -27,7 +27,7 @@ std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, 
     lines.push_back(order.reason);
     if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
     if (restarts && order.stacks.empty())
-      lines.push_back("the ranks that are left are started again");
+      lines.push_back("all ranks are restarted");
     else if (restarts)
       lines.push_back("all ranks are started again (restart " + std::to_string(order.restarts) + " of " +
                       std::to_string(max_restarts) + ")");

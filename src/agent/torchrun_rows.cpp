@@ -96,8 +96,8 @@ using Text = const std::string&;
 
 constexpr TorchrunFlag k_flags[] = {
     {"nnodes", 0, "N|MIN:MAX", true, same, "nodes of the run, or the least and the largest number of them",
-     "With MIN:MAX the run goes on with the nodes that are left; with the backend static MAX counts, as "
-     "there.",
+     "With MIN:MAX the run continues with the nodes that are left, and all ranks restart when a node "
+     "joins; with the backend static MAX counts, as there.",
      take_nodes},
     {"nproc-per-node", 0, "N|auto|cpu|gpu|xpu", true, same, "ranks of each node, or one per GPU or CPU of it",
      "The GPUs and CPUs are those that this process may use, asked of the node's drivers: no torch is "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs drawn by chance: agents that fail, stall, leave, stop working and are asked to end.
+// Runs drawn by chance: agents that fail, stall, leave, join late, stop working and are asked to end.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -25,9 +25,10 @@ TEST_CASE("a run ends for every agent after random events") {
     for (unsigned node = 0; node < nodes; ++node) joined[node] = play.come(node, node).refused.empty();
     std::map<AgentId, unsigned> attempt;
     bool over = false;
+    AgentId known = nodes; // the next that may join late
     for (int step = 0; step < 400 && !over; ++step) {
       play.pass(seconds(step > 200 ? 60 : 1));
-      for (AgentId node = 0; node < nodes; ++node) {
+      for (AgentId node = 0; node < known; ++node) {
         if (!joined[node]) continue;
         for (const auto& order : play.take(node)) {
           attempt[node] = order.attempt;
@@ -48,6 +49,10 @@ TEST_CASE("a run ends for every agent after random events") {
         if (what == 4) play.say(node, Event::Kind::quiet, attempt[node]);
         if (what == 5 && chance(random, 5)) joined[node] = false, silent.insert(node), play.silence(node);
         if (what == 6 && chance(random, 2)) play.pause(seconds(40));
+      }
+      if (step < 100 && known < nodes + 2 && chance(random, 30)) {
+        joined[known] = play.come(known).refused.empty();
+        ++known;
       }
       over = true;
       for (const auto& [node, is_joined] : joined) over = over && !is_joined;

@@ -141,16 +141,20 @@ TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no 
   play.serving(1);
   CHECK(play.one(2).node_rank == 1);
 
-  SECTION("one that comes back joins at the next start") {
+  SECTION("all ranks restart when a node returns") {
     play.take(0);
     CHECK(play.come(7, 1).refused.empty());
+    play.pass(seconds(1));
     CHECK(play.take(7).empty());
-    play.failed(2, 1, 3, 1);
+    const auto stop = play.only_order(0);
+    CHECK(stop.kind == Order::Kind::stop);
+    CHECK(stop.restarts_all);
+    CHECK(stop.reason == "node7 joined");
     play.ended(0, 1, false);
     play.ended(2, 1, false);
     const auto again = play.take(0).back();
     CHECK(again.kind == Order::Kind::serve);
-    CHECK(again.restarts == 1);
+    CHECK(again.restarts == 0);
     CHECK(again.world == std::vector<Participant>{{"node0", 2}, {"node7", 2}, {"node2", 2}});
   }
   SECTION("too few are no run") {
