@@ -10,7 +10,7 @@
 #include "model/hostlist.hpp"
 #include "slurm/commands.hpp"
 #include "slurm/left_out.hpp"
-#include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -48,7 +48,7 @@ bool concerns(const std::string& list, const std::vector<std::string>& exclude,
 }
 
 int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
-  const auto text = util::read_file(options.file);
+  const auto text = util::read_input(options.file, {model::k_bad_nodes_limit});
   if (!text) {
     print_error(text.error(), context.colour);
     return k_world_failed;
@@ -63,7 +63,7 @@ int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
   }
   const auto left = slurm::leave_out(bad, *choice);
   if (!options.on.empty() && !concerns(options.on, left.exclude, choice->excluded)) return k_ok;
-  for (const auto& line : left.words) std::fprintf(stderr, "hpcml: %s\n", line.c_str());
+  for (const auto& line : left.words) print_note(line);
   if (!left.exclude.empty()) std::printf("%s\n", model::compress_hostlist(left.exclude).c_str());
   return k_ok;
 }

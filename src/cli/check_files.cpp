@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 
 #include "check/check_script.hpp"
-#include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -30,14 +29,12 @@ public:
   /// Only if it is a job script or hpcml.json.
   void found(const fs::path& path, const std::string& name) {
     if (name == "hpcml.json") return file(path, path.string());
-    std::ifstream stream(path, std::ios::binary);
-    std::array<char, 32768> head{};
-    stream.read(head.data(), head.size());
-    if (stream.bad() || !stream.is_open()) {
-      print_error("cannot read " + path.string(), "", x_context.colour);
+    constexpr std::size_t k_head = 32768;
+    const auto head = util::read_input_head(path, k_head);
+    if (!head) {
+      print_error(head.error(), x_context.colour);
       good = false;
-    } else if (is_job_script(name, {head.data(), static_cast<std::size_t>(stream.gcount())})) {
-      stream.close();
+    } else if (is_job_script(name, *head)) {
       file(path, path.string());
     }
   }
@@ -100,7 +97,7 @@ bool is_job_script(const std::string& name, std::string_view head) {
 }
 
 util::Result<std::string> read_script_file(const std::filesystem::path& path) {
-  return util::read_file(path, check::k_largest_script + 1);
+  return util::read_input_head(path, check::k_largest_script + 1);
 }
 
 std::optional<std::string> read_named_file(const std::string& script, const std::string& name) {

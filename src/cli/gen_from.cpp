@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "cli/gen_from.hpp"
 
+#include "check/check_script.hpp"
 #include "cli/chosen_site.hpp"
 #include "port/port_script.hpp"
-#include "util/file.hpp"
+#include "util/input_file.hpp"
 
 namespace hpcml::cli {
 
 bool add_script(MergedRequest& request, const std::string& file, const Context& context, int& exit_code) {
-  const auto text = util::read_file(file);
+  const auto text = util::read_input(file, {check::k_largest_script});
   if (!text) {
     print_error(text.error(), context.colour);
     exit_code = k_invalid_file;

@@ -15,7 +15,7 @@
 #include "model/hostlist.hpp"
 #include "slurm/healthy_nodes.hpp"
 #include "topo/live_node.hpp"
-#include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/process.hpp"
 #include "util/text.hpp"
 
@@ -59,7 +59,7 @@ int say_health(const HealthOptions& options, const Context& context) {
 }
 
 void say_choice(const slurm::NodesToRun& run, unsigned need) {
-  const auto say = [](const std::string& line) { std::fprintf(stderr, "hpcml: %s\n", line.c_str()); };
+  const auto say = [](const std::string& line) { print_note(line); };
   for (const auto& [node, why] : run.bad) say(node + ": " + why + "; it does not take part");
   if (!run.asked) say("no node says that it is well: they are taken as they come");
   if (run.chosen.size() < need)
@@ -77,7 +77,11 @@ int run_healthy_nodes(const HealthOptions& options, const Context& context) {
     return k_usage;
   }
   const auto file = context.env.get_or(model::k_bad_nodes_variable, "");
-  const auto known = model::parse_bad_nodes(util::read_file(file).value_or(""));
+  const bool exists = !file.empty() && ::access(file.c_str(), F_OK) == 0;
+  const auto text =
+      exists ? util::read_input(file, {model::k_bad_nodes_limit}) : util::Result<std::string>("");
+  if (!text) print_note(text.error().what + "; no node is excluded because of it");
+  const auto known = model::parse_bad_nodes(text.value_or(""));
   if (options.list) {
     const auto left = slurm::without_bad(nodes->names(), known);
     std::printf("%zu %s\n", left.size(), model::compress_hostlist(left).c_str());

@@ -12,6 +12,7 @@
 #include "render/script.hpp"
 #include "spec/job_file.hpp"
 #include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -35,6 +36,9 @@ int exit_code_of(const diag::Diagnostics& findings) {
 
 namespace {
 
+/// Which programs are read for hints: those of usual size.
+constexpr util::InputRule k_program_file{1 << 20, true};
+
 /// The shell script that a command runs: `./run.sh` by its first line, or `bash run.sh`; empty where it is
 /// neither, or not here.
 std::string script_of(const std::vector<std::string>& command) {
@@ -49,12 +53,8 @@ std::string script_of(const std::vector<std::string>& command) {
     while (at < command.size() && command[at].starts_with("-") && command[at].find('c') == std::string::npos)
       ++at;
   }
-  constexpr std::uintmax_t k_most = 1 << 20;
-  std::error_code ignored;
-  if (at >= command.size() || !std::filesystem::is_regular_file(command[at], ignored) ||
-      std::filesystem::file_size(command[at], ignored) > k_most)
-    return {};
-  auto text = util::read_file(command[at]);
+  if (at >= command.size()) return {};
+  const auto text = util::read_input(command[at], k_program_file);
   if (!text) return {};
   const auto first = text->substr(0, text->find('\n'));
   const bool by_line = first.starts_with("#!") &&
@@ -64,15 +64,9 @@ std::string script_of(const std::vector<std::string>& command) {
 
 /// The Python program that a command runs, `python [OPTIONS] train.py`; empty where it is none, or not here.
 std::string python_program_of(const std::vector<std::string>& command) {
-  constexpr std::uintmax_t k_most = 1 << 20;
   const auto found =
       std::find_if(command.begin(), command.end(), [](const auto& word) { return word.ends_with(".py"); });
-  std::error_code ignored;
-  if (found == command.end() || !std::filesystem::is_regular_file(*found, ignored) ||
-      std::filesystem::file_size(*found, ignored) > k_most)
-    return {};
-  const auto text = util::read_file(*found);
-  return text ? *text : std::string();
+  return found == command.end() ? "" : util::read_input(*found, k_program_file).value_or("");
 }
 
 /// A program that the node could not execute: a script without the permission, or Python's without a word of

@@ -11,6 +11,7 @@
 
 #include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
+#include "util/input_file.hpp"
 #include "why/reading.hpp"
 
 namespace hpcml::cli {
@@ -26,14 +27,16 @@ struct WhyOptions {
 util::Result<int> open_log(const std::string& path) {
   if (path == "-") return STDIN_FILENO;
   struct stat found {};
-  if (::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode))
-    return util::Error{path + " is a folder", "name a log in it"};
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return util::Error{
-        "cannot read " + path + ": " + std::strerror(errno),
-        "the log of a job is where --output says; without it slurm-JOBID.out, where sbatch was called"};
-  return fd;
+  const bool exists = ::stat(path.c_str(), &found) == 0;
+  if (exists && S_ISDIR(found.st_mode)) return util::Error{path + " is a folder", "name a log in it"};
+  // A device may have no end.
+  if (exists && S_ISCHR(found.st_mode) && path != "/dev/stdin" && path != "/dev/null")
+    return util::Error{path + " is a device, not a log", "name the log of a job"};
+  auto fd = util::open_input(path);
+  if (fd || !fd.error().hint.empty()) return fd;
+  return util::Error{
+      fd.error().what,
+      "the log of a job is where --output says; without it slurm-JOBID.out, where sbatch was called"};
 }
 
 int run_why(const WhyOptions& options, const Context& context) {

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t k_widest = 98;
 constexpr std::size_t k_before = 60; // columns kept before the caret in a line that is cut
 constexpr unsigned k_tab = 8;
+constexpr std::size_t k_bytes_around = 4096;
 
 std::string_view line_of(std::string_view source, unsigned number) {
   for (unsigned line = 1; line < number; ++line) {
@@ -84,8 +85,16 @@ Excerpt make_excerpt(std::string_view source, const Span& span) {
 
 Excerpt make_line_excerpt(std::string_view line, const Span& span) {
   if (span.line == 0 || line.empty()) return {};
+  std::size_t first_byte = span.column > 0 ? span.column - 1 : 0;
+  // Of a line of megabytes only the bytes around the place are looked at.
+  if (line.size() > 2 * k_bytes_around) {
+    const auto caret = std::min(first_byte, line.size());
+    auto begin = caret > k_bytes_around ? caret - k_bytes_around : 0;
+    while (begin > 0 && (static_cast<unsigned char>(line[begin]) & 0xc0U) == 0x80) --begin;
+    line = line.substr(begin, 2 * k_bytes_around);
+    first_byte -= begin;
+  }
   const auto cells = make_cells(line);
-  const std::size_t first_byte = span.column > 0 ? span.column - 1 : 0;
   const std::size_t end_byte = first_byte + std::max(1U, span.length);
   const auto caret = static_cast<std::size_t>(
       std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.end_byte > first_byte; }) -

@@ -6,7 +6,6 @@
 
 #include "topo/live_node.hpp"
 #include "topo/read_node.hpp"
-#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::discover {
@@ -86,14 +85,14 @@ std::vector<GpuPlace> read_gpu_topology(std::string_view text) {
 util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   SeenNode seen;
   seen.source = path.filename().string();
-  TRY(const auto text, util::read_file(path));
+  TRY(const auto text, topo::read_topology(path));
   seen.gpus = read_gpu_topology(text);
   if (!seen.gpus.empty()) {
     seen.gpu_vendor =
         text.find("(Topology)") == std::string::npos ? model::GpuVendor::nvidia : model::GpuVendor::amd;
     return seen;
   }
-  TRY(const auto node, topo::load_node(path));
+  TRY(const auto node, topo::parse_node(text, path));
   seen.cpu = node.cpus;
   for (const auto& gpu : node.gpus) seen.gpus.push_back(gpu.place);
   return seen;

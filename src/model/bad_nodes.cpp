@@ -2,6 +2,7 @@
 #include "model/bad_nodes.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "util/text.hpp"
 
@@ -14,15 +15,22 @@ std::string render_bad_node(const BadNode& bad) {
   return line + "\n";
 }
 
+namespace {
+/// True for a name that Slurm accepts: what else is in the file does not reach a terminal or Slurm.
+bool is_node_name(const std::string& name) {
+  const auto is_part = [](char c) { return util::is_name_char(c) || c == '-' || c == '.'; };
+  return !name.empty() && std::all_of(name.begin(), name.end(), is_part);
+}
+} // namespace
+
 std::vector<BadNode> parse_bad_nodes(std::string_view text) {
   std::vector<BadNode> all;
+  std::unordered_set<std::string> names;
   for (const auto& line : util::split(text, '\n')) {
     const auto words = util::trim(line);
     const auto end = std::min(words.find(' '), words.size());
     BadNode bad{std::string(words.substr(0, end)), std::string(util::trim(words.substr(end)))};
-    const bool known =
-        std::any_of(all.begin(), all.end(), [&](const auto& other) { return other.node == bad.node; });
-    if (!bad.node.empty() && !known) all.push_back(std::move(bad));
+    if (is_node_name(bad.node) && names.insert(bad.node).second) all.push_back(std::move(bad));
   }
   return all;
 }

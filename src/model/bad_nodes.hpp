@@ -10,6 +10,8 @@ namespace hpcml::model {
 
 /// The variable by which a script tells hpcml where that file is.
 inline constexpr const char* k_bad_nodes_variable = "HPCML_BAD_NODES";
+/// Largest size of that file in bytes: tens of thousands of nodes.
+inline constexpr std::size_t k_bad_nodes_limit = std::size_t{4} << 20U;
 
 /// A node with the reason that people are told.
 struct BadNode {

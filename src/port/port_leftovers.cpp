@@ -42,9 +42,45 @@ bool is_common_variable(const std::string& name) {
   return name.find("RANK") != std::string::npos || name == "WORLD_SIZE" || name == "LOCAL_WORLD_SIZE";
 }
 
+/// Notes of a kind: a script with more has more than a reader takes in.
+constexpr std::size_t k_most_notes = 200;
+
+/// Finds whether places of a text are in comments; the places must be asked for in ascending order.
+class CommentFinder {
+public:
+  explicit CommentFinder(const std::string& text) : x_text(text) { read_line(0); }
+  bool holds(std::size_t at) {
+    while (x_end < at) read_line(x_end + 1);
+    return x_first <= at && x_first < x_text.size() && x_text[x_first] == '#';
+  }
+
+private:
+  void read_line(std::size_t begin) {
+    x_end = std::min(x_text.find('\n', begin), x_text.size());
+    x_first = x_text.find_first_not_of(" \t", begin);
+  }
+  const std::string& x_text;
+  std::size_t x_first = 0; ///< the first character of the line that is not a space or tab
+  std::size_t x_end = 0;   ///< of the line
+};
+
+/// The names in a text that are not expansions: NAME=…, read NAME, for NAME in, printf -v NAME.
+std::set<std::string_view> find_plain_names(std::string_view text) {
+  std::set<std::string_view> names;
+  for (std::size_t at = 0; at < text.size();) {
+    auto end = at;
+    while (end < text.size() && shell::is_name_char(text[end])) ++end;
+    const bool expanded = at > 0 && (text[at - 1] == '$' || text[at - 1] == '{');
+    if (end > at && !expanded) names.insert(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
 class Leftovers {
 public:
-  Leftovers(Porting& porting, const model::PortedBody& body) : x_porting(porting) {
+  Leftovers(Porting& porting, const model::PortedBody& body)
+      : x_porting(porting), x_set(find_plain_names(porting.text)) {
     for (const auto& piece : body.pieces) {
       x_kept.push_back(piece.text);
       for (const auto* words :
@@ -87,14 +123,14 @@ public:
 private:
   /// Characters that nobody sees in an editor, or that turn the writing: the first of them on each line.
   void note_hidden() const {
-    std::size_t last_line = std::string::npos;
+    bool noted = false; // on this line
     for (std::size_t at = 0; at < x_porting.text.size();) {
       const auto rest = x_porting.text.substr(at);
       const auto c = diag::first_visible(rest);
       const bool blank = rest[0] == '\n' || rest[0] == '\t' || rest[0] == '\r';
-      const auto line = x_porting.text.rfind('\n', at);
-      if (!blank && c.shown != rest.substr(0, c.length) && line != last_line) {
-        last_line = line;
+      if (rest[0] == '\n') noted = false;
+      if (!blank && c.shown != rest.substr(0, c.length) && !noted) {
+        noted = true;
         x_porting.note(
             {at, c.length}, "port/hidden-character",
             "this line has a character that cannot be seen or that turns the direction of writing (" +
@@ -105,26 +141,21 @@ private:
     }
   }
 
-  /// Lines of comments say nothing to bash.
-  static bool in_comment(const std::string& text, std::size_t at) {
-    const auto begin = text.rfind('\n', at);
-    const auto first = text.find_first_not_of(" \t", begin == std::string::npos ? 0 : begin + 1);
-    return first != std::string::npos && first <= at && text[first] == '#';
-  }
-
   void find_paths(const std::string& text) {
+    constexpr std::string_view k_before = " \t\n\"'=:;(,`";
+    constexpr std::size_t k_longest_path = 4096;
+    CommentFinder comments(text);
     for (auto at = text.find('/'); at != std::string::npos; at = text.find('/', at + 1)) {
-      const bool starts = at == 0 || text.find_first_of(" \t\n\"'=:;(,`", at - 1) == at - 1;
-      if (!starts || in_comment(text, at) || text.substr(at, 2) == "//") continue;
+      const bool starts = at == 0 || k_before.find(text[at - 1]) != std::string_view::npos;
+      if (!starts || comments.holds(at) || text.compare(at, 2, "//") == 0) continue;
       auto end = at + 1;
       while (end < text.size() && (shell::is_name_char(text[end]) || text[end] == '-' || text[end] == '.'))
         ++end;
       const auto folder = text.substr(at + 1, end - at - 1);
       if (folder.empty() || end >= text.size() || text[end] != '/' || is_common_folder(folder)) continue;
-      if (is_in_image(folder)) continue;
-      const auto rest = text.find_first_of(" \t\n\"';:,)`", at);
-      auto path = text.substr(at, rest == std::string::npos ? rest : rest - at);
-      x_paths.emplace(folder, std::move(path));
+      if (is_in_image(folder) || x_paths.contains(folder) || x_paths.size() >= k_most_notes) continue;
+      const auto path = std::string_view(text).substr(at, k_longest_path);
+      x_paths.emplace(folder, path.substr(0, path.find_first_of(" \t\n\"';:,)`")));
     }
   }
 
@@ -146,30 +177,19 @@ private:
   }
 
   void find_variables(const std::string& text) {
+    CommentFinder comments(text);
     for (auto at = text.find('$'); at != std::string::npos; at = text.find('$', at + 1)) {
       const bool brace = at + 1 < text.size() && text[at + 1] == '{';
       auto begin = at + (brace ? 2 : 1);
       auto end = begin;
       while (end < text.size() && shell::is_name_char(text[end])) ++end;
       const auto name = text.substr(begin, end - begin);
-      if (name.size() < 2 || !shell::is_name_start(name[0]) || in_comment(text, at)) continue;
+      if (name.size() < 2 || !shell::is_name_start(name[0]) || comments.holds(at)) continue;
       // ${NAME:-…} says itself what happens without it.
       if (brace && end < text.size() && text[end] != '}') continue;
-      if (!is_common_variable(name) && !is_set(name) && !is_of_new_site(name)) x_variables.insert(name);
+      if (x_set.contains(name) || is_common_variable(name) || is_of_new_site(name)) continue;
+      if (x_variables.size() < k_most_notes) x_variables.insert(name);
     }
-  }
-
-  /// Whether any line of the script gives the variable a value.
-  bool is_set(const std::string& name) const {
-    const auto text = x_porting.text;
-    for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-      const auto end = at + name.size();
-      const bool begins =
-          at == 0 || (!shell::is_name_char(text[at - 1]) && text[at - 1] != '$' && text[at - 1] != '{');
-      const bool ends = end >= text.size() || !shell::is_name_char(text[end]);
-      if (begins && ends) return true; // NAME=…, read NAME, for NAME in, printf -v NAME
-    }
-    return false;
   }
 
   std::optional<diag::Place> find_kept(std::string_view word) const {
@@ -184,6 +204,7 @@ private:
   }
 
   Porting& x_porting;
+  std::set<std::string_view> x_set; ///< names that some line of the script may give a value
   std::vector<std::string> x_kept;
   std::map<std::string, std::string> x_paths;
   std::set<std::string> x_variables;

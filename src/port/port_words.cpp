@@ -2,6 +2,7 @@
 // The words of a program behind what starts it, as bash text for the new script.
 #include <algorithm>
 #include <array>
+#include <unordered_map>
 
 #include "check/launch_facts.hpp"
 #include "model/launcher.hpp"
@@ -184,21 +185,34 @@ private:
                                       : std::string(x_text.substr(word.place.offset, word.place.length)));
   }
 
+  /// How many words come from one place of the script: a variable may hold several.
+  struct WordsOfPlace {
+    std::size_t of_command = 0, of_program = 0;
+    bool all_known = true; ///< those of the program
+  };
+  std::unordered_map<std::size_t, WordsOfPlace> count_words_of_places() const {
+    std::unordered_map<std::size_t, WordsOfPlace> places;
+    for (const auto& word : x_launch.command->words) ++places[word.place.offset].of_command;
+    for (const auto& word : x_words) {
+      auto& place = places[word.place.offset];
+      ++place.of_program;
+      place.all_known = place.all_known && word.known();
+    }
+    return places;
+  }
+
   /// The words as bash text. A word that stands in the script by itself keeps its text, as does a variable
   /// all of whose words are the program's; what came out of a variable with others, or stands in a text for
   /// another shell, is written out.
   std::optional<std::vector<std::string>> source_of() const {
     const auto& command = *x_launch.command;
+    const auto places = count_words_of_places();
     std::vector<std::string> source = x_lead;
     for (std::size_t i = 0; i < x_words.size(); ++i) {
       const auto& word = x_words[i];
-      const auto here = [&](const auto& other) { return other.place.offset == word.place.offset; };
-      const auto of_command = std::count_if(command.words.begin(), command.words.end(), here);
-      const auto of_program = std::count_if(x_words.begin(), x_words.end(), here);
-      const bool plain = x_expansions == Expansions::written_out && of_program > 1 &&
-                         std::all_of(x_words.begin(), x_words.end(),
-                                     [&](const auto& other) { return !here(other) || other.known(); });
-      if (!command.parent && word.place.length > 0 && of_command == of_program && !plain) {
+      const auto& counts = places.at(word.place.offset);
+      const bool plain = x_expansions == Expansions::written_out && counts.of_program > 1 && counts.all_known;
+      if (!command.parent && word.place.length > 0 && counts.of_command == counts.of_program && !plain) {
         if (i == 0 || x_words[i - 1].place.offset != word.place.offset)
           source.emplace_back(x_text.substr(word.place.offset, word.place.length));
         continue;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/subject.hpp"
+#include "diag/lines.hpp"
 #include "model/job_spec.hpp"
 #include "model/site.hpp"
 #include "port/port_script.hpp"
@@ -27,6 +28,7 @@ struct Porting {
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
   unsigned old_nodes = 1;
+  diag::Lines lines = diag::Lines(text);
 
   void note(diag::Place place, std::string code, std::string message, std::string hint = {}) {
     add(diag::Severity::note, place, std::move(code), std::move(message), std::move(hint));
@@ -45,9 +47,8 @@ struct Porting {
 private:
   void add(diag::Severity severity, diag::Place place, std::string code, std::string message,
            std::string hint) {
-    diag::Span span{file, 0, 0, 0};
-    if (place.length > 0) span = diag::span_at(file, text, place.offset, static_cast<unsigned>(place.length));
-    result.findings.push_back({severity, std::move(code), std::move(message), span, std::move(hint)});
+    result.findings.push_back(
+        {severity, std::move(code), std::move(message), lines.span_at(file, place), std::move(hint)});
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "slurm/variables.hpp"
 #include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::slurm {
@@ -63,9 +64,10 @@ Answer run_command(const std::vector<std::string>& words, const util::EnvSnapsho
 
 Answer RecordedCommands::ask(const std::vector<std::string>& words) const {
   Answer answer{words, false, {}, {}};
-  const auto text = util::read_file(x_folder / record_name(words));
+  constexpr std::size_t k_limit = std::size_t{64} << 20U;
+  const auto text = util::read_input(x_folder / record_name(words), {k_limit});
   if (!text) {
-    answer.why_not = "there is no " + record_name(words) + " in " + x_folder.string();
+    answer.why_not = text.error().what;
     return answer;
   }
   answer.asked = true;

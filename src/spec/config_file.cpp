@@ -51,8 +51,8 @@ std::string config_path(const util::EnvSnapshot& env) {
 ConfigLoad load_config(const std::string& path) {
   ConfigLoad load;
   std::error_code error;
-  if (path.empty() || !std::filesystem::exists(path, error)) return load;
-  auto text = load_text_file(path, "the configuration");
+  if (path.empty() || !std::filesystem::exists(std::filesystem::symlink_status(path, error))) return load;
+  auto text = load_text_file(path);
   if (!text) {
     load.diagnostics.push_back(
         {diag::Severity::error, "config/unreadable", text.error().what, {path}, "hpcml config writes it"});

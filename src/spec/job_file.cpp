@@ -22,7 +22,7 @@ JobLoad failed(const std::string& path, std::string message, std::string hint) {
 } // namespace
 
 JobLoad load_job_file(const std::string& path) {
-  auto text = load_text_file(path, "a job file");
+  auto text = load_text_file(path);
   if (!text)
     return failed(path, text.error().what,
                   text.error().hint.empty()

@@ -33,8 +33,8 @@ public:
     for (std::size_t i = from; i < x_directories.size(); ++i) {
       const auto path = fs::path(x_directories[i]) / (id + ".json");
       std::error_code error;
-      if (!fs::exists(path, error)) continue;
-      auto text = load_text_file(path.string(), "a profile");
+      if (!fs::exists(fs::symlink_status(path, error))) continue;
+      auto text = load_text_file(path.string());
       if (text) return ProfileFile{path.string(), std::move(*text), false, i, id};
       unreadable = text.error();
       return std::nullopt;
@@ -149,13 +149,13 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
 }
 
 SiteLoad load_site_file(const std::string& path, const std::vector<std::string>& directories) {
-  auto text = load_text_file(path, "a profile");
+  auto text = load_text_file(path);
   if (!text) return unreadable_site(path, text.error());
   // Its layers may lie beside it, as in a folder of --sites-dir; one that is none of these comes before them
   // all.
   auto folders = directories;
-  const auto own = fs::absolute(path).parent_path();
   std::error_code error;
+  const auto own = fs::absolute(path, error).parent_path();
   const auto same = [&](const std::string& folder) { return fs::equivalent(folder, own, error); };
   auto found = std::find_if(folders.begin(), folders.end(), same);
   if (found == folders.end()) found = folders.insert(folders.begin(), own.string());

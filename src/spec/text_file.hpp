@@ -9,10 +9,9 @@
 
 namespace hpcml::spec {
 
-/// The file's text. A path may lead anywhere: folders, devices and files of more than 1 MiB are errors, which
-/// say what `what`
-/// ("the job file") is then.
-util::Result<std::string> load_text_file(const std::string& path, const std::string& what);
+/// Returns the file's text. Directories, pipes, devices and files larger than 1 MiB are errors. With
+/// `owner_hint` so are files that belong neither to the caller nor to root.
+util::Result<std::string> load_text_file(const std::string& path, const char* owner_hint = nullptr);
 
 /// $XDG_CONFIG_HOME/hpcml, or ~/.config/hpcml; empty without a home.
 std::string config_folder(const util::EnvSnapshot& env);

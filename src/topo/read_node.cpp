@@ -2,7 +2,7 @@
 // Node files of any kind.
 #include "topo/read_node.hpp"
 
-#include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::topo {
@@ -13,8 +13,27 @@ namespace fs = std::filesystem;
 constexpr std::size_t k_most = std::size_t{64}
                                << 20; // hwloc's file of a node with 1024 CPUs has less than 2 MiB
 
-/// The text of a file, or of a pipe that is open already: opening one by its name waits for somebody to write
-/// into it.
+/// A node from the text of a file; what stands before an error names the file.
+util::Result<Node> parse_topology(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (begin == std::string::npos) return util::Error{"the file is empty"};
+  if (text.at(begin) == '{') {
+    auto node = parse_node_json(text);
+    if (node && node->cpus.core_threads.empty() && node->gpus.empty())
+      return util::Error{"there are neither CPUs nor GPUs in it",
+                         "see hpcml affinity --help for the keys of a node"};
+    return node;
+  }
+  if (text.at(begin) != '<')
+    return util::Error{"this is neither JSON nor XML",
+                       "a topology is hwloc XML (lstopo topo.xml), an NCCL topology file, or JSON"};
+  return text.find("<system") != std::string::npos && text.find("<topology") == std::string::npos
+             ? parse_nccl_xml(text)
+             : parse_hwloc_xml(text);
+}
+
+} // namespace
+
 util::Result<std::string> read_topology(const fs::path& path) {
   const auto refuse = [&](const char* what, const char* hint = "") {
     return util::Error{path.string() + ": this is " + what, hint};
@@ -32,37 +51,24 @@ util::Result<std::string> read_topology(const fs::path& path) {
     const std::string name = path.string();
     if (name != "/dev/stdin" && !name.starts_with("/dev/fd/") && !name.starts_with("/proc/self/fd/"))
       return refuse("a named pipe, not a file", "cat it into --topology /dev/stdin");
-    auto text = util::read_file(path, k_most + 1);
-    if (text && text->size() > k_most) return refuse(too_long);
-    return text;
+    break;
   }
   default: break;
   }
   if (const auto size = fs::file_size(path, error); !error && size > k_most) return refuse(too_long);
-  return util::read_file(path);
+  auto text = util::read_input_head(path, k_most + 1);
+  if (text && text->size() > k_most) return refuse(too_long);
+  return text;
 }
 
-} // namespace
-
 util::Result<Node> load_node(const fs::path& path) {
-  const auto fail = [&](util::Error error) { return util::with_context(std::move(error), path.string()); };
   TRY(const auto text, read_topology(path));
-  const auto begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
-  if (begin == std::string::npos) return fail({"the file is empty"});
-  if (text.at(begin) == '{') {
-    auto node = parse_node_json(text);
-    if (node && node->cpus.core_threads.empty() && node->gpus.empty())
-      return fail(
-          {"there are neither CPUs nor GPUs in it", "see hpcml affinity --help for the keys of a node"});
-    return node ? node : fail(node.error());
-  }
-  if (text.at(begin) != '<')
-    return fail({"this is neither JSON nor XML",
-                 "a topology is hwloc XML (lstopo topo.xml), an NCCL topology file, or JSON"});
-  auto node = text.find("<system") != std::string::npos && text.find("<topology") == std::string::npos
-                  ? parse_nccl_xml(text)
-                  : parse_hwloc_xml(text);
-  return node ? node : fail(node.error());
+  return parse_node(text, path);
+}
+
+util::Result<Node> parse_node(const std::string& text, const fs::path& path) {
+  auto node = parse_topology(text);
+  return node ? node : util::with_context(node.error(), path.string());
 }
 
 } // namespace hpcml::topo

@@ -23,6 +23,11 @@ util::Result<Node> parse_hwloc_xml(std::string_view text);
 /// nothing of cores: each CPU counts as one unless the affinity masks show two equal halves.
 util::Result<Node> parse_nccl_xml(std::string_view text);
 
+/// Returns the text of a topology file, or of a pipe that is open already ("/dev/stdin", "/dev/fd/N").
+/// Devices, named pipes and more than 64 MiB are errors.
+util::Result<std::string> read_topology(const std::filesystem::path& path);
+/// A node from the text of the file; errors name the file.
+util::Result<Node> parse_node(const std::string& text, const std::filesystem::path& path);
 /// A node from a file of any of these kinds, told apart by what is in it. Errors name the file.
 util::Result<Node> load_node(const std::filesystem::path& path);
 

@@ -93,24 +93,25 @@ unsigned left_by_umask(unsigned mode) {
 }
 } // namespace
 
-Result<std::string> read_file(const std::filesystem::path& path, std::size_t most) {
-  // Opened anew, standard input fails where it is a socket or another user's pipe.
-  const int fd = path == "/dev/stdin" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return file_error("read", path, errno);
+Result<std::string> read_descriptor(int fd, const std::filesystem::path& path, std::size_t most) {
   std::string text;
   char buffer[65536];
   while (text.size() < most) {
     const ssize_t count = ::read(fd, buffer, std::min(sizeof buffer, most - text.size()));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const int code = errno;
-      ::close(fd);
-      return file_error("read", path, code);
-    }
+    if (count < 0) return file_error("read", path, errno);
     if (count == 0) break;
     text.append(buffer, static_cast<std::size_t>(count));
   }
+  return text;
+}
+
+Result<std::string> read_file(const std::filesystem::path& path, std::size_t most) {
+  // Opened anew, standard input fails where it is a socket or another user's pipe.
+  const int fd = path == "/dev/stdin" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                      : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return file_error("read", path, errno);
+  auto text = read_descriptor(fd, path, most);
   ::close(fd);
   return text;
 }
@@ -174,6 +175,15 @@ FileLock::~FileLock() {
   if (x_fd < 0) return;
   ::unlink(x_path.c_str());
   ::close(x_fd);
+}
+
+std::vector<std::string> list_directory(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(path, error);
+  for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  return names;
 }
 
 std::filesystem::path own_executable() {

@@ -6,14 +6,18 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "util/result.hpp"
 
 namespace hpcml::util {
 
 /// The whole file as bytes, or the first `most` of them. Works for /proc and /sys, whose files have no size,
-/// and for /dev/stdin, whatever it leads to.
+/// and for /dev/stdin, whatever it leads to. For files of the system and of hpcml; what a user names is read
+/// by read_input.
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t most = SIZE_MAX);
+/// Reads at most `most` bytes from an open descriptor; `path` names it in errors.
+Result<std::string> read_descriptor(int fd, const std::filesystem::path& path, std::size_t most);
 /// Replaces the file in one step (a temporary beside it, then rename): a reader sees the old or the new,
 /// never half.
 Status write_file(const std::filesystem::path& path, std::string_view text, unsigned mode = 0644);
@@ -38,6 +42,9 @@ private:
   std::filesystem::path x_path;
   int x_fd = -1;
 };
+
+/// Returns the names in a directory, in no order; none if it cannot be read.
+std::vector<std::string> list_directory(const std::filesystem::path& path);
 
 /// The path of the running program.
 std::filesystem::path own_executable();
