@@ -57,14 +57,18 @@ Candidates site_ids(const Question& question) {
   return list;
 }
 
+/// The job file that the command would read; empty without one.
+spec::JobLoad job_file_of(const Question& question) {
+  if (const auto named = question.line.value("--job")) return spec::load_job_file(*named);
+  return spec::has_default_job_file() ? spec::load_default_job_file() : spec::JobLoad{};
+}
+
 /// The site that the line is for, as the command would choose it.
 std::optional<model::Site> site_of_line(const Question& question) {
   auto named = question.line.value("--site");
   if (named == "auto") named.reset();
   if (!named) named = question.context.env.get("HPCML_SITE");
-  const auto file = question.line.value("--job").value_or("hpcml.json");
-  std::error_code ignored;
-  if (!named && std::filesystem::is_regular_file(file, ignored)) named = spec::load_job_file(file).site;
+  if (!named) named = job_file_of(question).site;
   int exit_code = k_ok;
   return choose_site(named, question.context, exit_code);
 }
@@ -146,10 +150,7 @@ Candidates accounts(const Question& question) {
 
 Candidates jobs_of_file(const Question& question) {
   Candidates list;
-  const auto file = question.line.value("--job").value_or("hpcml.json");
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return list;
-  for (const auto& part : spec::load_job_file(file).jobs) list.push_back({part.name, {}});
+  for (const auto& part : job_file_of(question).jobs) list.push_back({part.name, {}});
   return list;
 }
 

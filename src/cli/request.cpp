@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Flags, variables and job file as one request.
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/request_flags.hpp"
 #include "plan/requirements.hpp"
@@ -14,8 +13,6 @@
 namespace hpcml::cli {
 
 namespace {
-
-const char* const k_default_job_file = "hpcml.json";
 
 /// The paths of a request, whole: a compute node knows neither the person's "~" nor the folder they worked
 /// in.
@@ -165,24 +162,46 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
     report("command");
 }
 
+/// What a file has the job run besides its program: "hpcml-path=/x/hpcml", "env LD_PRELOAD=/x.so".
+std::vector<std::string> find_programs_of_file(const spec::JobLoad& file) {
+  std::vector<std::string> found;
+  const auto add = [&](const model::JobSpec& job) {
+    if (job.hpcml_path) util::add_once(found, "hpcml-path=" + job.hpcml_path->value);
+    for (const auto& [name, value] : job.env) util::add_once(found, "env " + name + "=" + value.value);
+  };
+  const auto add_all = [&](const model::JobSpec& job) {
+    add(job);
+    for (const auto& component : job.components) add(component);
+  };
+  if (file.job) add_all(*file.job);
+  for (const auto& part : file.jobs) add_all(part.job);
+  return found;
+}
+
+void print_programs_of_file(const std::string& path, const spec::JobLoad& file, bool colour) {
+  const auto found = find_programs_of_file(file);
+  if (found.empty()) return;
+  print_diagnostics(
+      {{diag::Severity::note, "request/job", path + " sets " + util::join(found, ", "), {}, {}}}, {}, colour);
+}
+
 } // namespace
 
 MergedRequest read_request(const RequestFlags& flags, const Context& context) {
   MergedRequest request;
-  std::error_code ignored;
   std::optional<std::string> path = flags.job_file;
-  if (!path && !flags.without_job_file && std::filesystem::exists(k_default_job_file, ignored))
-    path = k_default_job_file;
+  if (!path && !flags.without_job_file && spec::has_default_job_file()) path = spec::k_default_job_file;
   spec::JobLoad file;
   if (path) {
-    file = spec::load_job_file(*path);
+    file = flags.job_file ? spec::load_job_file(*path) : spec::load_default_job_file();
     settle(request, file.diagnostics, file.source, k_invalid_file, context.colour);
+    print_programs_of_file(*path, file, context.colour);
     request.site = file.site;
-    if (!flags.job_file && (flags.site || context.has_program))
+    if (!flags.job_file && !diag::has_errors(file.diagnostics) && (flags.site || context.has_program))
       print_diagnostics(
           {{diag::Severity::note,
             "request/job",
-            std::string(k_default_job_file) +
+            std::string(spec::k_default_job_file) +
                 " of this folder is read: what it says holds unless a flag says otherwise" +
                 (flags.site && file.site && *flags.site != *file.site ? "; it was written for " + *file.site
                                                                       : ""),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "spec/job_file.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "spec/job_keys.hpp"
@@ -19,10 +20,9 @@ JobLoad failed(const std::string& path, std::string message, std::string hint) {
   return load;
 }
 
-} // namespace
-
-JobLoad load_job_file(const std::string& path) {
-  auto text = load_text_file(path);
+/// `owner_hint`: as load_text_file has it.
+JobLoad load_file(const std::string& path, const char* owner_hint) {
+  auto text = load_text_file(path, owner_hint);
   if (!text)
     return failed(path, text.error().what,
                   text.error().hint.empty()
@@ -51,6 +51,20 @@ JobLoad load_job_file(const std::string& path) {
   diag::sort_by_place(load.diagnostics);
   if (!diag::has_errors(load.diagnostics)) load.job = std::move(job);
   return load;
+}
+
+} // namespace
+
+JobLoad load_job_file(const std::string& path) { return load_file(path, nullptr); }
+
+bool has_default_job_file() {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(k_default_job_file, ignored));
+}
+
+JobLoad load_default_job_file() {
+  return load_file(k_default_job_file,
+                   "use --job hpcml.json to accept the file, or run hpcml in another directory");
 }
 
 JobLoad job_from_environment(const util::EnvSnapshot& env) {

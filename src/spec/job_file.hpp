@@ -35,6 +35,13 @@ struct JobLoad {
 };
 /// Keys are the flags' names without dashes in front ("gpus-per-node"), "command" is an array of words.
 JobLoad load_job_file(const std::string& path);
+/// The job file that is read without --job.
+inline constexpr const char* k_default_job_file = "hpcml.json";
+/// True if the working directory has one, or a link of its name.
+bool has_default_job_file();
+/// Reads it. It must belong to the caller or to root: in a shared directory another user may have put it
+/// there.
+JobLoad load_default_job_file();
 /// The same keys from HPCML_* variables: HPCML_ACCOUNT, HPCML_PARTITION, … (and HPCML_SITE).
 JobLoad job_from_environment(const util::EnvSnapshot& env);
 /// Values of `over` where it has them, else those of `under`. Lists are appended: `under` first.
