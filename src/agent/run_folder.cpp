@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "util/own_directory.hpp"
+
 namespace hpcml::agent {
 
 namespace {
@@ -29,12 +31,9 @@ std::string name_by_time() {
   return std::string(text) + "-" + std::to_string(::getpid());
 }
 
-util::Status make_folders(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (!error || fs::is_directory(path)) return util::Done{};
-  return util::Error{"cannot make the folder " + path + ": " + error.message(),
-                     "name another with --log-dir"};
+util::Status make_folder(const std::string& path) {
+  const auto made = util::make_own_directory(path);
+  return made ? made : util::Error{made.error().what, "set --log-dir to a directory that belongs to you"};
 }
 
 } // namespace
@@ -50,10 +49,11 @@ std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& id
 util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::string& run_id,
                                         const launch::Surroundings& here) {
   if (!request.log_folder.empty()) {
-    RunFolder folder(fs::absolute(request.log_folder).string() + "/" +
-                         (run_id == "none" ? name_by_time() : folder_name(run_id)),
-                     true);
-    TRY_DONE(make_folders(folder.path()));
+    std::error_code error;
+    const auto base = fs::absolute(request.log_folder, error);
+    if (error) return util::Error{"cannot find directory " + request.log_folder + ": " + error.message()};
+    RunFolder folder(base.string() + "/" + (run_id == "none" ? name_by_time() : folder_name(run_id)), true);
+    TRY_DONE(make_folder(folder.path()));
     return folder;
   }
   const auto base = here.env.get_or("TMPDIR", "/tmp");
@@ -74,7 +74,8 @@ RunFolder::~RunFolder() {
 }
 
 util::Status RunFolder::make_rank(unsigned number, unsigned rank) const {
-  return make_folders(attempt(number) + "/" + std::to_string(rank));
+  TRY_DONE(make_folder(attempt(number)));
+  return make_folder(attempt(number) + "/" + std::to_string(rank));
 }
 
 } // namespace hpcml::agent

@@ -17,8 +17,9 @@ namespace hpcml::agent {
 /// "none". Pure.
 std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& identity);
 
-/// The folder of a run. Where nothing is to be kept it is a temporary one, gone with this value, and with
-/// this process where that is killed.
+/// The folder of a run. It belongs to the caller and is readable by the caller alone, unless it exists with
+/// another mode. Where nothing is to be kept it is a temporary one, gone with this value, and with this
+/// process where that is killed.
 class RunFolder {
 public:
   /// Makes it. `run_id` becomes one name: what no folder can be called is written as '_'.

@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "util/own_directory.hpp"
+
 namespace hpcml::agent {
 
 namespace {
@@ -30,7 +32,8 @@ std::string record_name(unsigned node) { return "record-" + std::to_string(node)
 
 util::Result<RunRecord> RunRecord::open(const std::string& path) {
   // A pipe that nobody reads would wait for ever.
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0644);
+  const int fd =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0644);
   if (fd < 0) return cannot_write(path, errno);
   return RunRecord(path, fd, ends_within_line(fd));
 }
@@ -47,8 +50,7 @@ RunRecord::~RunRecord() {
 bool RunRecord::begin_anew() {
   struct stat found {};
   if (::fstat(x_fd, &found) != 0 || found.st_nlink > 0) return false;
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(x_path).parent_path(), error);
+  if (!util::make_own_directory(std::filesystem::path(x_path).parent_path())) return false;
   auto fresh = open(x_path);
   if (!fresh) return false;
   std::swap(x_fd, fresh->x_fd);

@@ -203,8 +203,10 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   }
   if (const auto status = util::write_output(options.output_file, profile.text); !status)
     return fail(status.error(), k_world_failed);
+  std::error_code ignored;
+  const auto folder = fs::absolute(options.output_file, ignored).parent_path().string();
   print_note("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
-             fs::absolute(options.output_file).parent_path().string() + " -- python train.py");
+             folder + " -- python train.py");
   return k_ok;
 }
 

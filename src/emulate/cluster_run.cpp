@@ -108,7 +108,7 @@ util::Status save_logs(const ClusterRun& run, const std::string& state_dir) {
   fs::copy(fs::path(state_dir) / "log", run.logs_dir,
            fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
   for (const auto* name : {"slurm.conf", "gres.conf", "job_submit.lua"})
-    if (!error && fs::exists(fs::path(state_dir) / name))
+    if (std::error_code none; !error && fs::exists(fs::path(state_dir) / name, none))
       fs::copy_file(fs::path(state_dir) / name, fs::path(run.logs_dir) / name,
                     fs::copy_options::overwrite_existing, error);
   if (error) return cannot_keep(run, error.message());

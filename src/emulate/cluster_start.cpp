@@ -163,7 +163,7 @@ util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vect
   if (!database) return util::with_context(database.error(), "cannot start mariadbd");
   daemons.push_back({*database, "mariadbd", {database_log}});
   TRY_DONE(wait_until(sandbox, daemons, "the database's socket", std::chrono::seconds(30), milliseconds(5),
-                      [&] { return fs::exists(database_socket(state_dir)); }));
+                      [&] { return ::access(database_socket(state_dir).c_str(), F_OK) == 0; }));
   auto env = daemon_environment(state_dir);
   env.set("MYSQL_UNIX_PORT", database_socket(state_dir));
   const auto keeper = sandbox.start_service({run.accounting->slurmdbd, "-D"}, env, log + ".out");

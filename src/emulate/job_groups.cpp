@@ -67,7 +67,8 @@ util::Status make_tree_view(const std::string& group, const std::string& node, c
   // Slurm takes a folder for the top of the tree where this is, and only the real one has it.
   if (!error) TRY_DONE(util::write_file(folder / "release_agent", "\n"));
   for (fs::directory_iterator entry(group, error), end; !error && entry != end; entry.increment(error))
-    if (!entry->is_directory()) fs::create_symlink(entry->path(), folder / entry->path().filename(), error);
+    if (std::error_code none; !entry->is_directory(none))
+      fs::create_symlink(entry->path(), folder / entry->path().filename(), error);
   // The second name is that of a Slurm that was built for one node a machine.
   for (const auto& name : {"slurm_" + node, std::string("slurm")})
     if (!error) fs::create_directory_symlink(own, folder / name, error);

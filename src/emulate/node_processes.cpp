@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "util/file.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::emulate {
@@ -22,9 +23,8 @@ util::Status end_processes_of(const std::string& mark) {
   constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
   for (unsigned round = 0; round < k_most; ++round) {
     unsigned left = 0;
-    std::error_code gone;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
-      const auto number = util::parse_unsigned(entry.path().filename().string());
+    for (const auto& name : util::list_directory("/proc")) {
+      const auto number = util::parse_unsigned(name);
       if (!number || read_node_mark(static_cast<pid_t>(*number)) != mark) continue;
       ::kill(static_cast<pid_t>(*number), SIGKILL);
       ++left;

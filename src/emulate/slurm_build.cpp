@@ -163,7 +163,8 @@ util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSna
   const auto prefix = cache + "/" + version;
   // Who waits here for another's build finds it done.
   const util::FileLock lock(cache + "/." + version + ".lock");
-  if (fs::exists(prefix + "/sbin/slurmctld")) return prefix;
+  std::error_code ignored;
+  if (fs::exists(prefix + "/sbin/slurmctld", ignored)) return prefix;
   say("building Slurm " + version + ", once: it will be in " + prefix + " (minutes)");
   TRY_DONE(build(work.path(), prefix, cache + "/" + version + ".log", env));
   return prefix;

@@ -28,9 +28,9 @@ std::string find_plugin(const std::string& name, const std::string& slurmctld) {
   const fs::path prefix = fs::path(slurmctld).parent_path().parent_path();
   std::vector<fs::path> folders = {prefix / "lib/slurm", prefix / "lib64/slurm", prefix / "lib/slurm-wlm"};
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(prefix / "lib", error)) {
-    folders.push_back(entry.path() / "slurm-wlm");
-    folders.push_back(entry.path() / "slurm");
+  for (const auto& name : util::list_directory(prefix / "lib")) {
+    folders.push_back(prefix / "lib" / name / "slurm-wlm");
+    folders.push_back(prefix / "lib" / name / "slurm");
   }
   for (const auto& folder : folders)
     if (fs::exists(folder / name, error)) return (folder / name).string();
@@ -113,9 +113,10 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
   auto missing = find_programs(
       {{"slurmdbd", &found.slurmdbd}, {"sacctmgr", &found.sacctmgr}, {"mariadbd", &found.mariadbd}},
       with_daemon_folders(env));
+  std::error_code ignored;
   const auto share = std::filesystem::path(found.mariadbd).parent_path().parent_path() / "share";
   for (const char* folder : {"mysql", "mariadb"})
-    if (std::filesystem::exists(share / folder / "mysql_system_tables.sql"))
+    if (std::filesystem::exists(share / folder / "mysql_system_tables.sql", ignored))
       found.system_tables = share / folder / "mysql_system_tables.sql";
   if (!found.slurmdbd.empty() && find_plugin("accounting_storage_mysql.so", found.slurmdbd).empty())
     missing.push_back("accounting_storage_mysql.so (libmariadb-dev where this Slurm is built)");

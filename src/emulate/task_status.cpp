@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <linux/mempolicy.h>
 
 #include "util/file.hpp"
@@ -43,12 +42,10 @@ std::optional<TaskLinks> read_task_links(pid_t tid) {
 
 std::vector<pid_t> list_all_threads() {
   std::vector<pid_t> threads;
-  std::error_code ignored;
-  for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
-    if (!parse_pid(process.path().filename().native())) continue;
-    std::filesystem::directory_iterator task(process.path() / "task", ignored);
-    for (const std::filesystem::directory_iterator end; task != end; task.increment(ignored))
-      if (const auto tid = parse_pid(task->path().filename().native())) threads.push_back(*tid);
+  for (const auto& process : util::list_directory("/proc")) {
+    if (!parse_pid(process)) continue;
+    for (const auto& task : util::list_directory("/proc/" + process + "/task"))
+      if (const auto tid = parse_pid(task)) threads.push_back(*tid);
   }
   return threads;
 }

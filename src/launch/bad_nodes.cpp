@@ -17,7 +17,7 @@ void tell_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env) {
   const auto line = model::render_bad_node(bad);
   std::error_code ignored; // the next says it
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
     narrate("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " + file +

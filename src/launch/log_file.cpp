@@ -3,11 +3,11 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
+
+#include "util/own_directory.hpp"
 
 namespace hpcml::launch {
 
@@ -24,18 +24,16 @@ LogFile::~LogFile() {
 }
 
 util::Status LogFile::open(const std::string& path) {
-  std::error_code error;
-  const auto folder = std::filesystem::path(path).parent_path();
-  std::filesystem::create_directories(folder, error);
-  // One that is there may be reported as an error all the same, through a link for one.
-  if (error && !std::filesystem::is_directory(folder))
-    return util::Error{"cannot make the log folder " + folder.string() + ": " + error.message(),
-                       "choose another one with --log-dir"};
+  const auto fail = [](const util::Error& error) {
+    return util::Error{error.what, "set --log-dir to a directory that belongs to you"};
+  };
+  if (const auto made = util::make_own_directory(std::filesystem::path(path).parent_path()); !made)
+    return fail(made.error());
+  const auto opened = util::append_own_file(path);
+  if (!opened) return fail(opened.error());
   x_path = path;
-  // Not blocking: a pipe of this name that nobody reads is an error, and no wait.
-  x_fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-  if (x_fd >= 0) return util::Done{};
-  return util::Error{"cannot open " + path + ": " + std::strerror(errno), "choose another --log-dir"};
+  x_fd = *opened;
+  return util::Done{};
 }
 
 /// How many bytes could be written.

@@ -25,10 +25,7 @@ std::optional<unsigned> numa_of_pci(const fs::path& root, const std::string& pci
 }
 
 std::vector<std::string> entries(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    names.push_back(entry.path().filename().string());
+  auto names = util::list_directory(folder);
   std::sort(names.begin(), names.end());
   return names;
 }

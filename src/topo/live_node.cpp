@@ -63,12 +63,10 @@ std::optional<std::string> find_l3_file(const fs::path& cpus, unsigned cpu) {
 
 std::vector<CpuDomain> read_numa(const fs::path& nodes, const IdSet& online) {
   std::vector<CpuDomain> numa;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(nodes, error)) {
-    const std::string name = entry.path().filename().string();
+  for (const auto& name : util::list_directory(nodes)) {
     if (!name.starts_with("node")) continue;
     const auto id = util::parse_unsigned(name.substr(4));
-    const auto cpus = id ? read_list(entry.path() / "cpulist") : std::nullopt;
+    const auto cpus = id ? read_list(nodes / name / "cpulist") : std::nullopt;
     if (cpus && cpus->intersects(online)) numa.push_back({static_cast<unsigned>(*id), *cpus & online});
   }
   std::sort(numa.begin(), numa.end(), [](const auto& a, const auto& b) { return a.id < b.id; });

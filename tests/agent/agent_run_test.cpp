@@ -247,7 +247,7 @@ TEST_CASE("a folder that cannot be made is said before a rank starts") {
   const auto end = run_one(request);
   CHECK(end.code == 125);
   CHECK(end.out == "");
-  CHECK_THAT(end.err, Contains("cannot make the folder /proc/nowhere"));
+  CHECK_THAT(end.err, Contains("cannot create directory /proc/nowhere"));
 }
 
 TEST_CASE("one run after another meets at the same port") {

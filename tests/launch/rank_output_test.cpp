@@ -184,11 +184,18 @@ TEST_CASE("many lines of eight ranks are whole and in order, shown and in files"
 }
 
 TEST_CASE("a log file that cannot be written is said once with its error, ranks go on and are shown") {
+  if (::geteuid() != 0) return test::skip("only root can mount a device in the file's place");
   test::TempFolder folder;
   for (const auto* rank : {"0", "1"}) std::filesystem::create_directories(folder / rank);
-  std::filesystem::create_symlink("/dev/full", folder / "1/stdout.log");
-  const auto output =
-      run_wished({into(folder.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")});
+  REQUIRE(util::write_file(folder / "1/stdout.log", ""));
+  WishedRanks ranks{into(folder.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")};
+  ranks.before = [&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("/dev/full", (folder / "1/stdout.log").c_str(), nullptr, MS_BIND, nullptr) != 0)
+      ::_exit(77);
+  };
+  const auto output = run_wished(ranks);
+  if (output.exit_code == 77) return test::skip("this machine allows no mounts");
   CHECK(output.exit_code == 0);
   CHECK(count_of(output.out, "\n") == 2000);
   const auto path = (folder / "1/stdout.log").string();
@@ -244,7 +251,7 @@ TEST_CASE("a log folder that cannot be made is an error before any rank starts")
   const auto output =
       run_wished({into(folder / "file/logs"), 2, in_shell("touch " + (folder / "started").string())});
   CHECK(output.exit_code == 125);
-  CHECK_THAT(output.err, Contains("cannot make the log folder " + (folder / "file/logs/0").string()));
+  CHECK_THAT(output.err, Contains("cannot create directory " + (folder / "file/logs/0").string()));
   CHECK_FALSE(std::filesystem::exists(folder / "started"));
 }
 
