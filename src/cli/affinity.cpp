@@ -115,10 +115,8 @@ bool take_visible(AffinityOptions& options, topo::Node& node, const Context& con
 /// Masks come without the reasons that a table has.
 void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   if (!chosen.shared.empty())
-    std::fprintf(stderr,
-                 "hpcml: warning: srun takes these masks only where a step has the whole node; %s; elsewhere "
-                 "hpcml launch binds the ranks\n",
-                 chosen.shared.c_str());
+    print_note("warning: srun takes these masks only where a step has the whole node; " + chosen.shared +
+               "; elsewhere hpcml launch binds the ranks");
   const auto& cpus = chosen.node.cpus;
   const auto is_lost = [&](const topo::Gpu& gpu) { // one package says nothing of NUMA nodes inside it
     return !gpu.place.l3 && !gpu.place.numa && gpu.cpus.empty() &&
@@ -129,10 +127,8 @@ void warn_of_masks(const AffinityNode& chosen, const topo::AffinityPlan& plan) {
   for (const auto& gpu : chosen.node.gpus)
     if (plan.ranks.size() > 1 && used.contains(gpu.place.index) && is_lost(gpu)) lost.add(gpu.place.index);
   if (!lost.empty())
-    std::fprintf(stderr,
-                 "hpcml: warning: where GPU%s %s hang is not known: the masks deal out cores by number, near "
-                 "to them or far\n",
-                 lost.size() == 1 ? "" : "s", lost.to_list().c_str());
+    print_note("warning: where GPU" + std::string(lost.size() == 1 ? " " : "s ") + lost.to_list() +
+               " hang is not known: the masks deal out cores by number, near to them or far");
 }
 
 void run_affinity(const AffinityOptions& options, const Context& context, int& exit_code) {
@@ -163,8 +159,8 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);
   if (options.policy != "hpcml" && options.format == "table") std::fputs(judge(*node, *plan).c_str(), stdout);
-  for (const auto& warning : plan->warnings) std::fprintf(stderr, "hpcml: warning: %s\n", warning.c_str());
-  for (const auto& note : node->notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
+  for (const auto& warning : plan->warnings) print_note("warning: " + warning);
+  for (const auto& note : node->notes) print_note("note: " + note);
   if (options.policy != "hpcml") return;
   if (const auto lack = topo::unmet_request(*node, *request, *plan))
     failure.say(k_cannot_satisfy, *lack, "the plan that was printed is what it has");

@@ -61,7 +61,7 @@ void print_verdict(const std::string& format, const topo::Node& node, const topo
         stdout);
     std::fputs(topo::render_missing(report).c_str(), stderr);
   } else {
-    std::fputs((topo::render_node_line(node) + topo::render_report(report, ranks) + threads).c_str(), stdout);
+    print_output(topo::render_node_line(node) + topo::render_report(report, ranks) + threads);
     for (const auto& rank : ranks)
       if (topo::is_better(plan, report, rank))
         std::printf("rank %u: hpcml would give it CPUs %s: %s\n", rank.rank,
@@ -120,7 +120,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
   const auto plan = topo::plan_affinity(node, *request);
   if (!plan) return failure.say(k_cannot_satisfy, plan.error());
   node.notes.insert(node.notes.end(), live.notes.begin(), live.notes.end());
-  for (const auto& note : node.notes) std::fprintf(stderr, "hpcml: note: %s\n", note.c_str());
+  for (const auto& note : node.notes) print_note("note: " + note);
   auto report = topo::check_placement(node, ranks);
   for (unsigned rank = 0; rank < wanted.ranks; ++rank)
     if (!runs[rank]) report.missing.push_back(rank);

@@ -41,13 +41,13 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
                                           int& exit_code) {
   if (named) return named;
   if (auto remembered = remembered_site(context)) {
-    std::fprintf(stderr, "hpcml: site %s, by hpcml config\n", remembered->c_str());
+    print_note("site " + *remembered + ", by hpcml config");
     return remembered;
   }
   const auto hosts = util::read_host_names();
   const auto found = sites_here(context, hosts);
   if (found.size() == 1) {
-    std::fprintf(stderr, "hpcml: site %s, by %s\n", found.front().id.c_str(), found.front().by.c_str());
+    print_note("site " + found.front().id + ", by " + found.front().by);
     return found.front().id;
   }
   exit_code = k_usage;

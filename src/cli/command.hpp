@@ -66,6 +66,10 @@ int run_torchrun(const Context& context, const std::vector<std::string>& words);
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour);
 /// One sentence on stderr: "hpcml: …".
 void print_note(const std::string& sentence);
+/// Prints a line on stderr with its control characters escaped, as all of these functions do.
+void print_line(const std::string& line);
+/// Prints readable text on stdout with its control characters escaped; line breaks and tabs stay.
+void print_output(const std::string& text);
 /// One sentence on stderr: "hpcml: error: …" and the hint.
 void print_error(const std::string& message, const std::string& hint, bool colour);
 void print_error(const util::Error& error, bool colour);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -88,9 +89,8 @@ int run_show(const Context& context) {
   const auto desk = open(context, exit_code);
   if (!desk) return exit_code;
   std::error_code ignored;
-  std::fprintf(
-      stderr, "hpcml: %s%s\n", desk->path.c_str(),
-      std::filesystem::exists(desk->path, ignored) ? "" : " is not there yet: hpcml config learn begins it");
+  const bool exists = std::filesystem::exists(desk->path, ignored);
+  print_note(desk->path + (exists ? "" : " is not there yet: hpcml config learn begins it"));
   if (desk->config.site) std::printf("site %s\n", desk->config.site->c_str());
   for (const auto& [site, values] : desk->config.sites)
     for (const auto& [key, value] : values)
@@ -181,7 +181,7 @@ int run_unset(const ConfigOptions& options, const Context& context) {
 /// One of the names: the only one, or the one that a person at a terminal chooses.
 std::optional<std::string> choose(const std::vector<std::string>& names, const std::string& what) {
   if (names.size() == 1) return names.front();
-  for (std::size_t i = 0; i < names.size(); ++i) std::fprintf(stderr, "%3zu  %s\n", i + 1, names[i].c_str());
+  for (std::size_t i = 0; i < names.size(); ++i) print_line(fmt::format("{:3}  {}", i + 1, names[i]));
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return std::nullopt;
   std::fprintf(stderr, "%s, 1 to %zu: ", what.c_str(), names.size());
   std::string line;
@@ -218,10 +218,9 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
     return std::nullopt;
   }
   if (names.empty()) {
-    std::fprintf(
-        stderr,
-        "hpcml: no accounts found out%s; if this site charges accounts: hpcml config set account NAME\n",
-        known ? ": Slurm has none for you" : (" (" + known.error().what + ")").c_str());
+    print_note("no accounts found out" +
+               (known ? std::string(": Slurm has none for you") : " (" + known.error().what + ")") +
+               "; if this site charges accounts: hpcml config set account NAME");
     return std::nullopt;
   }
   auto chosen = choose(names, "account to charge");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/chosen_site.hpp"
+#include "diag/visible_text.hpp"
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/fault_spec.hpp"
@@ -13,6 +14,7 @@
 #include "site/verdict.hpp"
 #include "site/words.hpp"
 #include "util/file.hpp"
+#include "util/input_file.hpp"
 #include "util/shell_quote.hpp"
 #include "util/text.hpp"
 
@@ -28,14 +30,18 @@ emulate::Narrator make_narrator(const Context& context, bool quiet) {
   emulate::Narrator narrator;
   narrator.progress = [=](const std::string& text) {
     if (!terminal || quiet) return;
-    std::fprintf(stderr, "\r\033[K%s", text.empty() ? "" : ("hpcml: " + text + " ...").c_str());
+    const auto shown = text.empty() ? "" : "hpcml: " + diag::visible_text(text) + " ...";
+    std::fprintf(stderr, "\r\033[K%s", shown.c_str());
     std::fflush(stderr);
   };
   narrator.note = [=](const std::string& sentence) {
-    if (!quiet) std::fprintf(stderr, "%shpcml: %s\n", clear, sentence.c_str());
+    if (quiet) return;
+    std::fputs(clear, stderr);
+    print_note(sentence);
   };
   narrator.event = [=](const std::string& sentence) {
-    std::fprintf(stderr, "%shpcml emulate: %s\n", clear, sentence.c_str());
+    std::fputs(clear, stderr);
+    print_line("hpcml emulate: " + sentence);
   };
   narrator.failure = [=](const util::Error& error) {
     std::fputs(clear, stderr);
@@ -167,7 +173,8 @@ std::string make_judge_command(const Context& context) {
 /// What the site's filter makes of the submitted job in the file: for the filter, on standard output.
 int judge_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
               const Context& context) {
-  const auto text = util::read_file(file);
+  constexpr std::size_t k_limit = std::size_t{64} << 20U;
+  const auto text = util::read_input(file, {k_limit});
   const auto fields = text ? emulate::parse_submission(*text) : text.error();
   if (!fields) {
     print_error(fields.error(), context.colour);

@@ -84,9 +84,8 @@ int run(const InitOptions& options, const Context& context) {
   if (diag::has_errors(findings)) return exit_code_of(findings);
   exit_code = write_new(options.file, render_job_file(*site, job), context);
   if (exit_code == k_ok && options.file != "-")
-    std::fprintf(stderr, "hpcml: wrote %s; next: edit it, then hpcml submit --test-only%s\n",
-                 options.file.c_str(),
-                 options.file == "hpcml.json" ? "" : (" --job " + options.file).c_str());
+    print_note("wrote " + options.file + "; next: edit it, then hpcml submit --test-only" +
+               (options.file == "hpcml.json" ? "" : " --job " + options.file));
   return exit_code;
 }
 

@@ -77,7 +77,7 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
 }
 
 void print_text(const PreflightResult& result, const Context& context) {
-  std::fputs(result.table.c_str(), stdout);
+  print_output(result.table);
   // In a step every task runs this command; the one that names the culprit is enough.
   if (result.culprit && result.speaks)
     print_error("preflight failed: " + *result.culprit, "", context.colour);
@@ -86,7 +86,7 @@ void print_text(const PreflightResult& result, const Context& context) {
 /// What launch had to say about a run that went well: its warnings, not the ranks' own output.
 void print_warnings(const std::string& text) {
   for (const auto& line : util::split(text, '\n'))
-    if (line.starts_with("hpcml launch: warning:")) std::fprintf(stderr, "%s\n", line.c_str());
+    if (line.starts_with("hpcml launch: warning:")) print_line(line);
 }
 
 int run_preflight(const PreflightOptions& options, const Context& context) {

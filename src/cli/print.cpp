@@ -3,13 +3,17 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
+#include "diag/lines.hpp"
 #include "diag/visible_text.hpp"
+#include "util/visible.hpp"
 
 namespace hpcml::cli {
 
 void print_diagnostics(const diag::Diagnostics& list, const std::string& source, bool colour) {
+  if (list.empty()) return;
+  const diag::Lines lines(source);
   for (const auto& diagnostic : list)
-    std::fputs(diag::render_text(diagnostic, source, colour).c_str(), stderr);
+    std::fputs(diag::render_line_text(diagnostic, lines.line(diagnostic.span.line), colour).c_str(), stderr);
 }
 
 void print_error(const std::string& message, const std::string& hint, bool colour) {
@@ -19,7 +23,11 @@ void print_error(const std::string& message, const std::string& hint, bool colou
   std::fputs(text.c_str(), stderr);
 }
 
-void print_note(const std::string& sentence) { std::fprintf(stderr, "hpcml: %s\n", sentence.c_str()); }
+void print_note(const std::string& sentence) { print_line("hpcml: " + sentence); }
+
+void print_line(const std::string& line) { std::fputs((diag::visible_text(line) + "\n").c_str(), stderr); }
+
+void print_output(const std::string& text) { std::fputs(util::visible(text).c_str(), stdout); }
 
 void print_error(const util::Error& error, bool colour) { print_error(error.what, error.hint, colour); }
 

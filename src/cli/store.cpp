@@ -24,7 +24,7 @@ int run_serve(ServeOptions& options, const Context& context) {
         std::printf("%s\n", place.c_str());
         std::fflush(stdout);
       },
-      [](const std::string& line) { std::fprintf(stderr, "hpcml store: %s\n", line.c_str()); });
+      [](const std::string& line) { print_line("hpcml store: " + line); });
   if (served) return k_ok;
   print_error(served.error(), context.colour);
   return k_world_failed;

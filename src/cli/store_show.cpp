@@ -104,8 +104,7 @@ int run_show(const ShowOptions& options, const Context& context) {
       print_error(report.error(), context.colour);
       return k_world_failed;
     }
-    const auto text = options.as_json ? render_json(*report) : render_text(*report);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print_output(options.as_json ? render_json(*report) : render_text(*report));
     std::fflush(stdout);
     if (options.every == 0 || std::ferror(stdout)) return k_ok;
     std::this_thread::sleep_for(std::chrono::seconds(options.every));

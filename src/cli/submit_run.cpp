@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "diag/visible_text.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "plan/site_verdicts.hpp"
 #include "render/script.hpp"
@@ -225,8 +224,8 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
       print_error(estimate.error(), context.colour);
       return k_world_failed;
     }
-    std::printf("%s: would start at %s in partition %s on %s\n", call.name.c_str(), estimate->start.c_str(),
-                estimate->partition.c_str(), estimate->nodes.c_str());
+    print_output(call.name + ": would start at " + estimate->start + " in partition " + estimate->partition +
+                 " on " + estimate->nodes + "\n");
   }
   std::fflush(stdout); // what Slurm said stands first, also in a file
   print_note("Slurm takes the request; nothing was submitted");
@@ -252,8 +251,7 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       result.exit_code = k_world_failed;
       return result;
     }
-    for (const auto& message : submitted->messages)
-      std::fprintf(stderr, "sbatch: %s\n", diag::visible_text(message).c_str());
+    for (const auto& message : submitted->messages) print_line("sbatch: " + message);
     RunningJob job{submitted->id,
                    submitted->cluster,
                    call.name,

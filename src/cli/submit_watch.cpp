@@ -14,6 +14,7 @@
 
 #include "cli/job_end.hpp"
 #include "cli/log_follower.hpp"
+#include "diag/visible_text.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -76,7 +77,8 @@ public:
     winsize size{};
     const std::size_t width =
         ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
-    std::fprintf(stderr, "\r\033[K%s", ("hpcml: " + text).substr(0, width - 1).c_str());
+    const auto shown = diag::visible_text("hpcml: " + text).substr(0, width - 1);
+    std::fprintf(stderr, "\r\033[K%s", shown.c_str());
     std::fflush(stderr);
     x_shown = true;
   }

@@ -213,7 +213,7 @@ int run_where(const MergedRequest& request, const WhereOptions& options, const C
     survey.visit(*site);
   }
   sort_places(survey.places);
-  std::fputs(render_places(survey.places, options.format).c_str(), stdout);
+  print_output(render_places(survey.places, options.format));
   if (survey.is_alone)
     std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
   const bool any = std::any_of(survey.places.begin(), survey.places.end(),

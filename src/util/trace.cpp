@@ -4,6 +4,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "util/visible.hpp"
+
 namespace hpcml::util {
 
 namespace {
@@ -25,10 +27,10 @@ void set_trace(TraceLevel level) {
     logger().set_level(level == TraceLevel::debug ? spdlog::level::debug : spdlog::level::info);
 }
 void trace_info(const std::string& line) {
-  if (g_level != TraceLevel::off) logger().info("{}", line);
+  if (g_level != TraceLevel::off) logger().info("{}", visible(line));
 }
 void trace_debug(const std::string& line) {
-  if (g_level == TraceLevel::debug) logger().debug("{}", line);
+  if (g_level == TraceLevel::debug) logger().debug("{}", visible(line));
 }
 
 } // namespace hpcml::util
