@@ -57,6 +57,8 @@ struct TorchrunRequest {
   std::string master_host; ///< empty: not said
   std::optional<std::uint16_t> master_port;
   std::optional<std::chrono::seconds> shutdown_timeout;
+  std::string signals_to_handle =
+      "SIGTERM,SIGINT,SIGHUP,SIGQUIT"; ///< the ranks' TORCHELASTIC_SIGNALS_TO_HANDLE
   bool virtual_local_rank = false;
   bool pass_local_rank = false; ///< --local-rank=N is each rank's first argument
   std::string script;

@@ -42,6 +42,10 @@ HeartbeatOptions heartbeat_of(const MeetingConf& conf) {
   return options;
 }
 
+/// Settings that torch 2.13's c10d backend reads as positive numbers, and hpcml does not need.
+constexpr std::array<std::string_view, 3> k_other_numbers = {"close_timeout", "heartbeat_timeout",
+                                                             "read_timeout"};
+
 std::optional<bool> truth_of(const std::string& text) {
   const auto word = util::to_lower(text);
   for (const auto* yes : {"1", "true", "t", "yes", "y"})
@@ -51,45 +55,63 @@ std::optional<bool> truth_of(const std::string& text) {
   return std::nullopt;
 }
 
-util::Status take_setting(const std::string& key, const std::string& value, MeetingConf& conf,
-                          std::vector<std::string>& notes) {
-  const auto wrong = [&](const char* what) {
-    return Error{"--rdzv-conf: " + key + " must be " + what + ", not \"" + value + "\""};
-  };
-  auto* seconds = key == "join_timeout"          ? &conf.join
-                  : key == "last_call_timeout"   ? &conf.last_call
-                  : key == "timeout"             ? &conf.fixed
-                  : key == "keep_alive_interval" ? &conf.keep_alive
-                                                 : nullptr;
-  if (seconds != nullptr) {
-    const auto number = parse_whole_number(value);
-    const int least = seconds == &conf.keep_alive ? 1 : 0;
-    if (!number || *number < least || *number > 86400 * 7) return wrong("a number of seconds");
-    *seconds = std::chrono::seconds(*number);
+Error wrong_setting(const std::string& key, const char* must_be, const std::string& value) {
+  return Error{"--rdzv-conf: " + key + " must be " + must_be + ", not \"" + value + "\""};
+}
+
+util::Result<std::chrono::seconds> read_seconds(const std::string& key, const std::string& value) {
+  const auto number = parse_whole_number(value);
+  if (!number || *number < 0 || *number > 86400 * 7) return wrong_setting(key, "a number of seconds", value);
+  return std::chrono::seconds(*number);
+}
+
+/// A setting of the backend c10d. torch ignores one that it does not read, and so does this.
+util::Status read_c10d_setting(const std::string& key, const std::string& value, MeetingConf& conf,
+                               std::vector<std::string>& notes) {
+  if (key == "join_timeout") {
+    TRY(conf.join, read_seconds(key, value));
+  } else if (key == "last_call_timeout") {
+    TRY(conf.last_call, read_seconds(key, value));
+  } else if (key == "keep_alive_interval") {
+    TRY(conf.keep_alive, read_seconds(key, value));
+    if (conf.keep_alive->count() < 1) return wrong_setting(key, "a number of seconds above 0", value);
   } else if (key == "keep_alive_max_attempt") {
     const auto number = parse_whole_number(value);
-    if (!number || *number < 1 || *number > 1000000) return wrong("a number of heartbeats");
+    if (!number || *number < 1 || *number > 1000000)
+      return wrong_setting(key, "a number of heartbeats", value);
     conf.keep_alive_attempts = static_cast<unsigned>(*number);
   } else if (key == "is_host") {
     const auto truth = truth_of(value);
-    if (!truth) return wrong("true or false");
+    if (!truth) return wrong_setting(key, "true or false", value);
     conf.is_host = *truth;
     if (!*truth) notes.emplace_back("--rdzv-conf: is_host=false has no effect: the endpoint's node serves");
   } else if (key == "store_type") {
-    if (value != "tcp") return wrong("tcp: the nodes meet by TCP");
-  } else {
-    static constexpr std::array c_theirs = {"close_timeout", "heartbeat_timeout", "read_timeout", "rank"};
-    const bool known = std::find(c_theirs.begin(), c_theirs.end(), key) != c_theirs.end();
-    notes.push_back(
-        "--rdzv-conf: " + key + " has no effect: " +
-        (known ? "the end of an agent is heard of at once" : "neither torchrun nor hpcml knows it"));
+    if (util::to_lower(value) != "tcp") return wrong_setting(key, "tcp: the nodes connect by TCP", value);
+  } else if (util::contains(k_other_numbers, std::string_view(key))) {
+    const auto number = parse_whole_number(value);
+    if (!number || *number < 1) return wrong_setting(key, "a whole number above 0", value);
   }
   return util::Done{};
 }
 
+/// As torch 2.13 reads them: each backend its own, and no other. Settings that are spelt like none of them
+/// are noted.
 util::Result<MeetingConf> read_conf(const TorchrunRequest& line, std::vector<std::string>& notes) {
+  constexpr std::array<std::string_view, 8> k_others = {
+      "join_timeout",           "last_call_timeout", "timeout",    "keep_alive_interval",
+      "keep_alive_max_attempt", "is_host",           "store_type", "rank"};
+  const bool is_static = line.backend == "static" && !line.standalone;
   MeetingConf conf;
-  for (const auto& [key, value] : line.conf) TRY_DONE(take_setting(key, value, conf, notes));
+  for (const auto& [key, value] : line.conf) {
+    if (is_static && key == "timeout") {
+      TRY(conf.fixed, read_seconds(key, value));
+    } else if (!is_static) {
+      TRY_DONE(read_c10d_setting(key, value, conf, notes));
+    }
+    if (!util::contains(k_others, std::string_view(key)) &&
+        !util::contains(k_other_numbers, std::string_view(key)))
+      notes.push_back("--rdzv-conf: " + key + " has no effect: neither torchrun nor hpcml knows it");
+  }
   return conf;
 }
 

@@ -118,8 +118,8 @@ Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNo
   return plan;
 }
 
-Result<std::vector<std::string>> find_torchrun_command(const TorchrunRequest& line,
-                                                       const util::EnvSnapshot& env) {
+Result<std::vector<std::string>>
+find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env, const std::string& program) {
   std::vector<std::string> command;
   const bool is_python = line.run_path || !line.no_python;
   if (is_python) {
@@ -129,7 +129,7 @@ Result<std::vector<std::string>> find_torchrun_command(const TorchrunRequest& li
                    "hpcml torchrun --no-python … " + line.script};
     auto python = env.get_or("PYTHON_EXEC", "");
     if (python.empty()) {
-      TRY(python, launch::find_active_python(env));
+      TRY(python, launch::find_python_of_program(program, env));
     }
     command = {std::move(python), "-u"};
     if (module) command.emplace_back("-m");

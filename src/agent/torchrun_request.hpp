@@ -37,9 +37,11 @@ struct TorchrunPlan {
 util::Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNode& node,
                                          const util::EnvSnapshot& env);
 
-/// PYTHON -u [-m] SCRIPT ARGS, or PROGRAM ARGS; PYTHON is $PYTHON_EXEC, else the active one.
-util::Result<std::vector<std::string>> find_torchrun_command(const TorchrunRequest& line,
-                                                             const util::EnvSnapshot& env);
+/// PYTHON -u [-m] SCRIPT ARGS, or PROGRAM ARGS. `program`: argv[0] of this process. PYTHON is $PYTHON_EXEC,
+/// else that of the environment whose bin `program` is in, else the active one. Without an active environment
+/// a `program` with a slash prefers the Python next to it to that of PATH: as torch's torchrun does.
+util::Result<std::vector<std::string>>
+find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env, const std::string& program);
 
 /// The environment without the variables that torchrun sets for each rank, whoever has set them: there they
 /// count for nothing, too.

@@ -78,6 +78,7 @@ Fault take_interval(TorchrunRequest& /*line*/, const std::string& text) {
 Fault take_signals_to_handle(TorchrunRequest& line, const std::string& text) {
   const auto unheard = find_unheard_signals(text);
   if (!unheard) return must_be("names of signals such as SIGTERM,SIGUSR1", text);
+  line.signals_to_handle = text;
   for (const auto& name : *unheard)
     line.notes.push_back("--signals-to-handle: " + name +
                          " is not passed on to the ranks; INT, TERM, HUP, QUIT, USR1 and USR2 are");
@@ -127,8 +128,9 @@ constexpr TorchrunFlag k_flags[] = {
      take_text<&Line::run_id>},
     {"rdzv-conf", 0, "KEY=VALUE,...", true, better,
      "rendezvous: join_timeout, last_call_timeout, timeout, keep_alive_interval, is_host",
-     "join_timeout, last_call_timeout, timeout (static), keep_alive_interval, keep_alive_max_attempt (at "
-     "least 3) and is_host=true apply. Any other key has no effect, which is reported.",
+     "join_timeout, last_call_timeout, keep_alive_interval, keep_alive_max_attempt (at least 3) and "
+     "is_host=true (c10d) and timeout (static) apply. The other keys of torchrun are not needed; a key that "
+     "it does not know is reported.",
      [](Line& line, Text text) {
        return take_parsed<&Line::conf, parse_conf>(line, text, "KEY=VALUE,KEY=VALUE");
      }},
@@ -139,14 +141,12 @@ constexpr TorchrunFlag k_flags[] = {
     {"max-restarts", 0, "N", true, same, "starts all ranks again, so many times, when one has failed", "",
      [](Line& line, Text text) { return take_number<&Line::max_restarts>(line, text, 1000000); }},
     {"monitor-interval", 0, "SECONDS", true, better, "how often the ranks are looked at",
-     "Nobody looks in intervals: the end of a rank is an event, known within a millisecond.", take_interval,
-     "has no effect: the end of a rank is heard of at once"},
+     "Nobody looks in intervals: the end of a rank is an event, known within a millisecond.", take_interval},
     {"start-method", 0, "spawn|fork|forkserver", true, same, "how Python starts a function as a process",
      "It says nothing of programs and scripts, there as here; with --run-path, too, a rank is a new process.",
      [](Line& /*line*/, Text text) {
        return check_word(text, std::array{"spawn", "fork", "forkserver"}, "spawn, fork or forkserver");
-     },
-     "has no effect: each rank is a program of its own"},
+     }},
     {"event-log-handler", 0, "NAME", true, refused, "a Python object of torch that is told of events",
      "It is a part of torch's agent, which does not run; the run record in --log-dir has the events. "
      "\"null\", the "

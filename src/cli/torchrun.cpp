@@ -36,10 +36,11 @@ util::Result<std::string> make_log_folder(const util::EnvSnapshot& env) {
 int run_request(const agent::TorchrunRequest& line, const Context& context) {
   auto here = surroundings_of(context);
   here.env = agent::without_rank_variables(here.env);
+  here.env.set("TORCHELASTIC_SIGNALS_TO_HANDLE", line.signals_to_handle);
   auto plan = agent::plan_torchrun(line, agent::read_torchrun_node(here), here.env);
   if (!plan) return refuse(context, {plan.error()});
   auto& request = plan->request;
-  auto command = agent::find_torchrun_command(line, here.env);
+  auto command = agent::find_torchrun_command(line, here.env, context.argv.front());
   if (!command)
     return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, here.host}, here.env);
   request.launch.command = std::move(*command);

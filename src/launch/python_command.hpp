@@ -18,6 +18,11 @@ util::Result<std::vector<std::string>> find_python_command(const std::vector<std
 /// The Python of $VIRTUAL_ENV, else of $CONDA_PREFIX, else python3 or python from PATH.
 util::Result<std::string> find_active_python(const util::EnvSnapshot& env);
 
+/// The Python for scripts that `program` (argv[0] of this process) starts: that of the environment whose bin
+/// it is in, else of the active environment. Without either, a torchrun with a slash in it prefers the Python
+/// next to it to that of PATH.
+util::Result<std::string> find_python_of_program(const std::string& program, const util::EnvSnapshot& env);
+
 /// Whether the file begins as a compiled program does.
 bool is_compiled_program(const std::string& path);
 

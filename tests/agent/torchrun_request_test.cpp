@@ -124,7 +124,7 @@ TEST_CASE("--rdzv-conf is obeyed, or what is not is said") {
   CHECK(plan.request.place->patience == std::chrono::seconds(60));
   CHECK(plan.request.place->last_call == std::chrono::seconds(5));
   CHECK(plan.request.place->node_rank == 0U);
-  CHECK(says(plan, "read_timeout has no effect"));
+  CHECK_FALSE(says(plan, "read_timeout"));
   CHECK(says(plan, "colour has no effect: neither torchrun nor hpcml knows it"));
   CHECK(good_plan({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=20"}).request.place->patience ==
         std::chrono::seconds(20));
@@ -138,6 +138,20 @@ TEST_CASE("--rdzv-conf is obeyed, or what is not is said") {
   CHECK(error_of(with("keep_alive_interval=0")).find("must be a number of seconds") != std::string::npos);
   CHECK(error_of(with("join_timeout=soon")).find("must be a number of seconds") != std::string::npos);
   CHECK(error_of(with("store_type=file")).find("must be tcp") != std::string::npos);
+  CHECK(error_of(with("heartbeat_timeout=soon")).find("must be a whole number") != std::string::npos);
+}
+
+TEST_CASE("--rdzv-conf ignores settings of the other backend") {
+  // PyTorch's own launcher tests pass such a timeout with c10d.
+  const auto c10d = good_plan({"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=n1:5",
+                               "--rdzv-conf=last_call_timeout=5,timeout=not_a_number"});
+  CHECK(c10d.request.place->last_call == std::chrono::seconds(5));
+  CHECK_FALSE(says(c10d, "timeout"));
+  const Words fixed = {"--nnodes=2", "--master-addr=n1", "--rdzv-conf=join_timeout=soon,store_type=file"};
+  CHECK_FALSE(says(good_plan(fixed), "join_timeout"));
+  CHECK(error_of({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=soon"})
+            .find("timeout must be a number of seconds") != std::string::npos);
+  CHECK(good_plan({"--standalone", "--rdzv-conf=timeout=soon"}).request.max_nodes == 1);
 }
 
 TEST_CASE("an endpoint that cannot be found by others is an error, one of this machine alone is said") {
@@ -205,7 +219,7 @@ TEST_CASE("the command is Python's, a module's or the program itself") {
     util::EnvSnapshot env;
     env.set("PYTHON_EXEC", "/opt/python");
     const auto line = read_torchrun_line(words, env);
-    const auto found = find_torchrun_command(line.request, env);
+    const auto found = find_torchrun_command(line.request, env, "hpcml");
     return found ? *found : Words{found.error().what};
   };
   CHECK(command({"t.py", "-x"}) == Words{"/opt/python", "-u", "t.py", "-x"});

@@ -110,6 +110,37 @@ TEST_CASE("a link named torchrun to hpcml is torchrun") {
   CHECK(sorted_lines(run.out) == Words{"0", "1"});
 }
 
+TEST_CASE("torchrun runs the Python next to its link") {
+  const Desk desk;
+  const auto bin = desk / "env/bin";
+  std::filesystem::create_directories(bin);
+  std::filesystem::create_directories(desk / "active/bin");
+  std::filesystem::create_symlink(HPCML_BINARY, bin / "torchrun");
+  desk.put("env/bin/python", "#!/bin/sh\necho next to $0\n", 0755);
+  desk.put("active/bin/python", "#!/bin/sh\necho active\n", 0755);
+  desk.put("train.py", "");
+  const auto run = [&](const std::string& program, const std::map<std::string, std::string>& env) {
+    const auto output = run_program(desk, program, {"--standalone", (desk / "train.py").string()}, env);
+    INFO(output.err);
+    CHECK(output.exit_code == 0);
+    return output.out;
+  };
+  const auto link = (bin / "torchrun").string(), next = "next to " + (bin / "python").string() + "\n";
+  const std::map<std::string, std::string> active = {{"VIRTUAL_ENV", (desk / "active").string()}};
+  CHECK(run(link, {}) == next);
+  CHECK(run(link, active) == "active\n"); // the link is not in an environment
+  CHECK(run(link, {{"PYTHON_EXEC", (desk / "active/bin/python").string()}}) == "active\n");
+  desk.put("env/pyvenv.cfg", "");
+  CHECK(run(link, active) == next);
+}
+
+TEST_CASE("the ranks of torchrun find the signals to handle") {
+  const Desk desk;
+  const std::string show = "echo $TORCHELASTIC_SIGNALS_TO_HANDLE";
+  CHECK(torchrun_sh(desk, {"--standalone"}, show).out == "SIGTERM,SIGINT,SIGHUP,SIGQUIT\n");
+  CHECK(torchrun_sh(desk, {"--standalone", "--signals-to-handle=SIGTERM"}, show).out == "SIGTERM\n");
+}
+
 TEST_CASE("the code of the rank that fails is the run's") {
   const Desk desk;
   CHECK(torchrun_sh(desk, {"--nproc-per-node=2"}, "test $RANK = 0 || exit 7; exec sleep 60").exit_code == 7);
