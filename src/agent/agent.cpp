@@ -45,7 +45,9 @@ launch::Outcome run(const AgentRequest& request, const launch::Surroundings& her
   auto met = meet_agents(request, here, world, run_id, [] { return find_request_to_end() != 0; });
   if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
   if (!met) return fail("agents", met.error());
-  AgentLoop loop(request, here, world, std::move(*met), std::move(*folder), run_id, mask);
+  auto own = world;
+  own.channel = met->channel;
+  AgentLoop loop(request, here, std::move(own), std::move(*met), std::move(*folder), run_id, mask);
   const auto outcome = loop.run();
   const auto lost = store::parse_place(loop.lost_place());
   if (lost && outcome.signal == 0)

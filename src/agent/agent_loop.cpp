@@ -18,6 +18,7 @@
 #include "launch/meet.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/separate_worlds.hpp"
+#include "launch/serve_ranks.hpp"
 #include "store/client.hpp"
 #include "util/file.hpp"
 

@@ -34,8 +34,10 @@ void AgentLoop::note(const RecordEvent& event) {
   if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
 }
 
-/// Once for each node. The first node's agent tells the job's next start of it.
+/// Once for each node. The first node's agent reports it to the job's next start, unless any user may have
+/// sent it.
 void AgentLoop::note_bad_node(const std::string& node, const std::string& why) {
+  if (x_own.channel.is_open && node != x_here.host) return;
   if (!x_met.leads || std::find(x_bad_nodes.begin(), x_bad_nodes.end(), node) != x_bad_nodes.end()) return;
   x_bad_nodes.push_back(node);
   note(BadNodeSeen{{node, why}});

@@ -77,12 +77,50 @@ bool may_lead(const AgentRequest& request, const launch::Surroundings& here, con
   return request.place->host == here.host || request.place->host == here.machine;
 }
 
+/// Returns the key of the agents of a step. On several nodes they create the key file if there is none: each
+/// tries, one succeeds, and all read the same file.
+util::Result<launch::JobChannel> find_step_channel(const launch::Surroundings& context,
+                                                   const launch::World& world, unsigned max_nodes) {
+  if (world.channel.is_shared) return world.channel;
+  const bool is_alone = max_nodes == 1;
+  auto found = launch::find_job_channel(context.env, world.identity, is_alone);
+  if (!found || found->is_shared || is_alone) return found;
+  const auto made = store::make_user_key(store::user_key_path(context.env));
+  if (made) return launch::find_job_channel(context.env, world.identity, false);
+  found->origin += "; " + made.error().what;
+  return found;
+}
+
+/// Returns the key of a run's agents. Those that no Slurm joins may do without one, as torch's do.
+util::Result<launch::JobChannel> find_run_channel(const AgentRequest& request,
+                                                  const launch::Surroundings& context,
+                                                  const launch::World& world, unsigned max_nodes) {
+  if (!request.place) return find_step_channel(context, world, max_nodes);
+  TRY(auto found, store::find_channel_key(context.env, store::derive_run_key, request.key_file));
+  if (found.key) return launch::JobChannel{std::move(found.key), true, false, std::move(found.origin)};
+  return launch::JobChannel{store::SecretKey::make_random(), true, max_nodes > 1, std::move(found.origin)};
+}
+
+util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes) {
+  if (channel.is_shared || max_nodes == 1) return util::Done{};
+  return util::Error{"the agents of " + std::to_string(max_nodes) +
+                         " nodes have no key to authenticate each other: " + channel.origin,
+                     "run 'hpcml config key' on a login node once, or set HPCML_KEY_FILE to a path that all "
+                     "nodes can access"};
+}
+
 using Found = std::variant<std::unique_ptr<ConductorLink>, NoConductor>;
 
-Found look_for_first(const Hello& hello, const FirstNodePlace& first, const HeartbeatOptions& heartbeat,
-                     std::chrono::seconds patience, std::chrono::seconds answer,
-                     const std::function<bool()>& is_over) {
+/// None for agents without a key.
+std::optional<store::SecretKey> key_to_prove(const launch::JobChannel& channel) {
+  return channel.is_open ? std::nullopt : channel.key;
+}
+
+Found look_for_first(const Hello& hello, const launch::JobChannel& channel, const FirstNodePlace& first,
+                     const HeartbeatOptions& heartbeat, std::chrono::seconds patience,
+                     std::chrono::seconds answer, const std::function<bool()>& is_over) {
   ConductorSearch search;
+  search.key = key_to_prove(channel);
   search.name = first.name;
   search.heartbeat = heartbeat;
   search.patience = patience;
@@ -100,12 +138,13 @@ Found look_for_first(const Hello& hello, const FirstNodePlace& first, const Hear
 }
 
 /// Serves and leads; an error where no port is free.
-util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const FirstNodePlace& first,
-                                 const std::vector<std::string>& addresses,
+util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const launch::JobChannel& channel,
+                                 const FirstNodePlace& first, const std::vector<std::string>& addresses,
                                  const std::function<bool()>& is_over) {
-  TRY(const auto served, start_service(rules, addresses, first.ports));
+  TRY(const auto served, start_service(rules, channel, addresses, first.ports));
   hello.leads = true;
   ConductorSearch search;
+  search.key = key_to_prove(channel);
   search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
   search.is_over = is_over;
   search.own = true;
@@ -113,7 +152,17 @@ util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const
   search.heartbeat = rules.heartbeat;
   auto found = find_conductor(hello, search);
   if (auto* none = std::get_if<NoConductor>(&found)) return none->error;
-  return AgentsMeeting{std::move(std::get<0>(found)), served.pid, true, {}};
+  return AgentsMeeting{std::move(std::get<0>(found)), served.pid, true, {}, {}, {}};
+}
+
+/// Agents without a key take that of their ranks' stores from the first node, and accept any answer from
+/// there.
+void note_open_channel(AgentsMeeting& met, const FirstNodePlace& first) {
+  if (auto key = store::SecretKey::parse(met.link->open_secret())) met.channel.key = std::move(key);
+  if (met.leads)
+    launch::narrate("hpcml agent: note: no key protects this run (" + met.channel.origin +
+                    "): as with torchrun, every user who reaches " + first.name +
+                    " can take part in it (docs/security.md)");
 }
 
 } // namespace
@@ -124,9 +173,11 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
   const auto begin = std::chrono::steady_clock::now();
   const auto rules = rules_of(request, world, run_id);
   auto hello = hello_of(request, here, world, rules);
+  TRY(auto channel, find_run_channel(request, here, world, rules.max_nodes));
+  TRY_DONE(check_channel(channel, rules.max_nodes));
   if (rules.max_nodes == 1) {
     hello.leads = true;
-    return AgentsMeeting{make_own_link(rules, hello), {}, true, {}, begin};
+    return AgentsMeeting{make_own_link(rules, hello), {}, true, {}, std::move(channel), begin};
   }
   const auto first = first_node_of(request, here, world);
   const bool may = may_lead(request, here, world);
@@ -135,7 +186,7 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
                              : std::vector<std::string>();
   for (;;) {
     const auto waited = std::chrono::steady_clock::now() - begin;
-    auto met = may ? lead(rules, hello, first, addresses, is_over) : util::Error{};
+    auto met = may ? lead(rules, hello, channel, first, addresses, is_over) : util::Error{};
     // The port may still be that of a run that has just ended.
     if (must && !met && !is_over() && waited < k_port_patience) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -143,14 +194,17 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
     }
     if (!met && !must) {
       // Of several agents on one machine the first serves; where that one goes before we have come, we may.
-      auto found = look_for_first(hello, first, rules.heartbeat, may ? k_port_patience : rules.patience,
-                                  std::min(k_busy_patience, rules.patience), is_over);
+      auto found =
+          look_for_first(hello, channel, first, rules.heartbeat, may ? k_port_patience : rules.patience,
+                         std::min(k_busy_patience, rules.patience), is_over);
       if (const auto* none = std::get_if<NoConductor>(&found)) {
         if (may && !none->refused && waited < rules.patience) continue;
         return none->error;
       }
-      met = AgentsMeeting{std::move(std::get<0>(found)), {}, false, {}};
+      met = AgentsMeeting{std::move(std::get<0>(found)), {}, false, {}, {}, {}};
     }
+    if (met) met->channel = channel;
+    if (met && channel.is_open) note_open_channel(*met, first);
     if (met && (request.place || first.name != world.address)) met->address = first.name;
     if (met) met->begun = begin;
     return met;

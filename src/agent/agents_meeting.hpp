@@ -22,6 +22,8 @@ struct AgentsMeeting {
   std::optional<pid_t> service; ///< serves the conductor; this agent leads
   bool leads = false;
   std::string address; ///< of the first node, for the ranks; empty: the world's own
+  launch::JobChannel channel =
+      {}; ///< by which the agents, and the launchers of their ranks, trust each other
   std::chrono::steady_clock::time_point begun = {}; ///< when this agent began to look for the others
 };
 

@@ -142,7 +142,7 @@ void Conductor::tell(AgentId id, const Event& event, Time now) {
   if (!agent.takes_part || event.attempt != x_attempt) return; // it is behind
   switch (event.kind) {
   case Event::Kind::serving:
-    if (x_state == State::serving) start(event.place);
+    if (x_state == State::serving && agent.leads) start(event.place);
     break;
   case Event::Kind::failed: take_failure(event.failure, now); break;
   case Event::Kind::ended:

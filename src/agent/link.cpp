@@ -7,6 +7,7 @@
 
 #include "launch/failure.hpp"
 #include "store/client.hpp"
+#include "store/own_words.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::agent {
@@ -55,9 +56,9 @@ private:
 
 class FarLink : public ConductorLink {
 public:
-  FarLink(store::Client client, const ConductorSearch& search)
+  FarLink(store::Client client, const ConductorSearch& search, std::string open_secret)
       : x_client(std::move(client)), x_own(search.own), x_name(search.name),
-        x_heartbeat(search.heartbeat, util::now_with_suspend()) {
+        x_open_secret(std::move(open_secret)), x_heartbeat(search.heartbeat, util::now_with_suspend()) {
     x_client.put_get(k_order_key);
     x_client.advance();
   }
@@ -107,11 +108,13 @@ public:
     if (x_client.fd() >= 0 && !x_silent) return {};
     const auto who = (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
                      (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ")";
+    if (x_client.session_error() != store::SessionError::none) return who + " " + x_client.fault();
     if (!x_silent) return who + " has gone";
     return "no heartbeat from " + who + " for " + std::to_string(x_heartbeat.options().timeout.count()) +
            " s: treated as lost";
   }
   std::string place() const override { return x_client.place(); }
+  std::string open_secret() const override { return x_open_secret; }
 
 private:
   Time heartbeat_due() const {
@@ -121,11 +124,26 @@ private:
 
   store::Client x_client;
   bool x_own;
-  std::string x_name;
+  std::string x_name, x_open_secret;
   HeartbeatTimer x_heartbeat;
   AgentWatchdog* x_watchdog = nullptr;
   bool x_silent = false; ///< the coordinator has not answered for the timeout
 };
+
+std::optional<store::Credentials> credentials_of(const Hello& hello, const ConductorSearch& search) {
+  if (!search.key) return std::nullopt;
+  return store::Credentials{
+      *search.key,
+      {store::PeerRole::agent, hello.job, store::identity_text(hello.run_id), hello.node_rank.value_or(0)}};
+}
+
+/// Describes an answer that is not a reply to an agent.
+std::string describe_other(const std::string& answer, const std::string& place) {
+  const auto welcome = store::unpack_welcome(answer);
+  if (welcome && welcome->refusal == store::Refusal::key)
+    return "the agent at " + place + " " + welcome->refused + ", and this one has none";
+  return "another program answers at " + place;
+}
 
 /// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
 /// heard, an agent that has gone: who is connected waits on.
@@ -157,15 +175,18 @@ std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const H
   std::string said = "no address of it is known";
   for (;;) {
     for (const auto& place : search.places) {
-      store::Client client(place.address, place.port);
+      store::Client client(place.address, place.port, credentials_of(hello, search));
       const auto value = ask_place(client, hello, search, deadline);
       const auto reply = value ? unpack_reply(*value) : std::nullopt;
-      if (!value) {
+      if (client.session_error() != store::SessionError::none) {
+        said = "the store at " + client.place() + " " + client.fault();
+      } else if (!value) {
         said = value.error().what;
       } else if (!reply) {
-        said = "another program answers at " + client.place();
+        said = describe_other(*value, client.place());
       } else if (reply->refused.empty()) {
-        return std::unique_ptr<ConductorLink>(std::make_unique<FarLink>(std::move(client), search));
+        return std::unique_ptr<ConductorLink>(
+            std::make_unique<FarLink>(std::move(client), search, reply->secret));
       } else {
         said = "the agent at " + client.place() + " " + reply->refused;
         if (!reply->again) return NoConductor{{said}, true};

@@ -44,6 +44,8 @@ public:
   virtual std::string fault() const = 0;
   /// "ADDRESS:PORT" of the other end; empty: it is in this process.
   virtual std::string place() const = 0;
+  /// The key that the other end gives to agents without one; empty: they have one.
+  virtual std::string open_secret() const { return {}; }
 };
 
 /// To a conductor of its own: the run has one node.
@@ -52,6 +54,7 @@ std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const 
 /// Where a conductor may be, and how long it is looked for.
 struct ConductorSearch {
   std::vector<store::StorePlace> places;
+  std::optional<store::SecretKey> key = {}; ///< that both sides prove; none: any conductor is believed
   std::chrono::seconds patience{600};
   std::chrono::seconds answer{
       0};           ///< where a line stands already its answer is waited for so long in any case

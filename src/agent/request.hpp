@@ -35,6 +35,7 @@ struct AgentRequest {
   unsigned min_nodes = 0;       ///< 0: all of the step
   unsigned max_nodes = 0;
   std::optional<MeetingPlace> place; ///< unset: the step's, or this machine alone
+  std::string key_file = {}; ///< with `place`: of the agents' key; empty: HPCML_JOB_SECRET, else the user's
 };
 
 } // namespace hpcml::agent

@@ -2,22 +2,33 @@
 #include "agent/service.hpp"
 
 #include "launch/failure.hpp"
-#include "store/protocol.hpp"
+#include "store/session_gate.hpp"
 
 namespace hpcml::agent {
 
-namespace {
+Service::Service(ConductorRules rules, std::function<void(const std::string&)> say, std::string open_secret)
+    : x_conductor(std::move(rules), util::now_with_suspend()), x_open_secret(std::move(open_secret)),
+      x_say(std::move(say)) {}
 
-void answer(store::ClientId client, std::string_view value, store::Answers& answers) {
-  std::string bytes;
-  store::put_bytes(bytes, value);
-  answers.bytes(client, bytes);
+void Service::authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time) {
+  x_identities[client] = identity;
 }
 
-} // namespace
+bool Service::is_agent(store::ClientId client, const Hello& hello) const {
+  const auto found = x_identities.find(client);
+  if (found == x_identities.end()) return !x_open_secret.empty();
+  const auto& identity = found->second;
+  return identity.role == store::PeerRole::agent && identity.job == hello.job &&
+         identity.step == store::identity_text(hello.run_id) &&
+         identity.number == hello.node_rank.value_or(0);
+}
 
-Service::Service(ConductorRules rules, std::function<void(const std::string&)> say)
-    : x_conductor(std::move(rules), util::now_with_suspend()), x_say(std::move(say)) {}
+Reply Service::reply_to(store::ClientId client, const Hello& hello, store::Time now) {
+  if (!is_agent(client, hello)) return {"does not take this process for an agent", false};
+  auto reply = x_conductor.hello(client, hello, now);
+  if (reply.refused.empty()) reply.secret = x_open_secret;
+  return reply;
+}
 
 bool Service::heard(store::ClientId client, const store::Message& message, store::Answers& answers,
                     store::Time) {
@@ -26,9 +37,9 @@ bool Service::heard(store::ClientId client, const store::Message& message, store
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
   if (message.op == Op::compare_set && key == k_hello_key) {
     const auto hello = unpack_hello(message.values.size() == 2 ? message.values[1] : std::string_view());
-    const auto reply = hello ? x_conductor.hello(client, *hello, now)
-                             : Reply{"does not understand the agents of this hpcml", false};
-    answer(client, pack_reply(reply), answers);
+    const auto reply =
+        hello ? reply_to(client, *hello, now) : Reply{"does not understand the agents of this hpcml", false};
+    answers.message(client, pack_reply(reply));
   } else if (message.op == Op::set && key == k_event_key) {
     if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))
       x_conductor.tell(client, *event, now);
@@ -46,6 +57,7 @@ void Service::left(store::ClientId client, const std::string&, const std::string
   // The next client may have its number, and is not to hear what was meant for this one.
   x_asks.erase(client);
   x_waiting.erase(client);
+  x_identities.erase(client);
 }
 
 void Service::collect_orders() {
@@ -58,7 +70,7 @@ void Service::round(store::Answers& answers, store::Time) {
   for (auto& [agent, orders] : x_waiting) {
     const auto asks = x_asks.find(agent);
     if (orders.empty() || asks == x_asks.end()) continue;
-    answer(agent, orders.front(), answers);
+    answers.message(agent, orders.front());
     orders.pop_front();
     x_asks.erase(asks);
   }
@@ -69,17 +81,22 @@ bool Service::tick(const store::Table&, store::Time) {
   return false; // it ends with the agent that has started it
 }
 
-util::Result<launch::StoreChild> start_service(const ConductorRules& rules,
+util::Result<launch::StoreChild> start_service(const ConductorRules& rules, const launch::JobChannel& channel,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
-    Service service(rules, [](const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); });
+    const auto say = [](const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); };
+    Service service(rules, say, channel.is_open ? channel.key->to_hex() : std::string());
+    store::GateRules gate_rules{channel.key, rules.job};
+    if (channel.is_open) gate_rules = {std::nullopt, rules.job, store::PlainMessages::accepted};
+    store::SessionGate gate(std::move(gate_rules), service, say);
+    gate.set_port(listening.port);
     store::ServerLimits limits;
     // Agents say little, and nobody else has anything to say here: strangers cannot fill the node's memory.
     limits.message.value_bytes = std::uint64_t{16} << 20;
     limits.bytes = std::uint64_t{256} << 20;
     limits.clients_read = true; // orders must not wait for a node that is gone
-    store::Server server(std::move(listening), limits, service);
+    store::Server server(std::move(listening), limits, gate);
     return server.run(-1);
   });
 }

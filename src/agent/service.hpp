@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/conductor.hpp"
+#include "launch/job_channel.hpp"
 #include "launch/store_child.hpp"
 #include "store/server.hpp"
 
@@ -20,8 +21,11 @@ namespace hpcml::agent {
 /// store's.
 class Service : public store::Observer {
 public:
-  Service(ConductorRules rules, std::function<void(const std::string&)> say);
+  /// `open_secret`: agents need no key, and each that asks is given this one for its ranks' stores; empty:
+  /// messages of other clients are ignored.
+  Service(ConductorRules rules, std::function<void(const std::string&)> say, std::string open_secret = {});
 
+  void authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time now) override;
   bool heard(store::ClientId client, const store::Message& message, store::Answers& answers,
              store::Time now) override;
   void left(store::ClientId client, const std::string& peer, const std::string& why,
@@ -31,16 +35,21 @@ public:
 
 private:
   void collect_orders();
+  Reply reply_to(store::ClientId client, const Hello& hello, store::Time now);
+  /// True if the client may speak for this node of this run.
+  bool is_agent(store::ClientId client, const Hello& hello) const;
 
   Conductor x_conductor;
+  std::string x_open_secret;
+  std::map<AgentId, store::PeerIdentity> x_identities; ///< proved
   std::function<void(const std::string&)> x_say;
   std::map<AgentId, std::deque<std::string>> x_waiting; ///< orders, until their agents ask
   std::set<AgentId> x_asks;
 };
 
 /// Serves as a child of this process until the run is over or this process ends. Returns once agents can
-/// come.
-util::Result<launch::StoreChild> start_service(const ConductorRules& rules,
+/// come. `channel`: the key that agents must prove; one that is open is given to each.
+util::Result<launch::StoreChild> start_service(const ConductorRules& rules, const launch::JobChannel& channel,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports);
 

@@ -30,6 +30,7 @@ struct MeetingConf {
   std::optional<std::chrono::seconds> join, last_call, fixed, keep_alive;
   std::optional<unsigned> keep_alive_attempts;
   bool is_host = false;
+  std::string key_file;
 };
 
 /// Torch treats a node as lost after 3 intervals of 5 s without a heartbeat, or as many as it is set to;
@@ -97,13 +98,22 @@ util::Status read_c10d_setting(const std::string& key, const std::string& value,
 /// As torch 2.13 reads them: each backend its own, and no other. Settings that are spelt like none of them
 /// are noted.
 util::Result<MeetingConf> read_conf(const TorchrunRequest& line, std::vector<std::string>& notes) {
-  constexpr std::array<std::string_view, 8> k_others = {
-      "join_timeout",           "last_call_timeout", "timeout",    "keep_alive_interval",
-      "keep_alive_max_attempt", "is_host",           "store_type", "rank"};
+  constexpr std::array<std::string_view, 9> k_others = {"join_timeout",
+                                                        "last_call_timeout",
+                                                        "timeout",
+                                                        "keep_alive_interval",
+                                                        "keep_alive_max_attempt",
+                                                        "is_host",
+                                                        "store_type",
+                                                        "rank",
+                                                        "key_file"};
   const bool is_static = line.backend == "static" && !line.standalone;
   MeetingConf conf;
   for (const auto& [key, value] : line.conf) {
-    if (is_static && key == "timeout") {
+    if (key == "key_file") { // of hpcml, for both backends
+      if (value.empty()) return wrong_setting(key, "a path", value);
+      conf.key_file = value;
+    } else if (is_static && key == "timeout") {
       TRY(conf.fixed, read_seconds(key, value));
     } else if (!is_static) {
       TRY_DONE(read_c10d_setting(key, value, conf, notes));
@@ -171,6 +181,7 @@ util::Status meet_at_endpoint(const TorchrunRequest& line, const MeetingConf& co
                               "they come");
   }
   request.place = place;
+  request.key_file = conf.key_file;
   request.run_id = line.run_id;
   return util::Done{};
 }

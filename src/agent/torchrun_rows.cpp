@@ -127,10 +127,10 @@ constexpr TorchrunFlag k_flags[] = {
     {"rdzv-id", 0, "ID", true, same, "name of the run, the same on all its nodes", "",
      take_text<&Line::run_id>},
     {"rdzv-conf", 0, "KEY=VALUE,...", true, better,
-     "rendezvous: join_timeout, last_call_timeout, timeout, keep_alive_interval, is_host",
+     "join_timeout, last_call_timeout, timeout, keep_alive_interval, is_host, key_file",
      "join_timeout, last_call_timeout, keep_alive_interval, keep_alive_max_attempt (at least 3) and "
-     "is_host=true (c10d) and timeout (static) apply. The other keys of torchrun are not needed; a key that "
-     "it does not know is reported.",
+     "is_host=true (c10d), timeout (static) and key_file=PATH (docs/security.md) apply. The other keys of "
+     "torchrun are not needed; a key that it does not know is reported.",
      [](Line& line, Text text) {
        return take_parsed<&Line::conf, parse_conf>(line, text, "KEY=VALUE,KEY=VALUE");
      }},

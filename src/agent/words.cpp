@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "agent/words.hpp"
 
+#include "store/own_words.hpp"
 #include "store/packed.hpp"
 
 namespace hpcml::agent {
@@ -11,7 +12,7 @@ using store::Packed;
 using store::Unpacked;
 
 constexpr std::string_view k_hello_mark = "hpcml agent hello 1";
-constexpr std::string_view k_reply_mark = "hpcml agent reply 1";
+constexpr std::string_view k_reply_mark = "hpcml agent reply 2";
 constexpr std::string_view k_event_mark = "hpcml agent event 1";
 constexpr std::string_view k_order_mark = "hpcml agent order 1";
 
@@ -74,7 +75,7 @@ std::optional<Hello> unpack_hello(std::string_view bytes) {
   if (const auto rank = unpacked.number(); rank > 0) hello.node_rank = static_cast<unsigned>(rank - 1);
   hello.processes = static_cast<unsigned>(unpacked.number());
   hello.leads = unpacked.number(1) == 1;
-  if (!unpacked.whole() || hello.processes == 0) return std::nullopt;
+  if (!unpacked.whole() || hello.processes == 0 || !store::is_host(hello.host)) return std::nullopt;
   return hello;
 }
 
@@ -82,6 +83,7 @@ std::string pack_reply(const Reply& reply) {
   Packed packed(k_reply_mark);
   packed.text(reply.refused);
   packed.number(reply.again ? 1 : 0);
+  packed.text(reply.secret);
   return packed.take();
 }
 
@@ -90,6 +92,7 @@ std::optional<Reply> unpack_reply(std::string_view bytes) {
   Reply reply;
   reply.refused = unpacked.text();
   reply.again = unpacked.number(1) == 1;
+  reply.secret = unpacked.text();
   if (!unpacked.whole()) return std::nullopt;
   return reply;
 }
@@ -117,6 +120,7 @@ std::optional<Event> unpack_event(std::string_view bytes) {
   event.stacks = unpacked.text();
   auto failure = unpack_failure(unpacked.text());
   if (!unpacked.whole() || !kind || !failure) return std::nullopt;
+  if (!event.place.empty() && !store::is_place(event.place)) return std::nullopt;
   event.kind = *kind;
   event.failure = std::move(*failure);
   return event;

@@ -34,6 +34,8 @@ struct Hello {
 struct Reply {
   std::string refused;
   bool again = false; ///< it is another run's or job's: the agent is to look elsewhere
+  std::string secret =
+      {}; ///< of agents without a key: the one of their ranks' stores, as open as this answer
 };
 
 /// What an agent tells.

@@ -13,6 +13,7 @@
 #include "cli/chosen_site.hpp"
 #include "cli/command.hpp"
 #include "cli/job_plan.hpp"
+#include "cli/user_key.hpp"
 #include "discover/cluster_facts.hpp"
 #include "slurm/accounts.hpp"
 #include "slurm/commands.hpp"
@@ -36,6 +37,7 @@ const char* const k_config_footer = R"(Examples:
   hpcml config set site lumi
   hpcml config set --site lumi partition small-g
   hpcml config                             what is remembered, and where
+  hpcml config key                         the key file that protects your jobs (docs/security.md)
 The values come below flags, HPCML_* variables and the job file, and above the site's own defaults.)";
 
 /// The configuration and its file, for one command, and what the command changes in it.
@@ -78,6 +80,7 @@ int save(const Desk& desk, const Context& context) {
   const auto written = util::write_output(desk.path, spec::render_config(config), 0644);
   if (written) {
     std::fputs(desk.news.c_str(), stdout);
+    ensure_user_key(context);
     return k_ok;
   }
   print_error(written.error(), context.colour);
@@ -283,6 +286,8 @@ void add_config(CLI::App& app, Context& context, int& exit_code) {
   learn->add_option("--account", options->account, "the account to remember")->type_name("NAME");
   learn->add_option("--partition", options->partition, "the partition to remember")->type_name("NAME");
   learn->callback([options, &context, &exit_code] { exit_code = run_learn(*options, context); });
+  command->add_subcommand("key", "Create the key file of your jobs and print its path")
+      ->callback([&context, &exit_code] { exit_code = run_config_key(context); });
 }
 
 } // namespace hpcml::cli

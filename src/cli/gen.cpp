@@ -10,6 +10,7 @@
 #include "cli/gen_from.hpp"
 #include "cli/gen_setup.hpp"
 #include "cli/job_plan.hpp"
+#include "cli/user_key.hpp"
 #include "render/interactive.hpp"
 #include "render/script.hpp"
 #include "util/file.hpp"
@@ -95,7 +96,9 @@ int run_gen(const GenOptions& options, const Context& context) {
     if (options.format != "json")
       std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
   }
-  return write_result(render(std::move(*job), options), options, context.colour);
+  const int code = write_result(render(std::move(*job), options), options, context.colour);
+  if (code == k_ok) ensure_user_key(context);
+  return code;
 }
 
 /// Whether a word names --setup or what belongs to it.

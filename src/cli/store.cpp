@@ -6,6 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/store_show.hpp"
+#include "launch/job_channel.hpp"
 #include "launch/script_store.hpp"
 
 namespace hpcml::cli {
@@ -30,11 +31,21 @@ int run_serve(ServeOptions& options, const Context& context) {
   return k_world_failed;
 }
 
+int run_secret(const Context& context) {
+  const auto secret = launch::make_job_secret(context.env);
+  if (!secret) {
+    print_error(secret.error(), context.colour);
+    return k_world_failed;
+  }
+  std::printf("%s\n", secret->c_str());
+  return k_ok;
+}
+
 const char* const k_store_footer = R"(Examples:
+  hpcml store show 1234                    what the ranks of a running job wait for
   hpcml store serve --port 29400           for ranks with MASTER_ADDR and MASTER_PORT, until SIGTERM
-  hpcml store show localhost:29400         who waits there for whom
-  srun --jobid 1234 --overlap -n 1 hpcml store show      the same in a job that runs
-docs/store.md says what is served, and to whom.)";
+  hpcml store show localhost:29400         the same for a store at a known port
+docs/store.md describes the store, docs/security.md who may use it.)";
 
 } // namespace
 
@@ -60,6 +71,8 @@ void add_store(CLI::App& app, Context& context, int& exit_code) {
                   "end when the process that has started this one ends, however it does, and at no signal");
   serve->callback([options, &context, &exit_code] { exit_code = run_serve(*options, context); });
   add_store_show(*command, context, exit_code);
+  command->add_subcommand("secret", "Print the value of HPCML_JOB_SECRET for the steps of this job.")
+      ->callback([&context, &exit_code] { exit_code = run_secret(context); });
 }
 
 } // namespace hpcml::cli

@@ -7,10 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "launch/rendezvous.hpp"
-#include "store/client.hpp"
-#include "store/own_words.hpp"
-#include "store/watch.hpp"
+#include "cli/store_places.hpp"
+#include "launch/meeting_ports.hpp"
+#include "launch/store_query.hpp"
+#include "slurm/commands.hpp"
+#include "store/channel_key.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::cli {
@@ -28,40 +29,48 @@ struct ShowOptions {
   unsigned every = 0;
 };
 
-/// The store's place: as it was said, else as the job's variables tell it.
-Result<std::string> find_place(const ShowOptions& options, const util::EnvSnapshot& env) {
-  if (!options.place.empty()) return options.place;
-  if (const auto told = env.get_or("HPCML_STORE_ADDR", ""); !told.empty()) return told;
-  const auto address = env.get_or("MASTER_ADDR", ""), port = env.get_or("MASTER_PORT", "");
-  if (!address.empty() && !port.empty())
-    return (address.find(':') == std::string::npos ? address : "[" + address + "]") + ":" + port;
-  return Error{
-      "nothing here tells where the store is: neither HPCML_STORE_ADDR nor MASTER_ADDR and MASTER_PORT "
-      "are set",
-      "type hpcml store show ADDRESS:PORT, or ask within the job: srun --jobid=ID --overlap -n1 hpcml "
-      "store show"};
+/// The key of a job: of the one that this process belongs to, or of another of this user's.
+Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_named,
+                                            const util::EnvSnapshot& env) {
+  const auto job = launch::meeting_job(found.job);
+  auto own = env;
+  if (job != launch::meeting_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
+  TRY(auto key, store::find_channel_key(own, [&](const store::SecretKey& user_key) {
+        return store::derive_job_key(user_key, job);
+      }));
+  if (!key.key)
+    return Error{"there is no key to ask the store with: " + key.origin,
+                 "run 'hpcml config key' on a login node: it protects jobs that start after it"};
+  // The port that a user names may be one that ssh forwards.
+  return store::Credentials{*key.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
 }
 
-Result<store::StoreReport> ask(const std::string& place) {
-  const auto where = store::parse_place(place);
-  if (!where) return Error{"'" + place + "' is no place of a store", "type ADDRESS:PORT, or [ADDRESS]:PORT"};
-  const auto addresses = launch::addresses_of(where->first);
-  if (addresses.empty()) return Error{"the name " + where->first + " does not resolve here"};
-  Error last{"the store at " + place + " cannot be reached"};
-  for (const auto& address : addresses) {
-    store::Client client(address, where->second);
-    client.put_compare_set(store::k_show_key, store::k_not_ours, "");
-    const auto answer = client.wait_for_value(std::chrono::steady_clock::now() + k_patience);
-    if (!answer) {
-      last = answer.error();
-      continue;
-    }
-    if (auto report = store::unpack_report(*answer)) return std::move(*report);
-    return Error{"the store at " + place + " is not served by this hpcml, and cannot tell who waits",
-                 *answer == store::k_not_ours ? "it is torch's own: rank 0's program serves it (--store env)"
-                                              : ""};
+Error explain(const launch::NoReport& none, const StorePlaces& found) {
+  using store::SessionError;
+  const auto job = std::to_string(found.job.job);
+  switch (none.error) {
+  case SessionError::wrong_key:
+    return Error{none.what, "the job drew a random key: run 'hpcml config key' on a login node before the "
+                            "next job starts, or ask from the job's script"};
+  case SessionError::malformed:
+    return Error{none.what, "it may be torch's own store: rank 0's program serves it (--store env)"};
+  case SessionError::other_job:
+    if (found.job.job == 0) return Error{none.what, "set SLURM_JOB_ID to the number of the store's job"};
+    [[fallthrough]];
+  case SessionError::none:
+    if (found.job.job != 0)
+      return Error{"no store of job " + job + " answers: " + none.what,
+                   "ask within the job: srun --jobid=" + job + " --overlap -n1 hpcml store show"};
+    break;
+  default: break;
   }
-  return last;
+  return Error{none.what};
+}
+
+Result<store::StoreReport> ask(const StorePlaces& found, const store::Credentials& credentials) {
+  auto answer = launch::query_stores(found.places, credentials, k_patience);
+  if (auto* report = std::get_if<store::StoreReport>(&answer)) return std::move(*report);
+  return explain(std::get<launch::NoReport>(answer), found);
 }
 
 std::string render_text(const store::StoreReport& report) {
@@ -93,13 +102,19 @@ std::string render_json(const store::StoreReport& report) {
 }
 
 int run_show(const ShowOptions& options, const Context& context) {
-  const auto place = find_place(options, context.env);
-  if (!place) {
-    print_error(place.error(), context.colour);
+  const auto found = find_store_places(options.place, context.env, slurm::LiveCommands(context.env));
+  if (!found) {
+    print_error(found.error(), context.colour);
     return k_usage;
   }
+  const bool is_named = !options.place.empty() && !util::parse_unsigned(options.place);
+  const auto credentials = find_credentials(*found, is_named, context.env);
+  if (!credentials) {
+    print_error(credentials.error(), context.colour);
+    return k_world_failed;
+  }
   for (;;) {
-    const auto report = ask(*place);
+    const auto report = ask(*found, *credentials);
     if (!report) {
       print_error(report.error(), context.colour);
       return k_world_failed;
@@ -114,13 +129,10 @@ int run_show(const ShowOptions& options, const Context& context) {
 } // namespace
 
 void add_store_show(CLI::App& store, Context& context, int& exit_code) {
-  auto* show = store.add_subcommand(
-      "show",
-      "Who waits at a job's store for whom, and which ranks have not come. In the job: srun --jobid=ID "
-      "--overlap -n1 hpcml store show.");
+  auto* show = store.add_subcommand("show", "Show what the ranks of a job wait for, and which are missing");
   const auto options = std::make_shared<ShowOptions>();
-  show->add_option("place", options->place,
-                   "ADDRESS:PORT of the store (HPCML_STORE_ADDR, else MASTER_ADDR and MASTER_PORT)");
+  show->add_option("place", options->place, "a job's number, or a store's ADDRESS:PORT [default: this job]")
+      ->type_name("JOB|PLACE");
   show->add_flag("--json", options->as_json, "for programs");
   show->add_option("--every", options->every, "again after so many seconds, until it is gone; 0 is once")
       ->capture_default_str();

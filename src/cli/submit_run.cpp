@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 
+#include "cli/user_key.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "plan/site_verdicts.hpp"
 #include "render/script.hpp"
@@ -234,6 +235,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
 
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
                         const Context& context) {
+  ensure_user_key(context);
   const slurm::LiveCommands commands(context.env);
   SubmitResult result;
   for (const auto& call : calls) {

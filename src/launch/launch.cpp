@@ -7,6 +7,7 @@
 #include "launch/report.hpp"
 #include "launch/save_request.hpp"
 #include "launch/separate_worlds.hpp"
+#include "launch/serve_ranks.hpp"
 #include "launch/supervisor.hpp"
 #include "launch/task_place.hpp"
 #include "util/text.hpp"

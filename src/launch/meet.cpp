@@ -2,14 +2,14 @@
 #include "launch/meet.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <unistd.h>
 
-#include "launch/agreement.hpp"
 #include "launch/failure.hpp"
 #include "launch/meet_decision.hpp"
 #include "launch/meeting_ports.hpp"
 #include "launch/rendezvous.hpp"
-#include "launch/store_child.hpp"
+#include "launch/serve_ranks.hpp"
 #include "store/seek.hpp"
 #include "util/host_names.hpp"
 #include "util/text.hpp"
@@ -31,6 +31,8 @@ constexpr std::size_t k_addresses_tried = 3;
 constexpr auto k_patience_of_failure = std::chrono::seconds(2);
 /// A store where the step has failed is there for so long; another run may hear of it.
 constexpr auto k_doubt = std::chrono::seconds(5);
+/// Without a key no answer is trusted: a refusal delays a rank by this time, and changes nothing.
+constexpr auto k_doubt_without_key = std::chrono::seconds(10);
 /// A store that was there before the step answers at once, or never.
 constexpr auto k_patience_with_script = std::chrono::seconds(2);
 
@@ -39,30 +41,15 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
   return asked ? std::chrono::seconds(asked->value) : k_meet_timeout;
 }
 
-std::vector<std::uint16_t> ports_of(const World& world) {
-  return meeting_ports(world.in_job ? step_port(world.identity) : world.port,
-                       world.port_given ? std::optional(world.port) : std::nullopt);
-}
-
-/// The meeting's own name, and the names by which programs may call this node.
-std::vector<std::string> names_here(const World& world, const Surroundings& here) {
-  return {world.address, here.host, util::read_host_name()};
-}
-
-StoreOrder order_of(const World& world, const Surroundings& here, std::vector<std::uint16_t> ports) {
-  return {{meeting_job(world.identity), meeting_step(world)},
-          serving_addresses(names_here(world, here)),
-          std::move(ports)};
-}
-
 /// The rank's side of a meeting.
 class Meeter {
 public:
   Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
          std::chrono::seconds timeout)
       : x_setup(setup), x_request(request), x_here(here), x_deadline(Clock::now() + timeout),
-        x_timeout(timeout), x_ports(ports_of(setup.world)),
-        x_served(store::parse_place(setup.env.get_or(k_store_variable, ""))) {}
+        x_timeout(timeout), x_ports(ports_of(setup.world)) {
+    if (has_key()) x_served = store::parse_place(setup.env.get_or(k_store_variable, ""));
+  }
 
   /// This rank's program will not start: the others need not wait for it.
   void give_up(const std::string& why) {
@@ -73,14 +60,20 @@ public:
       (void)seek(who, where, where.size(), Clock::now() + k_patience_of_failure);
       return;
     }
+    if (!has_key()) return; // the others would ignore it
     if (x_served && seek_served(who).found) return;
     if (const auto own = serve(x_ports)) // the others will ask here
       (void)seek(who, {*own}, 1, Clock::now() + k_patience_of_failure);
   }
 
-  util::Status meet() { return x_setup.world.layout.rank == 0 ? lead() : follow(); }
+  util::Status meet() {
+    if (!has_key()) return x_setup.world.layout.rank == 0 ? lead_without_key() : follow_without_key();
+    return x_setup.world.layout.rank == 0 ? lead() : follow();
+  }
 
 private:
+  bool has_key() const { return x_setup.world.channel.is_shared; }
+
   store::Announcement announcement() const {
     const auto& layout = x_setup.world.layout;
     return {meeting_job(x_setup.world.identity),
@@ -95,16 +88,18 @@ private:
   store::Sought seek(const store::Announcement& who, std::vector<StorePlace> places, std::size_t likely,
                      Clock::time_point deadline, bool believes_refusal = false) const {
     store::Seeking seeking;
+    seeking.credentials = find_rank_credentials(x_setup.world);
     seeking.places = std::move(places);
     seeking.likely = likely;
     seeking.believes_refusal = believes_refusal;
     seeking.deadline = std::min(deadline, x_deadline);
     if (may_be_of_another_run() && who.rank != 0 && who.failed.empty()) seeking.doubts_failure = k_doubt;
+    if (!seeking.credentials) seeking.doubts_failure = k_doubt_without_key;
     if (x_setup.world.layout.local_rank == 0)
-      seeking.slow = [this](std::chrono::seconds waited, const std::string& said) {
+      seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
         narrate("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
                 ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
-                x_setup.world.first_node + ": " + said);
+                x_setup.world.first_node + ": " + status);
       };
     return store::seek_store(who, seeking);
   }
@@ -127,14 +122,20 @@ private:
   util::Status lead() {
     auto who = announcement();
     who.decision = decide_meeting(x_setup, x_request, x_here, x_ports);
-    if (x_served && addresses_of(x_setup.world.address).empty()) tell_number(*who.decision);
+    // Programs look up the name of rank 0's node, which has none.
+    if (addresses_of(x_setup.world.address).empty())
+      who.decision->address =
+          find_own_address({x_served ? x_served->first : std::string(), launch_node_address()});
     who.nodes = x_setup.world.layout.nodes;
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     if (x_served) {
       auto sought = seek_served(who);
       if (sought.found && !sought.found->welcome.failed.empty() && may_be_of_another_run())
         return lead_in_spite_of(sought.found->welcome.failed, std::move(who));
-      if (sought.found) return wait_for_all(*sought.found);
+      if (sought.found) {
+        tell_program(*sought.found);
+        return wait_for_all(*sought.found);
+      }
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::Refusal::step && sought.refusal != store::Refusal::run)
         narrate("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
@@ -143,17 +144,7 @@ private:
     return lead_own(std::move(who));
   }
 
-  /// Programs look up the name of rank 0's node, which has none: a number of this node, as the script's store
-  /// says where that is here.
-  void tell_number(store::Decision& decision) const {
-    const auto here = local_addresses();
-    const auto other = std::find_if_not(here.begin(), here.end(),
-                                        [](const auto& one) { return util::is_loopback_address(one); });
-    if (util::contains(here, x_served->first))
-      decision.set.emplace_back("MASTER_ADDR", x_served->first);
-    else if (other != here.end())
-      decision.set.emplace_back("MASTER_ADDR", *other);
-  }
+  std::string launch_node_address() const { return x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", ""); }
 
   /// Rank 0 asks where a store is said to be: another than it leaves there is none to hope for.
   store::Sought seek_served(const store::Announcement& who) const {
@@ -163,9 +154,13 @@ private:
 
   /// Leaves a store at the first of these ports that is free.
   Result<StorePlace> serve(std::vector<std::uint16_t> ports) const {
-    const auto order = order_of(x_setup.world, x_here, std::move(ports));
-    TRY(const auto port, leave_store(order));
-    return StorePlace{order.addresses.empty() ? std::string("127.0.0.1") : order.addresses.front(), port};
+    TRY(const auto port, leave_store(order_of(x_setup.world, x_here, std::move(ports))));
+    return place_here(port);
+  }
+
+  StorePlace place_here(std::uint16_t port) const {
+    const auto addresses = addresses_here(x_setup.world, x_here);
+    return {addresses.empty() ? std::string("127.0.0.1") : addresses.front(), port};
   }
 
   util::Status lead_own(store::Announcement who) {
@@ -177,7 +172,60 @@ private:
     auto sought = seek(who, {*own}, 1, x_deadline);
     if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.said};
     x_served.reset();
+    tell_program(*sought.found);
     return wait_for_all(*sought.found);
+  }
+
+  /// No key: every rank decides for itself, alike, and rank 0 learns by the announcements who is missing.
+  util::Status lead_without_key() {
+    if (!x_setup.env.get_or(k_store_variable, "").empty())
+      narrate("hpcml launch: the store of " + std::string(k_store_variable) +
+              " is not used: " + x_setup.world.channel.origin);
+    const auto program = x_ports.front();
+    TRY(const auto decision, decide_alone(x_setup, x_request, x_here, program));
+    const auto ports =
+        serves_programs(decision) ? std::vector{program} : std::vector(x_ports.begin() + 1, x_ports.end());
+    const auto own = x_setup.node->store_port != 0 ? Result<StorePlace>(place_here(x_setup.node->store_port))
+                                                   : serve_in_time(ports);
+    if (!own && serves_programs(decision)) return port_in_use(program, "the store of the ranks", own.error());
+    if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
+    auto who = announcement();
+    who.nodes = x_setup.world.layout.nodes;
+    who.tasks_per_node = x_setup.world.layout.tasks_per_node;
+    who.decision = decision;
+    auto sought = seek(who, {*own}, 1, x_deadline);
+    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.said};
+    apply_alone(decision);
+    return wait_for_all(*sought.found);
+  }
+
+  util::Status follow_without_key() {
+    TRY(const auto decision, decide_alone(x_setup, x_request, x_here, x_ports.front()));
+    const auto everywhere = places();
+    const auto sought = seek(announcement(), everywhere.all, everywhere.likely, x_deadline);
+    if (!sought.found) return not_found(sought, everywhere.all.empty());
+    apply_alone(decision);
+    return util::Done{};
+  }
+
+  void apply_alone(const store::Decision& decision) {
+    apply_decision(x_setup, x_request, decision,
+                   serves_programs(decision) ? store::place_text(decision.address, decision.port)
+                                             : std::string());
+  }
+
+  static bool serves_programs(const store::Decision& decision) {
+    return decision.agent_store != store::AgentStore::unset;
+  }
+
+  /// If no number distinguishes two runs, the store of the previous one may still use the port.
+  Result<StorePlace> serve_in_time(const std::vector<std::uint16_t>& ports) const {
+    const auto until = std::min(x_deadline, Clock::now() + k_doubt_without_key);
+    for (;;) {
+      auto own = serve(ports);
+      if (own || !may_be_of_another_run() || Clock::now() >= until) return own;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
   }
 
   /// The others of this run, if it is another than the one that failed, come within the time that they doubt
@@ -189,7 +237,6 @@ private:
   }
 
   util::Status wait_for_all(store::Found& found) {
-    tell_program(found);
     found.client.put_get(store::k_all_here_key);
     const auto all = found.client.wait_for_value(x_deadline);
     if (all && !all->empty()) return cannot_begin(*all);
@@ -212,7 +259,11 @@ private:
       tell_program(*found);
       return util::Done{};
     }
-    if (everywhere.all.empty())
+    return not_found(sought, everywhere.all.empty());
+  }
+
+  util::Status not_found(const store::Sought& sought, bool has_no_place) const {
+    if (has_no_place)
       return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
                    "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};
     return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
@@ -230,7 +281,7 @@ private:
     Places places{served_places()};
     auto names = addresses_of(x_setup.world.address);
     if (names.empty()) { // srun was run on rank 0's node, as a rule
-      const auto node = x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", "");
+      const auto node = launch_node_address();
       if (!node.empty()) names.push_back(node);
     }
     if (names.size() > k_addresses_tried) names.resize(k_addresses_tried);
@@ -240,39 +291,17 @@ private:
     return places;
   }
 
-  void set(const std::string& name, const std::string& value) {
-    x_setup.env.set(name, value);
-    auto& changes = x_setup.changes;
-    changes.erase(
-        std::remove_if(changes.begin(), changes.end(), [&](const auto& one) { return one.first == name; }),
-        changes.end());
-    changes.emplace_back(name, value);
-  }
-
   void tell_program(const store::Found& found) {
-    auto& world = x_setup.world;
-    const auto& decision = found.welcome.decision;
+    auto decision = found.welcome.decision;
     const bool at_store = decision.port == found.place.port;
+    // Its port is the one that was dialled: a store that proves the key proves that as well.
     const bool by_script = x_served && x_served->second == found.place.port;
-    if (at_store && by_script)
-      world.address = x_served->first;
-    else if (addresses_of(world.address).empty() && !by_script)
-      world.address = found.place.address;
-    world.port = decision.port;
-    set("MASTER_ADDR", world.address);
-    set("MASTER_PORT", std::to_string(world.port));
-    set(k_store_variable, by_script ? store::place_text(x_served->first, x_served->second)
-                                    : store::place_text(world.address, found.place.port));
-    for (const auto& name : decision.remove) x_setup.env.unset(name);
-    for (const auto& [name, value] : decision.set)
-      if (!world.agent || name != "TORCHELASTIC_RESTART_COUNT")
-        set(name, value); // an agent counts them itself
-    if (model::is_on(x_request.asked.coordinator)) {
-      set("JAX_NUM_PROCESSES", std::to_string(world.layout.world_size));
-      set("JAX_PROCESS_ID", std::to_string(world.layout.rank));
-    }
-    mark_as_own(x_setup.changes, x_setup.env);
-    x_setup.store_serves = at_store;
+    if (at_store && by_script) decision.address = x_served->first;
+    apply_decision(
+        x_setup, x_request, decision,
+        by_script ? store::place_text(x_served->first, x_served->second)
+                  : store::place_text(decision.address.empty() ? x_setup.world.address : decision.address,
+                                      found.place.port));
   }
 
   RankSetup& x_setup;
@@ -285,6 +314,14 @@ private:
 };
 
 } // namespace
+
+std::optional<store::Credentials> find_rank_credentials(const World& world) {
+  const auto& channel = world.channel;
+  if (!channel.key || (!channel.is_shared && world.layout.rank != 0)) return std::nullopt;
+  return store::Credentials{*channel.key,
+                            {store::PeerRole::rank, meeting_job(world.identity),
+                             store::identity_text(meeting_step(world)), world.layout.rank}};
+}
 
 bool is_to_meet(const World& world, const LaunchRequest& request) {
   return model::is_to_meet(request.asked, world.layout.world_size);
@@ -302,37 +339,6 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
   setup.world = world;
   setup.env = context.env;
   Meeter(setup, request, context, meet_timeout(request)).give_up(why);
-}
-
-util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const Surroundings& context,
-                                     store::Activity* activity, bool stays_for_others) {
-  const World& world = node->world;
-  auto ports = ports_of(world);
-  // The port that was asked for is the program's where that serves itself.
-  if (world.port_given && !choose_words(make_rank_setup(request, node, 0), request).own)
-    ports.erase(ports.begin());
-  // Only where all ranks are told of it may it be anywhere.
-  if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
-  auto order = order_of(world, context, ports);
-  order.activity = activity;
-  order.stays_for_others = stays_for_others;
-  return start_store_child(order);
-}
-
-std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
-                                              const LaunchRequest& request, const Surroundings& context,
-                                              store::Activity* activity) {
-  const World& world = node->world;
-  node->env.unset(k_store_variable); // somebody else's
-  if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return std::nullopt;
-  const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
-  if (!store) {
-    narrate("hpcml launch: " + store.error().what);
-    return std::nullopt;
-  }
-  node->env.set(k_store_variable, store::place_text(world.address, store->port));
-  return *store;
 }
 
 } // namespace hpcml::launch

@@ -7,13 +7,11 @@
 #include <string>
 
 #include "launch/rank_setup.hpp"
-#include "launch/store_child.hpp"
+#include "store/client.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
 
-/// "HOST:PORT" of a store that is there already.
-constexpr const char* k_store_variable = "HPCML_STORE_ADDR";
 constexpr std::chrono::seconds k_meet_timeout{300};
 
 /// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
@@ -25,20 +23,11 @@ util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const S
 void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& context,
                   const std::string& why);
 
+/// Returns what the world's rank proves to the store. Of ranks without a shared key rank 0 alone has the one
+/// of the store that it serves; nothing for the others.
+std::optional<store::Credentials> find_rank_credentials(const World& world);
+
 /// Whether the launchers of a world's ranks meet; the same for all of them.
 bool is_to_meet(const World& world, const LaunchRequest& request);
-
-/// Serves for the ranks of node's world as a child of this process; `activity` hears of their programs. One
-/// that `stays_for_others` can be told to (`StoreChild::part`).
-util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const Surroundings& context,
-                                     store::Activity* activity = nullptr, bool stays_for_others = false);
-
-/// Serves for the ranks that this process starts, and tells them by the node's environment; nothing where
-/// another node's launcher does, and a sentence on standard error where it cannot. The child that serves;
-/// `activity` receives what the ranks' programs do.
-std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
-                                              const LaunchRequest& request, const Surroundings& context,
-                                              store::Activity* activity);
 
 } // namespace hpcml::launch

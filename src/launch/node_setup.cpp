@@ -167,6 +167,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   setup.world = first_world(role);
   const auto& layout = setup.world.layout;
   setup.env = env;
+  setup.env.unset(store::k_job_secret_variable); // programs get no key
   setup.cpus = node.cpus;
   setup.mask = node.mask;
   const auto inner = chain::find_started_launcher(request.command);

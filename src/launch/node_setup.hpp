@@ -36,9 +36,10 @@ struct NodeSetup {
   StepGpus gpus;
   model::Backend backend = model::Backend::automatic;
   std::vector<std::string> cache_paths = {}; ///< of `plan.caches`, in their order
-  ProcessLimits limits = {};                 ///< that the ranks are to have
-  std::vector<std::string> warnings;         ///< the same for all ranks of a step
-  std::vector<std::string> node_warnings;    ///< the same for all ranks of this node
+  std::uint16_t store_port = 0; ///< of the store that this process serves for ranks that it starts; 0: none
+  ProcessLimits limits = {};    ///< that the ranks are to have
+  std::vector<std::string> warnings;      ///< the same for all ranks of a step
+  std::vector<std::string> node_warnings; ///< the same for all ranks of this node
 };
 
 /// Plans the node for all of its ranks. The error is about its GPUs.

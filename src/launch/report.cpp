@@ -53,7 +53,9 @@ std::string render_report(const RankSetup& setup, const std::string& host, const
                      std::to_string(layout.local_rank) + ", GPU " + gpus_text(setup) + ", CPUs " +
                      kernel_cpus.to_list() + numa_text(setup.node->cpus, kernel_cpus);
   if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
-  return line + ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
+  line += ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
+  const auto& channel = setup.world.channel;
+  return channel.key ? line + ", " + describe_channel(channel) : line;
 }
 
 std::string gpus_of_rank(const RankSetup& setup) {
@@ -70,6 +72,8 @@ std::string render_dry_run(const RankSetup& setup, const std::vector<std::string
   for (const auto& [name, value] : setup.changes) text += name + "=" + util::shell_quote(value) + "\n";
   for (const auto& name : setup.removed) text += "unset " + name + "\n";
   text += "binding: " + binding_text(setup) + "\n";
+  if (const auto& channel = setup.world.channel; channel.key)
+    text += "channel: " + describe_channel(channel) + "\n";
   if (!setup.plan.binding.why.empty()) text += "because: " + setup.plan.binding.why + "\n";
   for (const auto& variable : setup.plan.env) {
     const bool set = std::any_of(setup.changes.begin(), setup.changes.end(),

@@ -6,10 +6,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "launch/job_channel.hpp"
 #include "launch/meeting_ports.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/store_child.hpp"
 #include "store/client.hpp"
+#include "store/session_gate.hpp"
 #include "util/host_names.hpp"
 #include "util/process.hpp"
 
@@ -32,12 +34,12 @@ struct ServedName {
   std::vector<std::string> addresses;
 };
 
-ServedName find_served_name(const ScriptStore& asked, const util::EnvSnapshot& env) {
-  ServedName found{asked.name, asked.addresses};
-  if (asked.name.empty() || !asked.addresses.empty()) return found;
+ServedName find_served_name(const ScriptStore& options, const util::EnvSnapshot& env) {
+  ServedName found{options.name, options.addresses};
+  if (options.name.empty() || !options.addresses.empty()) return found;
   found.addresses =
-      serving_addresses({asked.name, env.get_or("SLURMD_NODENAME", ""), util::read_host_name()});
-  if (!addresses_of(asked.name).empty()) return found;
+      serving_addresses({options.name, env.get_or("SLURMD_NODENAME", ""), util::read_host_name()});
+  if (!addresses_of(options.name).empty()) return found;
   for (const auto& address : local_addresses())
     if (!util::is_loopback_address(address)) {
       found.text = address;
@@ -48,8 +50,8 @@ ServedName find_served_name(const ScriptStore& asked, const util::EnvSnapshot& e
 
 /// The ports to try: a store with a name is found by a job's ranks at one of theirs, never at the first,
 /// which is rank 0's program's where that serves.
-std::vector<std::uint16_t> ports_for_script(const ScriptStore& asked, const slurm::StepIdentity& identity) {
-  if (asked.port != 0 || asked.name.empty()) return {asked.port};
+std::vector<std::uint16_t> ports_for_script(const ScriptStore& options, const slurm::StepIdentity& identity) {
+  if (options.port != 0 || options.name.empty()) return {options.port};
   auto ports = meeting_ports(step_port({identity.job, 0, identity.restart}));
   ports.erase(ports.begin());
   ports.push_back(0);
@@ -58,16 +60,24 @@ std::vector<std::uint16_t> ports_for_script(const ScriptStore& asked, const slur
 
 } // namespace
 
-util::Status serve_for_script(const ScriptStore& asked, const util::EnvSnapshot& env,
-                              const std::function<void(const std::string&)>& ready, store::Meeting::Say say) {
+util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
+                              const std::function<void(const std::string&)>& ready,
+                              const store::Meeting::Say& say) {
   const pid_t parent = ::getppid(); // before anything that takes time: it may be 1, and alive
   const auto identity = slurm::read_step_identity(env);
-  const auto name = find_served_name(asked, env);
-  store::Meeting meeting({meeting_job(identity), "", asked.patience}, std::move(say));
-  TRY(const auto server, store::make_server(name.addresses, ports_for_script(asked, identity), {}, meeting));
+  const auto name = find_served_name(options, env);
+  TRY(const auto channel, find_job_channel(env, identity, false));
+  if (!channel.is_shared && !options.name.empty())
+    say("no rank of hpcml launch can use this store: " + channel.origin +
+        "; set HPCML_JOB_SECRET first (docs/security.md)");
+  const auto job = meeting_job(identity);
+  store::Meeting meeting({job, "", options.patience}, say);
+  store::SessionGate gate({channel.key, job}, meeting, say);
+  TRY(const auto server, store::make_server(name.addresses, ports_for_script(options, identity), {}, gate));
   meeting.set_port(server->port());
+  gate.set_port(server->port());
   int stop = -1;
-  if (asked.with_parent) {
+  if (options.with_parent) {
     ignore_signals();
     if (!util::end_with(parent)) return util::Done{};
   } else {

@@ -25,8 +25,9 @@ struct ScriptStore {
 
 /// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. Once ranks can come
 /// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `say` gets
-/// sentences for people.
+/// sentences for people. Launchers are served that have the job's key (`find_job_channel`).
 util::Status serve_for_script(const ScriptStore& asked, const util::EnvSnapshot& env,
-                              const std::function<void(const std::string&)>& ready, store::Meeting::Say say);
+                              const std::function<void(const std::string&)>& ready,
+                              const store::Meeting::Say& say);
 
 } // namespace hpcml::launch

@@ -16,6 +16,7 @@
 #include "launch/meet.hpp"
 #include "launch/meet_decision.hpp"
 #include "launch/rendezvous.hpp"
+#include "launch/serve_ranks.hpp"
 #include "launch/store_child.hpp"
 #include "store/client.hpp"
 #include "store/own_words.hpp"
@@ -35,8 +36,9 @@ constexpr milliseconds k_longest_wait{30000};
 constexpr std::chrono::seconds k_answer_timeout{2};
 
 /// Whether a program is or was connected to the store; nothing where it does not answer.
-std::optional<bool> has_programs(const std::string& address, std::uint16_t port) {
-  store::Client client(address, port);
+std::optional<bool> has_programs(const std::string& address, std::uint16_t port,
+                                 const std::optional<store::Credentials>& credentials) {
+  store::Client client(address, port, credentials);
   client.put_compare_set(store::k_show_key, store::k_not_ours, "");
   const auto answer = client.wait_for_value(std::chrono::steady_clock::now() + k_answer_timeout);
   const auto report = answer ? store::unpack_report(*answer) : std::nullopt;
@@ -65,7 +67,7 @@ bool is_known_to_have_failed(pid_t pid) {
 }
 
 [[noreturn]] void watch_world(pid_t program, const std::string& address, std::uint16_t port,
-                              unsigned world_size) {
+                              const World& world) {
   ignore_signals();
   const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, program, 0));
   for (int fd : {STDIN_FILENO, STDOUT_FILENO}) ::close(fd);
@@ -76,10 +78,10 @@ bool is_known_to_have_failed(pid_t pid) {
   for (auto wait = k_first_look;; wait = std::min(wait * 2, k_longest_wait)) {
     const bool ended = has_ended(program, descriptor, wait);
     const bool failed = ended && is_known_to_have_failed(program);
-    const auto connected = has_programs(address, port);
+    const auto connected = has_programs(address, port, find_rank_credentials(world));
     if (failed || !connected || *connected) ::_exit(0);
     if (!ended) continue;
-    report_separate_worlds(world_size);
+    report_separate_worlds(world.layout.world_size);
     ::_exit(0);
   }
 }
@@ -114,7 +116,7 @@ void leave_world_watch(const RankSetup& setup, const LaunchRequest& request) {
   if (child == 0) {
     ::setsid();
     if (::fork() != 0) ::_exit(0);
-    watch_world(program, addresses.front(), place->second, layout.world_size);
+    watch_world(program, addresses.front(), place->second, setup.world);
   }
   if (child > 0)
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {

@@ -77,40 +77,45 @@ void keep_only(std::vector<int> kept) {
   util::close_descriptors(from);
 }
 
-[[noreturn]] void serve(store::Listening listening, store::Meeting& meeting) {
+[[noreturn]] void serve(store::Listening listening, store::Meeting& meeting, store::SessionGate& gate) {
   if (::chdir("/") != 0) ::_exit(1);
   store::raise_file_limit();
   meeting.set_port(listening.port);
-  store::Server server(std::move(listening), {}, meeting);
+  gate.set_port(listening.port);
+  store::Server server(std::move(listening), {}, gate);
   const auto ended = server.run(-1);
   if (!ended) narrate("hpcml launch: " + ended.error().what);
   ::_exit(ended ? 0 : 1);
 }
 
-[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const store::MeetingRules& rules) {
+[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const StoreOrder& order) {
   ignore_signals();
   const Watched program(launcher);
   auto kept = listening.sockets;
   kept.push_back(program.fd());
   keep_only(kept);
   bool holds_errors = true;
-  store::Meeting meeting(rules, [&](const std::string& line) {
+  const auto say = [&](const std::string& line) {
     if (holds_errors)
       narrate("hpcml launch: " + line);
     else
       say_beside(program, "hpcml launch: " + line);
-  });
+  };
+  store::Meeting meeting(order.rules, say);
+  store::SessionGate gate(order.gate, meeting, say);
   std::optional<store::Time> alone_since;
   bool had_clients = false; // one that only looks whether somebody is here is gone at the next look
   meeting.set_complete([&] {
     use_nothing_for(STDERR_FILENO);
     holds_errors = false;
   });
-  meeting.set_end([&](const store::Meeting& here, store::Time now) {
+  meeting.set_end([&](const store::Meeting& state, store::Time now) {
     if (!program.is_gone()) return false;
-    if (!here.roster().complete() && !here.has_failed()) return true; // rank 0's launcher has given up
-    if (here.has_failed() && here.roster().all_heard()) return true;
-    const bool has_clients = !here.has_failed() && here.programs() > 0;
+    // Rank 0's launcher has given up; ranks without a key would not believe why.
+    const bool tells_why = state.has_failed() && order.gate.plain == store::PlainMessages::rejected;
+    if (!state.roster().complete() && !tells_why) return true;
+    if (state.has_failed() && state.roster().all_heard()) return true;
+    const bool has_clients = !state.has_failed() && state.programs() > 0;
     if (has_clients && had_clients)
       alone_since.reset();
     else if (!alone_since)
@@ -118,7 +123,7 @@ void keep_only(std::vector<int> kept) {
     had_clients = has_clients;
     return alone_since && now - *alone_since >= k_grace;
   });
-  serve(std::move(listening), meeting);
+  serve(std::move(listening), meeting, gate);
 }
 
 void close_all(const store::Listening& listening) {
@@ -164,11 +169,14 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
 Result<StoreChild> start_store_child(const StoreOrder& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
   const auto serve_here = [&](store::Listening listening) {
-    store::Meeting meeting(order.rules, [](const std::string& line) { narrate("hpcml launch: " + line); });
+    const auto say = [](const std::string& line) { narrate("hpcml launch: " + line); };
+    store::Meeting meeting(order.rules, say);
+    store::SessionGate gate(order.gate, meeting, say);
     meeting.set_port(listening.port);
+    gate.set_port(listening.port);
     meeting.set_activity(order.activity);
     if (part >= 0) meeting.stay_for_others(local_addresses());
-    store::Server server(std::move(listening), {}, meeting);
+    store::Server server(std::move(listening), {}, gate);
     return server.run(part);
   };
   auto child = start_child_server(order.addresses, order.ports, serve_here, part);
@@ -186,7 +194,7 @@ Result<std::uint16_t> leave_store(const StoreOrder& order) {
     ::setsid();
     const pid_t server = ::fork();
     if (server != 0) ::_exit(server < 0 ? 1 : 0);
-    serve_for(launcher, std::move(listening), order.rules);
+    serve_for(launcher, std::move(listening), order);
   }
   close_all(listening);
   int status = 0;

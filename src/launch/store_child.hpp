@@ -11,6 +11,7 @@
 #include "store/activity.hpp"
 #include "store/listen.hpp"
 #include "store/meeting.hpp"
+#include "store/session_gate.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
@@ -18,6 +19,7 @@ namespace hpcml::launch {
 /// What is served, and where.
 struct StoreOrder {
   store::MeetingRules rules;
+  store::GateRules gate;               ///< which clients may use hpcml's messages
   std::vector<std::string> addresses;  ///< numeric; none: all of this node's
   std::vector<std::uint16_t> ports;    ///< the first that is free; 0: any
   store::Activity* activity = nullptr; ///< of the programs, where somebody wants to know

@@ -4,8 +4,6 @@
 namespace hpcml::launch {
 namespace {
 
-constexpr const char* k_agent_store = "TORCHELASTIC_USE_AGENT_STORE";
-
 /// docs/store.md, "Which torch meets there", has the measurements.
 bool at_least(const TorchVersion& version, unsigned major, unsigned minor) {
   if (version.major != major) return version.major > major;
@@ -15,7 +13,7 @@ bool at_least(const TorchVersion& version, unsigned major, unsigned minor) {
 
 /// Rank 0's program serves: a variable that says that somebody else does would leave all ranks without.
 StoreWords leave_to_program(std::string reason, bool say) {
-  return {false, {}, {k_agent_store}, std::move(reason), say};
+  return {false, store::AgentStore::unset, std::move(reason), say};
 }
 
 } // namespace
@@ -30,7 +28,7 @@ StoreWords choose_store(StoreChoice choice, const TorchFound& torch) {
   // "1" is a word that torch's Python does not read and its C++ does: rank 0 tries to serve, finds the port
   // taken and becomes a client as the others are, and stores on other ports are served as ever.
   if (torch.kind == Kind::found && at_least(torch.version, 2, 7))
-    return {true, {{k_agent_store, "1"}}, {}, name + " meets at the store that hpcml serves", false};
+    return {true, store::AgentStore::allowed, name + " meets at the store that hpcml serves", false};
   if (choice == StoreChoice::automatic) {
     if (torch.kind == Kind::unknown)
       return leave_to_program("rank 0's program serves the store, because its torch is not known here: " +
@@ -41,18 +39,13 @@ StoreWords choose_store(StoreChoice choice, const TorchFound& torch) {
                             false);
   }
   if (torch.kind == Kind::found && at_least(torch.version, 1, 9))
-    return {true,
-            {{k_agent_store, "True"}, {"TORCHELASTIC_RESTART_COUNT", "0"}},
-            {},
+    return {true, store::AgentStore::always,
             name + " meets at the store that hpcml serves; with it a tcp:// group on another port, or a "
                    "TCPStore of the program's own, finds no server",
             true};
   if (torch.kind == Kind::found)
     return leave_to_program("rank 0's program serves the store: " + name + " knows no other", true);
-  return {true,
-          {{k_agent_store, "1"}},
-          {},
-          "the program is taken to have torch 2.7 or later (--store own)",
+  return {true, store::AgentStore::allowed, "the program is taken to have torch 2.7 or later (--store own)",
           true};
 }
 

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "launch/torch_version.hpp"
 #include "model/rank_choices.hpp"
+#include "store/own_words.hpp"
 
 namespace hpcml::launch {
 
@@ -16,8 +15,7 @@ using model::StoreChoice;
 /// What is decided for a program.
 struct StoreWords {
   bool own = false; ///< our server at MASTER_ADDR:MASTER_PORT; false: rank 0's program opens it
-  std::vector<std::pair<std::string, std::string>> set; ///< in each rank's environment
-  std::vector<std::string> remove;                      ///< from it, where they are set
+  store::AgentStore agent_store = store::AgentStore::unset; ///< in each rank's environment
   std::string reason; ///< one sentence, without a full stop, for --dry-run and the report
   bool say = false;   ///< the reason is news to people: to be said once, by rank 0
 };

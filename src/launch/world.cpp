@@ -52,6 +52,14 @@ util::Status set_meeting_point(const LaunchRequest& request, const Surroundings&
   return util::Done{};
 }
 
+/// One rank, and ranks that do not wait for each other, need no key.
+util::Status set_channel(const LaunchRequest& request, const Surroundings& context, bool starts_all_ranks,
+                         World& world) {
+  if (!model::is_to_meet(request.asked, world.layout.world_size)) return util::Done{};
+  TRY(world.channel, find_job_channel(context.env, world.identity, starts_all_ranks));
+  return util::Done{};
+}
+
 } // namespace
 
 Result<World> find_task_world(const LaunchRequest& request, const Surroundings& here) {
@@ -59,6 +67,7 @@ Result<World> find_task_world(const LaunchRequest& request, const Surroundings& 
   World world = world_of_place(std::move(place));
   TRY_DONE(set_meeting_point(request, here, world));
   TRY_DONE(agree_with_environment(here, world, false));
+  TRY_DONE(set_channel(request, here, false, world));
   return world;
 }
 
@@ -87,8 +96,10 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
   if (layout.node_count() > 1) {
     TRY_DONE(set_meeting_point(request, here, world));
     TRY_DONE(agree_with_environment(here, world, true));
+    TRY_DONE(set_channel(request, here, false, world));
     return world;
   }
+  TRY_DONE(set_channel(request, here, true, world));
   world.address = "127.0.0.1";
   TRY(const auto port, given_port(request, here.env));
   if (port) {

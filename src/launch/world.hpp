@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/job_channel.hpp"
 #include "launch/request.hpp"
 #include "slurm/step_env.hpp"
 #include "util/result.hpp"
@@ -35,6 +36,7 @@ struct World {
   unsigned port = 0;       ///< MASTER_PORT
   bool port_given = false; ///< it was asked for: by a flag, or by MASTER_PORT
   std::optional<AgentFacts> agent = {}; ///< where one has started the rank
+  JobChannel channel = {};              ///< by which the launchers of its ranks trust each other
 };
 
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must

@@ -46,6 +46,9 @@ const std::map<std::string, Setter, std::less<>>& setters() {
       {"RunTime", text_into(&JobRecord::run_time)},
       {"TimeLimit", text_into(&JobRecord::time_limit)},
       {"NodeList", text_into(&JobRecord::nodes)},
+      {"BatchHost", text_into(&JobRecord::batch_host)},
+      {"Restarts", [](JobRecord& job,
+                      std::string_view value) { job.restarts = static_cast<unsigned>(number_of(value)); }},
       {"PreemptTime", text_into(&JobRecord::preempted)},
       {"ExitCode", set_exit},
   };

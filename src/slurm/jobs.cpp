@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "util/job_secret.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::slurm {
@@ -19,7 +20,9 @@ util::Result<util::ProcessOutput> run_sbatch(const std::vector<std::string>& wor
     return util::Error{"there is no Slurm on this machine: " + words.front() + " is not in PATH",
                        "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE "
                        "-- hpcml submit ..."};
-  const auto answer = run_command(words, env, k_submit_limit, script);
+  auto job_env = env;
+  job_env.unset(util::k_job_secret_variable); // Slurm keeps the environment that a job is submitted with
+  const auto answer = run_command(words, job_env, k_submit_limit, script);
   if (!answer.asked) return util::Error{answer.why_not, late};
   const bool silent = answer.output.err.empty() && answer.output.out.empty();
   if (!answer.ok() && silent && answer.output.exit_code > 128)

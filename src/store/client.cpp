@@ -9,9 +9,11 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 #include "store/listen.hpp"
-#include "store/protocol.hpp"
+#include "store/own_words.hpp"
+#include "store/session_gate.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::store {
@@ -23,7 +25,8 @@ constexpr std::uint64_t k_longest_answer = 64ULL << 20;
 
 } // namespace
 
-Client::Client(const std::string& address, std::uint16_t port) : x_place(place_text(address, port)) {
+Client::Client(const std::string& address, std::uint16_t port, const std::optional<Credentials>& credentials)
+    : x_place(place_text(address, port)) {
   const auto to = parse_address(address, port);
   if (!to) {
     end("'" + address + "' is no numeric address");
@@ -31,6 +34,11 @@ Client::Client(const std::string& address, std::uint16_t port) : x_place(place_t
   }
   x_out.push_back(static_cast<char>(Op::validate));
   for (int i = 0; i < 4; ++i) x_out.push_back(static_cast<char>(k_magic >> (8 * i)));
+  if (credentials) {
+    x_session.emplace(credentials->key, credentials->identity,
+                      credentials->checks_port ? port : std::uint16_t{0});
+    put_session(Op::compare_set, x_session->request());
+  }
   x_fd = ::socket(to->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (x_fd < 0) {
     end(std::strerror(errno));
@@ -49,10 +57,11 @@ Client::~Client() {
   if (x_fd >= 0) ::close(x_fd);
 }
 
-Client::Client(Client&& other) noexcept
-    : x_fd(std::exchange(other.x_fd, -1)), x_connected(other.x_connected), x_place(std::move(other.x_place)),
-      x_fault(std::move(other.x_fault)), x_out(std::move(other.x_out)), x_in(std::move(other.x_in)),
-      x_sent(other.x_sent) {}
+Client::Client(Client&& source) noexcept
+    : x_fd(std::exchange(source.x_fd, -1)), x_connected(source.x_connected),
+      x_place(std::move(source.x_place)), x_fault(std::move(source.x_fault)), x_out(std::move(source.x_out)),
+      x_in(std::move(source.x_in)), x_sent(source.x_sent), x_session(std::move(source.x_session)),
+      x_unsealed(std::move(source.x_unsealed)), x_session_error(source.x_session_error) {}
 
 bool Client::end(const std::string& why) {
   if (x_fault.empty()) x_fault = why;
@@ -61,19 +70,58 @@ bool Client::end(const std::string& why) {
   return false;
 }
 
-void Client::put_compare_set(std::string_view key, std::string_view expected, std::string_view desired) {
-  x_out.push_back(static_cast<char>(Op::compare_set));
-  for (const auto part : {key, expected, desired}) put_bytes(x_out, part);
-}
-
-void Client::put_set(std::string_view key, std::string_view value) {
-  x_out.push_back(static_cast<char>(Op::set));
-  for (const auto part : {key, value}) put_bytes(x_out, part);
-}
-
-void Client::put_get(std::string_view key) {
-  x_out.push_back(static_cast<char>(Op::get));
+void Client::put(Op op, std::string_view key, std::string_view expected, std::string_view value) {
+  if (x_session) {
+    auto body = pack_inner({op, key, value});
+    if (auto* channel = x_session->channel())
+      put_session(Op::set, channel->seal(body));
+    else
+      x_unsealed.push_back(std::move(body));
+    return;
+  }
+  x_out.push_back(static_cast<char>(op));
   put_bytes(x_out, key);
+  if (op == Op::compare_set) put_bytes(x_out, expected);
+  if (op != Op::get) put_bytes(x_out, value);
+}
+
+void Client::put_session(Op op, std::string_view bytes) {
+  x_out.push_back(static_cast<char>(op));
+  put_bytes(x_out, k_session_key);
+  if (op == Op::compare_set) put_bytes(x_out, k_not_ours);
+  put_bytes(x_out, bytes);
+}
+
+void Client::put_compare_set(std::string_view key, std::string_view expected, std::string_view desired) {
+  put(Op::compare_set, key, expected, desired);
+}
+
+void Client::put_set(std::string_view key, std::string_view value) { put(Op::set, key, {}, value); }
+
+void Client::put_get(std::string_view key) { put(Op::get, key, {}, {}); }
+
+/// Checks the store's answer to the request, and sends the proof and what waits for it.
+void Client::advance_session() {
+  if (!x_session || x_session->channel() || x_session_error != SessionError::none) return;
+  const auto length = length_of_value();
+  if (!length) return;
+  const bool too_long = *length > k_most_unproven_bytes;
+  if (!too_long && x_in.size() - sizeof *length < *length) return;
+  const auto answer = too_long ? std::string() : x_in.substr(sizeof *length, *length);
+  x_session_error = x_session->on_answer(answer);
+  if (x_session_error != SessionError::none) {
+    x_fault = x_session_error == SessionError::version
+                  ? "is another version of hpcml (protocol " + std::to_string(x_session->server_version()) +
+                        ", here " + std::to_string(k_session_version) + ")"
+                  : session_error_text(x_session_error);
+    end(x_fault);
+    return;
+  }
+  x_in.erase(0, sizeof *length + answer.size());
+  put_session(Op::set, x_session->proof());
+  for (const auto& body : std::exchange(x_unsealed, {}))
+    put_session(Op::set, x_session->channel()->seal(body));
+  send_some();
 }
 
 short Client::wanted() const {
@@ -100,6 +148,9 @@ bool Client::receive_some() {
     if (count < 0) return errno == EAGAIN ? true : end(std::strerror(errno));
     if (count == 0) return end("it ended the connection");
     x_in.append(bytes.data(), static_cast<std::size_t>(count));
+    const bool unproven = x_session && !x_session->is_established();
+    if (x_in.size() > sizeof(std::uint64_t) + (unproven ? k_most_unproven_bytes : k_longest_answer))
+      return true; // more than any answer has
   }
 }
 
@@ -114,7 +165,9 @@ bool Client::advance() {
     if (error != 0) return end(std::strerror(error));
     x_connected = true;
   }
-  return send_some() && receive_some();
+  const bool lasts = send_some() && receive_some();
+  advance_session(); // also what came before the other side closed
+  return lasts && x_fd >= 0;
 }
 
 std::optional<std::uint64_t> Client::length_of_value() const {
@@ -126,6 +179,7 @@ std::optional<std::uint64_t> Client::length_of_value() const {
 }
 
 bool Client::has_value() const {
+  if (x_session && !x_session->is_established()) return false;
   const auto length = length_of_value();
   return length && (*length > k_longest_answer || x_in.size() - sizeof *length >= *length);
 }
@@ -139,7 +193,12 @@ std::optional<std::string> Client::take_value() {
   }
   std::string value = x_in.substr(sizeof length, length);
   x_in.erase(0, sizeof length + length);
-  return value;
+  if (!x_session) return value;
+  const auto body = x_session->channel()->open(value);
+  if (body) return std::string(*body);
+  x_session_error = SessionError::forged;
+  end(session_error_text(x_session_error));
+  return std::nullopt;
 }
 
 util::Result<std::string> Client::wait_for_value(Time deadline) {

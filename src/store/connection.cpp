@@ -16,14 +16,20 @@ namespace {
 constexpr std::size_t k_chunk = 64 << 10;
 /// A value this long is sent from where it lies; shorter ones are copied behind their length.
 constexpr std::size_t k_copied = 4 << 10;
-/// Buffers that once held more are given back when they are empty.
-constexpr std::size_t k_kept = 256 << 10;
+/// Buffers that once held more are given back when they are empty: thousands of clients have one.
+constexpr std::size_t k_kept = 4 << 10;
 
 } // namespace
 
 Connection::~Connection() { ::close(x_fd); }
 
-Connection::Io Connection::receive() {
+std::size_t Connection::memory() const {
+  std::size_t bytes = x_in.capacity();
+  for (const Piece& piece : x_out) bytes += piece.own.capacity();
+  return bytes;
+}
+
+Connection::Io Connection::receive(std::size_t most) {
   // Every connection would hold a chunk else: most of them hold nothing most of the time.
   // Made when a first connection reads: a thread-local array would be zeroed at the start of every command.
   static thread_local std::vector<char> scratch(k_chunk);
@@ -34,12 +40,12 @@ Connection::Io Connection::receive() {
     if (x_in_at != 0) x_in.erase(0, x_in_at);
     x_in_at = 0;
     // As much again as has come: a length that is never followed by its bytes costs nothing.
-    const std::size_t more = std::min(x_expected - held, std::max(k_chunk, held));
+    const std::size_t more = std::min({x_expected - held, std::max(k_chunk, held), most});
     x_in.resize(held + more);
     count = ::recv(x_fd, x_in.data() + held, more, 0);
     x_in.resize(held + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   } else {
-    count = ::recv(x_fd, scratch.data(), scratch.size(), 0);
+    count = ::recv(x_fd, scratch.data(), std::min(scratch.size(), most), 0);
     if (count > 0) x_in.append(scratch.data(), static_cast<std::size_t>(count));
   }
   if (count > 0) return Io::done;

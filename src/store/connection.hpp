@@ -2,6 +2,7 @@
 // One client's socket: bytes that came and were not read yet, answers that it has not taken yet.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -24,8 +25,8 @@ public:
   /// "10.1.2.3", as the kernel names the other end.
   const std::string& peer() const { return x_peer; }
 
-  /// Takes what has come, once; `closed` where the client has ended or broken off.
-  Io receive();
+  /// Takes what has come, once, at most `most` bytes; `closed` where the client has ended or broken off.
+  Io receive(std::size_t most);
   /// What came and is not dropped yet. Valid until the next receive or drop.
   std::string_view received() const { return std::string_view(x_in).substr(x_in_at); }
   /// The first `count` of them have been read.
@@ -39,11 +40,17 @@ public:
   /// Sends what the socket takes; `again` where something is left.
   Io flush();
   std::size_t pending() const { return x_pending; }
+  /// Bytes of memory for what came and what is not sent yet, without values that the store holds anyway.
+  std::size_t memory() const;
 
   Dialect dialect = Dialect::unknown;
-  bool greeted = false; ///< its first message is read
-  bool listed = false;  ///< among those whose answers are to be sent
-  unsigned watched = 0; ///< epoll's events that are asked for
+  bool greeted = false;      ///< its first message is read
+  bool proven = false;       ///< an authenticated process of hpcml
+  bool listed = false;       ///< among those whose answers are to be sent
+  bool paused = false;       ///< not read from: the server has no memory for more of its message
+  std::size_t accounted = 0; ///< of `memory`, in the server's sum
+  std::chrono::steady_clock::time_point moved{}; ///< when it last sent or took something
+  unsigned watched = 0;                          ///< epoll's events that are asked for
 
 private:
   struct Piece {

@@ -10,10 +10,16 @@ namespace hpcml::store {
 
 namespace {
 
-void answer(ClientId client, std::string_view value, Answers& answers) {
-  std::string bytes;
-  put_bytes(bytes, value);
-  answers.bytes(client, bytes);
+/// Maximum number of lines about failures that clients without a proof report.
+constexpr unsigned k_most_unproven_lines = 4;
+constexpr std::size_t k_longest_reason = 200; ///< bytes of what such a client says
+
+Welcome refuse_unproven() { return {Refusal::run, "serves another run", {}, {}}; }
+
+/// What is before the first control character, and not too long.
+std::string first_line(const std::string& text) {
+  const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; });
+  return std::string(text.begin(), end).substr(0, k_longest_reason);
 }
 
 } // namespace
@@ -47,9 +53,19 @@ void Meeting::say(const std::vector<std::string>& lines) const {
 }
 
 void Meeting::welcome(ClientId client, Answers& answers) const {
+  // One that has proved nothing learns nothing of the run, not even why it is not for it.
+  if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
+    return answers.message(client, pack_welcome(x_failure.empty() ? Welcome{} : refuse_unproven()));
   Welcome words{Refusal::none, {}, x_failure, x_decision.value_or(Decision{})};
   if (words.decision.port == 0) words.decision.port = x_port;
-  answer(client, pack_welcome(words), answers);
+  answers.message(client, pack_welcome(words));
+}
+
+void Meeting::authenticated(ClientId client, const PeerIdentity& identity, Time) {
+  Peer& peer = x_peers[client];
+  peer.identity = identity;
+  if (!peer.launcher) ++x_launchers;
+  peer.launcher = true;
 }
 
 std::optional<Welcome> Meeting::refusal(const Announcement& who) const {
@@ -62,8 +78,8 @@ std::optional<Welcome> Meeting::refusal(const Announcement& who) const {
   if (who.rank < members.size() && (members[who.rank].announced || !members[who.rank].failed.empty()) &&
       (members[who.rank].pid != who.pid || members[who.rank].host != who.host))
     return refuse(Refusal::run, "serves another run of this step");
-  const auto size = members.size();
-  if (x_roster.begun() && who.world_size != size)
+  const auto size = x_roster.begun() ? members.size() : x_rules.world_size;
+  if (size != 0 && who.world_size != size)
     return refuse(Refusal::size,
                   "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size));
   return std::nullopt;
@@ -73,11 +89,46 @@ void Meeting::tell_complete() {
   if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
 }
 
+/// Messages of a client without a key only serve the log: no rank receives them, and none waits less
+/// because of them.
+void Meeting::note_unproven(ClientId client, Announcement who, Answers& answers, Time now) {
+  if (who.rank == 0 || who.world_size != x_rules.world_size || refusal(who) || has_failed())
+    return answers.message(client, pack_welcome(refuse_unproven()));
+  if (!who.failed.empty()) {
+    answers.message(client, pack_welcome(Welcome{}));
+    if (x_unproven_lines++ < k_most_unproven_lines)
+      x_say("rank " + std::to_string(who.rank) + " of " + std::to_string(who.world_size) + " (" + who.host +
+            ", not authenticated) reports that it could not be set up: " + first_line(who.failed));
+    return;
+  }
+  who.decision.reset();
+  who.nodes.clear();
+  who.tasks_per_node.clear();
+  Peer& peer = x_peers[client];
+  say(x_roster.announce(who, peer.address, now));
+  // Before rank 0 connects, the store may be left over from another run.
+  if (!std::exchange(peer.waits, true)) x_wait_for_decision.push_back(client);
+  answer_when_known(answers);
+}
+
+void Meeting::answer_when_known(Answers& answers) {
+  tell_complete();
+  if (x_decision || !x_failure.empty())
+    for (const ClientId waiting : std::exchange(x_wait_for_decision, {})) welcome(waiting, answers);
+  if (all_known())
+    for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
+}
+
 void Meeting::announce(ClientId client, const Message& message, Answers& answers, Time now) {
-  const auto who = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
+  auto who = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
+  const auto identity = x_peers[client].identity;
+  if (who && !identity) return note_unproven(client, std::move(*who), answers, now);
+  const bool is_own =
+      who && identity &&
+      *identity == PeerIdentity{PeerRole::rank, who->job, identity_text(who->step), who->rank};
   const auto refused =
-      who ? refusal(*who) : Welcome{Refusal::words, "does not understand this hpcml", {}, {}};
-  if (refused) return answer(client, pack_welcome(*refused), answers);
+      is_own ? refusal(*who) : Welcome{Refusal::words, "does not understand this hpcml", {}, {}};
+  if (refused) return answers.message(client, pack_welcome(*refused));
   x_rules.step = who->step;
   if (!x_roster.begun() && who->world_size > x_most_clients)
     x_say("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +
@@ -88,17 +139,13 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
     say(news);
   else if (x_failure.empty()) // the rank itself says it, and whoever waits for it
     x_failure = news.front();
-  if (who->decision && !x_decision) x_decision = who->decision;
+  if (who->decision && who->rank == 0 && !x_decision) x_decision = who->decision;
   if (Peer& peer = x_peers[client]; who->rank == 0 && !peer.leads) {
     peer.leads = true;
     ++x_leaders;
   }
-  tell_complete();
   x_wait_for_decision.push_back(client);
-  if (x_decision || !x_failure.empty())
-    for (const ClientId one : std::exchange(x_wait_for_decision, {})) welcome(one, answers);
-  if (all_known())
-    for (const ClientId one : std::exchange(x_wait_for_all, {})) answer(one, x_failure, answers);
+  answer_when_known(answers);
 }
 
 bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
@@ -114,21 +161,30 @@ bool Meeting::heard(ClientId client, const Message& message, Answers& answers, T
     x_watch.heard(client, message, now);
     return false;
   }
-  if (Peer& peer = x_peers[client]; !peer.launcher) {
+  return receive_own(client, message, answers, now);
+}
+
+bool Meeting::receive_own(ClientId client, const Message& message, Answers& answers, Time now) {
+  const auto key = message.keys.front();
+  Peer& peer = x_peers[client];
+  if (!peer.launcher) {
     peer.launcher = true;
     ++x_launchers;
   }
-  if (message.op == Op::compare_set && message.keys.front() == k_announce_key) {
+  if (message.op == Op::compare_set && key == k_announce_key) {
     announce(client, message, answers, now);
-  } else if (message.op == Op::get && message.keys.front() == k_all_here_key) {
+    return true;
+  }
+  if (!peer.identity) return false;
+  if (message.op == Op::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
     if (all_known())
-      answer(client, x_failure, answers);
+      answers.message(client, x_failure);
     else
       x_wait_for_all.push_back(client);
-  } else if (message.op == Op::get && message.keys.front() == k_missing_key) {
-    answer(client, util::join(x_roster.missing(now, unknown()), "\n"), answers);
-  } else if (message.op == Op::compare_set && message.keys.front() == k_show_key) {
-    answer(client, pack_report(x_watch.report(x_roster, unknown(), now)), answers);
+  } else if (message.op == Op::get && key == k_missing_key) {
+    answers.message(client, util::join(x_roster.missing(now, unknown()), "\n"));
+  } else if (message.op == Op::compare_set && key == k_show_key) {
+    answers.message(client, pack_report(x_watch.report(x_roster, unknown(), now)));
   } else {
     return false;
   }

@@ -22,6 +22,7 @@ struct MeetingRules {
   std::string job;  ///< others are refused
   std::string step; ///< empty: that of the first who announces itself
   std::chrono::seconds patience{20};
+  unsigned world_size = 0; ///< ranks of the step; 0: as the first authenticated rank says
 };
 
 /// Programs of other nodes that say nothing for so long keep no store that is to stop: it is longer than
@@ -58,6 +59,7 @@ public:
   }
   void connected(ClientId client, const std::string& peer, Time now) override;
   bool heard(ClientId client, const Message& message, Answers& answers, Time now) override;
+  void authenticated(ClientId client, const PeerIdentity& identity, Time now) override;
   void left(ClientId client, const std::string& peer, const std::string& why, Time now) override;
   bool tick(const Table& table, Time now) override;
   bool outlasts_stop(Time now) const override {
@@ -72,12 +74,17 @@ private:
   std::size_t unknown() const { return programs() - std::min(programs(), x_roster.known_clients()); }
   struct Peer {
     std::string address;
-    bool launcher = false;  ///< or another process of hpcml
-    bool leads = false;     ///< it is rank 0's
+    bool launcher = false;                     ///< or another process of hpcml
+    bool leads = false;                        ///< it is rank 0's
+    bool waits = false;                        ///< for rank 0, without having proved anything
+    std::optional<PeerIdentity> identity = {}; ///< proved; none: nothing that it says is applied
     bool elsewhere = false; ///< a program that is waited for: it has said something, and is not of this node
   };
   void note_program(ClientId client, Time now);
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
+  void note_unproven(ClientId client, Announcement who, Answers& answers, Time now);
+  bool receive_own(ClientId client, const Message& message, Answers& answers, Time now);
+  void answer_when_known(Answers& answers);
   void welcome(ClientId client, Answers& answers) const;
   bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
   /// Called where that may have become so.
@@ -103,6 +110,7 @@ private:
   Time x_heard_elsewhere{}; ///< when one of these said something last
   std::size_t x_launchers = 0;
   std::size_t x_leaders = 0; ///< connections of rank 0's launcher
+  unsigned x_unproven_lines = 0;
   std::vector<ClientId> x_wait_for_decision, x_wait_for_all;
 };
 

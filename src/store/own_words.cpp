@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "store/own_words.hpp"
 
+#include <algorithm>
+
+#include "store/client.hpp"
 #include "store/packed.hpp"
 #include "util/text.hpp"
 
@@ -8,33 +11,43 @@ namespace hpcml::store {
 
 namespace {
 
-constexpr std::string_view k_announcement_mark = "hpcml announcement 1";
-constexpr std::string_view k_welcome_mark = "hpcml welcome 2";
+constexpr std::string_view k_announcement_mark = "hpcml announcement 2";
+constexpr std::string_view k_welcome_mark = "hpcml welcome 3";
+constexpr std::size_t k_longest_host = 253;
 
 void pack(Packed& packed, const Decision& decision) {
+  packed.text(decision.address);
   packed.number(decision.port);
-  packed.number(decision.set.size());
-  for (const auto& [name, value] : decision.set) {
-    packed.text(name);
-    packed.text(value);
-  }
-  packed.number(decision.remove.size());
-  for (const auto& name : decision.remove) packed.text(name);
+  packed.number(static_cast<unsigned>(decision.agent_store));
+  packed.text(decision.coordinator);
 }
 
+/// Values that cannot be what they are for make `unpacked` bad.
 Decision unpack_decision(Unpacked& unpacked) {
   Decision decision;
+  decision.address = unpacked.text();
   decision.port = static_cast<std::uint16_t>(unpacked.number(65535));
-  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left) {
-    std::string name(unpacked.text());
-    decision.set.emplace_back(std::move(name), unpacked.text());
-  }
-  for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
-    decision.remove.emplace_back(unpacked.text());
+  decision.agent_store = static_cast<AgentStore>(unpacked.number(static_cast<unsigned>(AgentStore::always)));
+  decision.coordinator = unpacked.text();
+  if (!decision.address.empty() && !is_host(decision.address)) unpacked.good = false;
+  if (!decision.coordinator.empty() && !is_place(decision.coordinator)) unpacked.good = false;
   return decision;
 }
 
 } // namespace
+
+bool is_host(std::string_view text) {
+  return !text.empty() && text.size() <= k_longest_host && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return util::is_name_char(c) || c == '-' || c == '.' || c == ':'; });
+}
+
+bool is_place(std::string_view text) {
+  const auto place = parse_place(text);
+  return place && is_host(place->first);
+}
+
+Welcome refuse_without_key() { return {Refusal::key, "requires a key", {}, {}}; }
 
 std::string pack_announcement(const Announcement& announcement) {
   Packed packed(k_announcement_mark);
@@ -71,7 +84,8 @@ std::optional<Announcement> unpack_announcement(std::string_view bytes) {
     result.nodes.emplace_back(unpacked.text());
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)
     result.tasks_per_node.push_back(static_cast<unsigned>(unpacked.number()));
-  if (!unpacked.whole() || result.rank >= result.world_size) return std::nullopt;
+  if (!unpacked.whole() || result.rank >= result.world_size || !is_host(result.host)) return std::nullopt;
+  if (!std::all_of(result.nodes.begin(), result.nodes.end(), is_host)) return std::nullopt;
   if (result.nodes.size() != result.tasks_per_node.size()) return std::nullopt;
   return result;
 }
@@ -88,7 +102,7 @@ std::string pack_welcome(const Welcome& welcome) {
 std::optional<Welcome> unpack_welcome(std::string_view bytes) {
   Unpacked unpacked(bytes, k_welcome_mark);
   Welcome result;
-  result.refusal = static_cast<Refusal>(unpacked.number(static_cast<unsigned>(Refusal::words)));
+  result.refusal = static_cast<Refusal>(unpacked.number(static_cast<unsigned>(Refusal::key)));
   result.refused = unpacked.text();
   result.failed = unpacked.text();
   result.decision = unpack_decision(unpacked);

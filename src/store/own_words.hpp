@@ -7,13 +7,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "store/protocol.hpp"
 
 namespace hpcml::store {
 
-/// Keys that begin so are never stored.
-inline constexpr std::string_view k_own_keys = "\x01hpcml/";
 /// compare_set, with an announcement in place of the desired value: answered with a welcome, once rank 0 has
 /// come.
 inline constexpr std::string_view k_announce_key = "\x01hpcml/announce";
@@ -26,11 +25,21 @@ inline constexpr std::string_view k_all_here_key = "\x01hpcml/all-here";
 inline constexpr std::string_view k_show_key = "\x01hpcml/show";
 inline constexpr std::string_view k_not_ours = "?";
 
-/// Where the programs of a step meet, as rank 0's launcher has decided it for all.
+/// What torch reads in TORCHELASTIC_USE_AGENT_STORE.
+enum class AgentStore : std::uint8_t {
+  unset,   ///< rank 0's program serves
+  allowed, ///< "1": rank 0's program tries to, and becomes a client
+  always   ///< "True": every rank's program is a client
+};
+
+/// Where the programs of a step connect, as rank 0's launcher has decided it for all. These fields and no
+/// others reach a rank's program.
 struct Decision {
-  std::uint16_t port = 0;                               ///< of rank 0's program; 0: at the store that says so
-  std::vector<std::pair<std::string, std::string>> set; ///< variables that tell the program
-  std::vector<std::string> remove;                      ///< and those that would tell it otherwise
+  std::string address;    ///< MASTER_ADDR; empty: as each rank knows it
+  std::uint16_t port = 0; ///< MASTER_PORT, of rank 0's program; 0: of the store that answers
+  AgentStore agent_store = AgentStore::unset;
+  std::string coordinator; ///< JAX_COORDINATOR_ADDRESS; empty: not set
+  bool operator==(const Decision&) const = default;
 };
 
 /// A rank's launcher, as it makes itself known.
@@ -51,12 +60,13 @@ struct Announcement {
 
 /// Why a store is not for a launcher.
 enum class Refusal {
-  none, ///< it is
-  job,  ///< another job's
-  step, ///< another step's of the job
-  run,  ///< for the same step's ranks, as they were started once before
-  size, ///< for another number of ranks
-  words ///< the launcher is of another hpcml
+  none,  ///< it is
+  job,   ///< another job's
+  step,  ///< another step's of the job
+  run,   ///< for the same step's ranks, as they were started once before
+  size,  ///< for another number of ranks
+  words, ///< the launcher is of another hpcml
+  key    ///< the launcher has no key, and the store requires one
 };
 
 /// What a launcher is answered.
@@ -71,6 +81,13 @@ std::string pack_announcement(const Announcement& announcement);
 /// Nothing where these bytes are none, or name ranks that cannot be.
 std::optional<Announcement> unpack_announcement(std::string_view bytes);
 
+/// True if the text can be a host's name or a numeric address, and nothing else.
+bool is_host(std::string_view text);
+/// True if the text is HOST:PORT.
+bool is_place(std::string_view text);
+
+/// What a launcher without a key is answered, by a store that has one.
+Welcome refuse_without_key();
 std::string pack_welcome(const Welcome& welcome);
 /// Nothing where these bytes are none: somebody else's server said them.
 std::optional<Welcome> unpack_welcome(std::string_view bytes);

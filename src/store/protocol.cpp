@@ -100,7 +100,8 @@ bool read_list(Reader& reader, bool with_values, const MessageLimits& limits, Me
 bool read_form(Reader& reader, Form form, const MessageLimits& limits, Message& message) {
   const auto key = [&] { return reader.text(message.keys.emplace_back(), limits.key_bytes, "a key"); };
   const auto value = [&] {
-    return reader.text(message.values.emplace_back(), limits.value_bytes, "a value");
+    const bool own = message.keys.front().starts_with(k_own_keys);
+    return reader.text(message.values.emplace_back(), own ? limits.own_bytes : limits.value_bytes, "a value");
   };
   switch (form) {
   case Form::nothing: return true;

@@ -40,12 +40,16 @@ enum class Dialect : std::uint8_t { unknown, torch1, torch2 };
 /// A client's first five bytes in the newer dialect: the opcode and, least significant byte first, this.
 constexpr std::uint32_t k_magic = 0x3C85F7CE;
 
+/// Keys that begin so are hpcml's own: no program sees, sets or lists them.
+inline constexpr std::string_view k_own_keys = "\x01hpcml/";
+
 /// What a message may hold. torch's own servers: 8 KiB, 8 MiB and 131,072 (libuv), or no limit at all (the
 /// older one).
 struct MessageLimits {
   std::uint64_t key_bytes = 64 << 10;
   std::uint64_t value_bytes = 256 << 20;
   std::uint64_t keys = 128 << 10; ///< in one message
+  std::uint64_t own_bytes = 4096; ///< a value of a key that hpcml uses itself
 };
 
 /// One message. The views point into the bytes that it was read from.

@@ -54,11 +54,19 @@ std::string said_by(const std::vector<Attempt>& attempts) {
   return text;
 }
 
+/// Puts a place off whose store did not prove the key.
+void put_off_unproven(Attempt& attempt, Clock::time_point now) {
+  const auto error = attempt.client->session_error();
+  attempt.refusal = error == SessionError::other_job ? Refusal::job : Refusal::key;
+  attempt.put_off(now, k_after_refusal, attempt.client->fault());
+}
+
 /// Goes on with one place; true where it has welcomed us.
-bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_point now, Welcome& welcome) {
+bool try_place(Attempt& attempt, const std::string& announcement,
+               const std::optional<Credentials>& credentials, Clock::time_point now, Welcome& welcome) {
   if (!attempt.client) {
     if (now < attempt.again) return false;
-    attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port);
+    attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port, credentials);
     attempt.client->put_compare_set(k_announce_key, "?", announcement);
     attempt.begun = now;
     attempt.said = "has not answered";
@@ -70,7 +78,7 @@ bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_po
       attempt.put_off(now, k_after_refusal, "is another program's");
       return false;
     }
-    if (found->refusal == Refusal::none) {
+    if (found->refusal == Refusal::none || (!credentials && found->refusal != Refusal::key)) {
       welcome = *found;
       return true;
     }
@@ -78,7 +86,9 @@ bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_po
     attempt.put_off(now, k_after_refusal, found->refused);
     return false;
   }
-  if (!on || attempt.client->fd() < 0) {
+  if (attempt.client->session_error() != SessionError::none) {
+    put_off_unproven(attempt, now);
+  } else if (!on || attempt.client->fd() < 0) {
     attempt.put_off(now, attempt.pause, attempt.client->fault());
     attempt.pause = std::min(attempt.pause * 2, k_longest_pause);
   } else if ((attempt.client->wanted() & POLLOUT) != 0 && now - attempt.begun > k_connect_limit) {
@@ -86,6 +96,9 @@ bool try_place(Attempt& attempt, const std::string& announcement, Clock::time_po
   }
   return false;
 }
+
+/// True if the step can begin at this store. Without a key a refusal is an answer too: it delays only.
+bool is_welcome(const Welcome& welcome) { return welcome.failed.empty() && welcome.refusal == Refusal::none; }
 
 void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, Clock::time_point until) {
   std::vector<pollfd> ends;
@@ -117,9 +130,9 @@ Sought seek_store(const Announcement& announcement, const Seeking& seeking) {
   for (auto now = start;; now = Clock::now()) {
     Welcome welcome;
     for (auto& one : attempts) {
-      if (!try_place(one, words, now, welcome)) continue;
+      if (!try_place(one, words, seeking.credentials, now, welcome)) continue;
       Found found{std::move(*one.client), one.place, std::move(welcome)};
-      if (found.welcome.failed.empty() || seeking.doubts_failure.count() == 0) return {std::move(found), {}};
+      if (is_welcome(found.welcome) || seeking.doubts_failure.count() == 0) return {std::move(found), {}};
       one.put_off(now, k_after_refusal, "says that the step cannot begin");
       if (failed) continue;
       failed.emplace(std::move(found));

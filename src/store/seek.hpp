@@ -19,7 +19,8 @@ struct StorePlace {
   std::uint16_t port = 0;
 };
 
-/// A store that has welcomed us.
+/// A store that has welcomed us. Without credentials it is any that answered, and its words count for
+/// nothing.
 struct Found {
   Client client; ///< still connected
   StorePlace place;
@@ -34,6 +35,8 @@ struct Sought {
 };
 
 struct Seeking {
+  /// By which the store and this process trust each other; none: what the store says is not to be applied.
+  std::optional<Credentials> credentials = {};
   /// The likeliest first: the others are asked when it has not answered at once.
   std::vector<StorePlace> places;
   std::size_t likely = 1; ///< how many of them are asked at once

@@ -20,6 +20,11 @@ namespace {
 
 /// A client that has so much to take is not read from until it has taken it.
 constexpr std::size_t k_most_pending = 1 << 20;
+/// Bytes of a message that are read from each client, whatever the others hold.
+constexpr std::size_t k_free = 1 << 10;
+constexpr std::size_t k_most_at_once = std::size_t{1} << 30;
+/// Where memory is short, a client that makes no progress for this time loses its connection.
+constexpr auto k_stall = std::chrono::seconds(10);
 constexpr auto k_tick = std::chrono::milliseconds(500);
 
 /// "10.1.2.3", "fd00::1"; an IPv4 client of an IPv6 socket has its IPv4 name.
@@ -72,8 +77,10 @@ private:
 };
 
 Server::Server(Listening listening, const ServerLimits& limits, Observer& observer)
-    : x_listening(std::move(listening)), x_limits(limits), x_observer(observer), x_table(limits.bytes),
-      x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {}
+    : x_listening(std::move(listening)), x_limits(limits), x_proven_limits(limits.message),
+      x_observer(observer), x_table(limits.bytes), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+  x_proven_limits.own_bytes = limits.proven_bytes;
+}
 
 Server::~Server() {
   for (const int fd : x_listening.sockets) ::close(fd);
@@ -119,6 +126,7 @@ void Server::accept_all(int socket) {
     }
     if (!watch(fd, EPOLLIN, false)) continue;
     client->watched = EPOLLIN;
+    client->moved = x_now;
     if (static_cast<std::size_t>(fd) >= x_clients.size()) x_clients.resize(static_cast<std::size_t>(fd) + 64);
     x_observer.connected(static_cast<ClientId>(fd), client->peer(), x_now);
     x_clients[static_cast<std::size_t>(fd)] = std::move(client);
@@ -126,8 +134,54 @@ void Server::accept_all(int socket) {
   }
 }
 
+void Server::account(Connection& client) {
+  const auto memory = client.memory();
+  x_buffered += memory;
+  x_buffered -= client.accounted;
+  client.accounted = memory;
+  if (x_grower == static_cast<ClientId>(client.fd()) && memory <= k_free) x_grower.reset();
+}
+
+bool Server::may_grow(Connection& client) {
+  if (x_buffered < x_limits.buffered || client.memory() <= k_free || client.proven) return true;
+  if (!x_grower) x_grower = static_cast<ClientId>(client.fd());
+  return x_grower == static_cast<ClientId>(client.fd());
+}
+
+std::size_t Server::most_pending() const { return x_buffered < x_limits.buffered ? k_most_pending : k_free; }
+
+void Server::pause(Connection& client) {
+  client.paused = true;
+  x_paused.push_back(static_cast<ClientId>(client.fd()));
+  rewatch(client);
+}
+
+/// Reads again from paused clients once there is memory, or no other client makes progress.
+void Server::resume_paused() {
+  if (x_paused.empty() || (x_grower && x_buffered >= x_limits.buffered)) return;
+  for (const ClientId id : std::exchange(x_paused, {}))
+    if (Connection* client = find(id); client != nullptr && client->paused) {
+      client->paused = false;
+      rewatch(*client);
+    }
+}
+
+/// Half a message, or an answer that is never taken, is kept only as long as there is memory.
+void Server::end_stalled() {
+  if (x_buffered < x_limits.buffered) return x_over_since.reset();
+  if (!x_over_since) x_over_since = x_now;
+  if (x_now - *x_over_since < k_stall) return;
+  x_over_since = x_now;
+  for (ClientId id = 0; id < x_clients.size(); ++id)
+    if (Connection* client = find(id);
+        client != nullptr && !client->proven && client->memory() > k_free && x_now - client->moved >= k_stall)
+      end(*client, "it left a message incomplete or an answer unread while memory was short");
+}
+
 void Server::end(Connection& client, const std::string& why) {
   const auto id = static_cast<ClientId>(client.fd());
+  x_buffered -= client.accounted;
+  if (x_grower == id) x_grower.reset();
   x_table.forget_waits(id);
   x_observer.left(id, client.peer(), why, x_now);
   --x_client_count;
@@ -137,8 +191,9 @@ void Server::end(Connection& client, const std::string& why) {
 bool Server::apply(Connection& client) {
   const auto id = static_cast<ClientId>(client.fd());
   Outbox outbox(*this);
-  while (client.has_expected() && client.pending() < k_most_pending) {
-    const ReadMessage found = read_message(client.received(), client.dialect, x_limits.message, x_message);
+  while (client.has_expected() && client.pending() < most_pending()) {
+    const ReadMessage found = read_message(client.received(), client.dialect,
+                                           client.proven ? x_proven_limits : x_limits.message, x_message);
     if (!found.fault.empty()) {
       end(client, found.fault);
       return false;
@@ -147,30 +202,37 @@ bool Server::apply(Connection& client) {
       client.expect(found.needed);
       return true;
     }
-    std::string fault;
-    if (x_message.op == Op::validate && !client.greeted)
-      ;
-    else if (!x_observer.heard(id, x_message, outbox, x_now))
-      fault = x_table.apply(id, client.dialect, x_message, outbox);
+    Receipt receipt;
+    if (x_message.op != Op::validate || client.greeted) {
+      receipt = x_observer.receive(id, x_message, outbox, x_now);
+      if (!receipt.taken && receipt.fault.empty())
+        receipt.fault = x_table.apply(id, client.dialect, x_message, outbox);
+    }
+    client.proven = client.proven || receipt.proven;
     client.greeted = true;
     client.drop(found.length);
     client.expect(1);
-    if (fault.empty()) continue;
+    if (receipt.fault.empty()) continue;
     client.flush(); // the answers that it has earned before
-    end(client, fault);
+    end(client, receipt.fault);
     return false;
   }
   return true;
 }
 
 void Server::read(Connection& client) {
-  const Connection::Io io = client.receive();
+  if (!may_grow(client)) return pause(client);
+  const bool short_of_memory = x_buffered >= x_limits.buffered;
+  const bool grows = x_grower == static_cast<ClientId>(client.fd()) || client.proven;
+  const Connection::Io io = client.receive(short_of_memory && !grows ? 4 * k_free : k_most_at_once);
   if (io == Connection::Io::closed) return end(client, {});
-  if (io == Connection::Io::done) apply(client);
+  if (io != Connection::Io::done) return;
+  client.moved = x_now;
+  if (apply(client)) account(client);
 }
 
 void Server::rewatch(Connection& client) {
-  const bool full = client.pending() >= k_most_pending;
+  const bool full = client.pending() >= most_pending() || client.paused;
   const unsigned wanted = (full ? 0u : unsigned{EPOLLIN}) | (client.pending() != 0 ? unsigned{EPOLLOUT} : 0u);
   if (wanted == client.watched) return;
   client.watched = wanted;
@@ -183,12 +245,15 @@ void Server::flush_all() {
     Connection* client = find(x_to_flush[i]);
     if (!client) continue;
     client->listed = false;
+    const auto before = client->pending();
     if (client->flush() == Connection::Io::closed) {
       end(*client, {});
       continue;
     }
-    if (client->pending() < k_most_pending && client->has_expected() && !client->received().empty())
+    if (client->pending() < before) client->moved = x_now;
+    if (client->pending() < most_pending() && client->has_expected() && !client->received().empty())
       if (!apply(*client)) continue;
+    account(*client);
     rewatch(*client);
   }
   x_to_flush.clear();
@@ -239,9 +304,11 @@ util::Status Server::run(int stop) {
       if (event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) read(*client);
     }
     flush_all();
+    resume_paused();
     bool over = false;
     if (x_now >= next_tick) {
       next_tick = x_now + k_tick;
+      end_stalled();
       over = x_observer.tick(x_table, x_now);
     }
     answer_late();

@@ -5,18 +5,27 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "store/connection.hpp"
 #include "store/listen.hpp"
 #include "store/protocol.hpp"
+#include "store/session.hpp"
 #include "store/table.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::store {
 
 using Time = std::chrono::steady_clock::time_point;
+
+/// What an observer made of a message.
+struct Receipt {
+  bool taken = false;     ///< the store is not to see it
+  std::string fault = {}; ///< why the connection ends, after the answers so far; empty: it does not
+  bool proven = false;    ///< the client has just proved the job's key
+};
 
 /// Hears what happens at a server, in its order.
 class Observer {
@@ -27,6 +36,12 @@ public:
   virtual void connected(ClientId, const std::string& /*peer*/, Time) {}
   /// Before a message takes effect; true where the store is not to see it. Answers may be given.
   virtual bool heard(ClientId, const Message&, Answers&, Time) { return false; }
+  /// The same, for observers that end connections.
+  virtual Receipt receive(ClientId client, const Message& message, Answers& answers, Time now) {
+    return {heard(client, message, answers, now)};
+  }
+  /// The client has proved that it is this process of the job. What it says from here on is its own.
+  virtual void authenticated(ClientId, const PeerIdentity&, Time) {}
   /// `why` is empty where the client itself ended the connection.
   virtual void left(ClientId, const std::string& /*peer*/, const std::string& /*why*/, Time) {}
   /// After each round of messages, ends and ticks: what nobody's message answers may be answered now.
@@ -39,7 +54,11 @@ public:
 
 struct ServerLimits {
   MessageLimits message;
+  std::uint64_t proven_bytes = std::uint64_t{16} << 20; ///< a value of hpcml's from a proven client
   std::uint64_t bytes = std::uint64_t{4} << 30; ///< of all keys and values, and again of all that arrives
+  /// Of messages that have come in part and answers that are not taken yet. Beyond it clients whose message
+  /// is small are read from, and of the others one at a time.
+  std::uint64_t buffered = std::uint64_t{24} << 20;
   std::size_t clients = 200'000;
   bool clients_read = false; ///< always: one that acknowledges nothing for half a minute has gone
 };
@@ -67,6 +86,12 @@ private:
   /// Applies the messages that are there; false where the connection ends.
   bool apply(Connection& client);
   void end(Connection& client, const std::string& why);
+  bool may_grow(Connection& client);
+  std::size_t most_pending() const;
+  void account(Connection& client);
+  void pause(Connection& client);
+  void resume_paused();
+  void end_stalled();
   void flush_all();
   void answer_late();
   void rewatch(Connection& client);
@@ -74,12 +99,17 @@ private:
 
   Listening x_listening;
   ServerLimits x_limits;
+  MessageLimits x_proven_limits; ///< of clients that have proved themselves
   Observer& x_observer;
   Table x_table;
   Message x_message;                                  ///< kept: its lists need no new memory for each
   std::vector<std::unique_ptr<Connection>> x_clients; ///< by descriptor
   std::vector<ClientId> x_to_flush;
   std::size_t x_client_count = 0;
+  std::uint64_t x_buffered = 0;          ///< by all clients
+  std::optional<ClientId> x_grower = {}; ///< the one that may go beyond the limit
+  std::vector<ClientId> x_paused;
+  std::optional<Time> x_over_since = {};
   Time x_now;
   int x_epoll = -1;
   int x_spare = -1; ///< closed to turn a client away where descriptors have run out

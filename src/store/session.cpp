@@ -92,8 +92,8 @@ std::string session_error_text(SessionError error) {
 
 SealedChannel::SealedChannel(const SecretKey& key, std::string_view transcript, bool is_server)
     : x_out_key(SecretKey::take(code_of(key, is_server ? k_to_client_label : k_to_server_label, transcript))),
-      x_in_key(
-          SecretKey::take(code_of(key, is_server ? k_to_server_label : k_to_client_label, transcript))) {}
+      x_in_key(SecretKey::take(code_of(key, is_server ? k_to_server_label : k_to_client_label, transcript))) {
+}
 
 std::string SealedChannel::seal(std::string_view body) {
   std::string message;

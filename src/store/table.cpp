@@ -8,6 +8,8 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::string_view k_stop_waiting("\0", 1), k_wait_cancelled("\1", 1);
+/// Memory of a key that is waited for, in addition to its bytes.
+constexpr std::uint64_t k_wait_cost = 64;
 constexpr std::string_view k_all_there("\0", 1), k_not_there("\1", 1);
 
 void answer_number(ClientId client, std::uint64_t number, Answers& answers) {
@@ -100,8 +102,12 @@ std::string Table::count(ClientId client, const Message& message, Answers& answe
     wake_all(key, answers);
     answers.bytes(client, k_stop_waiting);
   } else {
+    const std::uint64_t bytes = k_wait_cost + key.size();
+    if (std::string full = room_for_wait(bytes); !full.empty()) return full;
     x_listed[std::string(key)].push_back(client);
-    x_waits[client] = {1, {std::string(key)}};
+    Wait& wait = x_waits[client];
+    x_wait_bytes += bytes - wait.bytes;
+    wait = {1, bytes, {std::string(key)}};
   }
   return {};
 }
@@ -148,9 +154,20 @@ std::string Table::get(ClientId client, Dialect dialect, const Message& message,
   return {};
 }
 
-void Table::begin_wait(ClientId client, const std::vector<std::string_view>& keys) {
+std::string Table::room_for_wait(std::uint64_t bytes) const {
+  if (x_wait_bytes + bytes <= k_most_wait_bytes) return {};
+  return "the store is full: the keys that clients wait for have at most " +
+         std::to_string(k_most_wait_bytes) + " bytes";
+}
+
+std::string Table::begin_wait(ClientId client, const std::vector<std::string_view>& keys) {
   forget_waits(client);
+  std::uint64_t bytes = 0;
+  for (const std::string_view key : keys) bytes += k_wait_cost + key.size();
+  if (std::string full = room_for_wait(bytes); !full.empty()) return full;
+  x_wait_bytes += bytes;
   Wait wait;
+  wait.bytes = bytes;
   for (const std::string_view key : keys) {
     if (is_there(key)) continue;
     auto listed = x_listed.find(key);
@@ -160,6 +177,7 @@ void Table::begin_wait(ClientId client, const std::vector<std::string_view>& key
     ++wait.missing;
   }
   x_waits[client] = std::move(wait);
+  return {};
 }
 
 void Table::forget_waits(ClientId client) {
@@ -171,7 +189,7 @@ void Table::forget_waits(ClientId client) {
     std::erase(listed->second, client);
     if (listed->second.empty()) x_listed.erase(listed);
   }
-  x_waits.erase(wait);
+  end_wait(wait);
 }
 
 void Table::wake_all(std::string_view key, Answers& answers) {
@@ -182,7 +200,7 @@ void Table::wake_all(std::string_view key, Answers& answers) {
   for (const ClientId client : clients) {
     const auto wait = x_waits.find(client);
     if (wait == x_waits.end() || --wait->second.missing != 0) continue;
-    x_waits.erase(wait);
+    end_wait(wait);
     answers.bytes(client, k_stop_waiting);
   }
 }
@@ -239,10 +257,8 @@ std::string Table::apply(ClientId client, Dialect dialect, const Message& messag
   case Op::barrier: return count(client, message, answers);
   case Op::check: answers.bytes(client, all_there(message.keys) ? k_all_there : k_not_there); return {};
   case Op::wait:
-    if (all_there(message.keys))
-      answers.bytes(client, k_stop_waiting);
-    else
-      begin_wait(client, message.keys);
+    if (!all_there(message.keys)) return begin_wait(client, message.keys);
+    answers.bytes(client, k_stop_waiting);
     return {};
   case Op::get_num_keys: answer_number(client, x_values.size(), answers); return {};
   case Op::delete_key: {

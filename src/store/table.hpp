@@ -28,6 +28,12 @@ public:
   virtual void bytes(ClientId client, std::string_view bytes) = 0;
   /// A value's bytes, without its length.
   virtual void value(ClientId client, const SharedValue& value) = 0;
+  /// A value with its length: what hpcml's own processes are answered.
+  virtual void message(ClientId client, std::string_view body) {
+    std::string with_length;
+    put_bytes(with_length, body);
+    bytes(client, with_length);
+  }
 };
 
 /// The store's content. Its answers are those of torch's libuv server (2.13), which is the default there; the
@@ -38,6 +44,8 @@ public:
 class Table {
 public:
   explicit Table(std::uint64_t most_bytes = std::uint64_t{4} << 30) : x_most_bytes(most_bytes) {}
+  /// Maximum bytes of the keys that all clients together wait for.
+  static constexpr std::uint64_t k_most_wait_bytes = 16 << 20;
 
   /// Applies a message of `client`. An empty result is good; else the sentence why the connection ends.
   std::string apply(ClientId client, Dialect dialect, const Message& message, Answers& answers);
@@ -61,6 +69,7 @@ private:
   using Held = std::shared_ptr<std::string>;
   struct Wait {
     std::size_t missing = 0;       ///< keys that have not come since
+    std::uint64_t bytes = 0;       ///< of the keys, in the sum
     std::vector<std::string> keys; ///< under which it is listed
   };
 
@@ -76,7 +85,12 @@ private:
   void answer_value(ClientId client, std::string_view key, Answers& answers) const;
   std::string get(ClientId client, Dialect dialect, const Message& message, Answers& answers) const;
   std::string room_for(std::uint64_t more, std::uint64_t less) const;
-  void begin_wait(ClientId client, const std::vector<std::string_view>& keys);
+  std::string room_for_wait(std::uint64_t bytes) const;
+  std::string begin_wait(ClientId client, const std::vector<std::string_view>& keys);
+  void end_wait(std::unordered_map<ClientId, Wait>::iterator wait) {
+    x_wait_bytes -= wait->second.bytes;
+    x_waits.erase(wait);
+  }
   void wake_all(std::string_view key, Answers& answers);
   void wake_one(std::string_view key, Answers& answers);
   std::size_t queue_length(std::string_view key) const;
@@ -87,6 +101,7 @@ private:
   Map<std::vector<ClientId>> x_listed; ///< who waits for a key, in the order of their coming
   std::unordered_map<ClientId, Wait> x_waits;
   std::uint64_t x_bytes = 0, x_most_bytes;
+  std::uint64_t x_wait_bytes = 0;
 };
 
 } // namespace hpcml::store

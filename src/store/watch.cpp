@@ -10,7 +10,8 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::size_t k_most_clashes = 16;
-constexpr std::size_t k_most_setters = 1 << 20; ///< a program that makes ever new keys costs no more
+constexpr std::size_t k_most_setters = 1 << 17; ///< a program that makes ever new keys costs no more
+constexpr std::size_t k_longest_trace = 200;    ///< bytes of a key that are kept for each client
 constexpr auto k_still_polls = std::chrono::seconds(3);
 constexpr std::string_view k_report_mark = "hpcml report 1";
 
@@ -91,6 +92,7 @@ void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
 
 void Watch::note_wait(Trace& trace, std::string_view key, bool polls, Time now) {
   // Clients that wait in short turns wait since the first of them.
+  key = key.substr(0, k_longest_trace);
   if (trace.awaits != key) {
     trace.awaits = key;
     trace.waits_since = now;
@@ -130,7 +132,7 @@ void Watch::heard(ClientId client, const Message& message, Time now) {
   }
   trace.awaits.clear();
   trace.polls = false;
-  if (message.op == Op::set || message.op == Op::add) trace.mark = key;
+  if (message.op == Op::set || message.op == Op::add) trace.mark = key.substr(0, k_longest_trace);
 }
 
 void Watch::left(ClientId client, const Roster& roster, Time now) {

@@ -9,17 +9,24 @@
 #include <unistd.h>
 
 #include "agent/agent.hpp"
+#include "store/channel_key.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::testing {
 
+std::string secret_of_agents() {
+  return store::SecretKey::take(util::sha256("agents of the tests")).to_hex();
+}
+
 namespace {
 
-launch::Surroundings surroundings(const std::string& host) {
+launch::Surroundings surroundings(const std::string& host, bool has_key) {
   launch::Surroundings here;
   for (const auto* name : {"PATH", "HOME", "TMPDIR"})
     if (const char* value = ::getenv(name)) here.env.set(name, value);
+  if (has_key) here.env.set("HPCML_JOB_SECRET", secret_of_agents());
+  here.env.set("HPCML_KEY_FILE", "/nowhere/key");
   here.host = here.machine = host;
   here.program = HPCML_BINARY;
   return here;
@@ -52,13 +59,13 @@ agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& s
   return request;
 }
 
-AgentProcess::AgentProcess(const agent::AgentRequest& request, const std::string& host) {
+AgentProcess::AgentProcess(const agent::AgentRequest& request, const std::string& host, bool has_key) {
   x_pid = ::fork();
   if (x_pid == 0) {
     send_into((x_folder / "out").string(), STDOUT_FILENO);
     send_into((x_folder / "err").string(), STDERR_FILENO);
     for (const int signal : {SIGINT, SIGTERM, SIGABRT, SIGSEGV}) ::signal(signal, SIG_DFL);
-    ::_exit(agent::run_agent(request, surroundings(host)));
+    ::_exit(agent::run_agent(request, surroundings(host, has_key)));
   }
 }
 

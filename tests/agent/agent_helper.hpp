@@ -15,6 +15,9 @@ agent::AgentRequest agent_of(unsigned ranks, const std::string& script);
 /// The same as one of several agents of this machine that meet at `port`.
 agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& script, unsigned nodes);
 
+/// HPCML_JOB_SECRET of all agents of the tests.
+std::string secret_of_agents();
+
 /// How an agent ended.
 struct AgentEnd {
   int code = 0; ///< 128+signal if it ended by one
@@ -25,7 +28,7 @@ struct AgentEnd {
 /// A process that runs an agent; killed where the test does not wait for it.
 class AgentProcess {
 public:
-  AgentProcess(const agent::AgentRequest& request, const std::string& host = "node0");
+  AgentProcess(const agent::AgentRequest& request, const std::string& host = "node0", bool has_key = true);
   ~AgentProcess();
   AgentProcess(const AgentProcess&) = delete;
   AgentProcess& operator=(const AgentProcess&) = delete;

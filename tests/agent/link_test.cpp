@@ -17,7 +17,8 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
   ConductorRules rules;
   rules.job = "job";
   rules.run_id = "run";
-  const auto service = start_service(rules, {"127.0.0.1"}, {0});
+  const launch::JobChannel channel{store::SecretKey::make_random(), true};
+  const auto service = start_service(rules, channel, {"127.0.0.1"}, {0});
   REQUIRE(service);
   ::kill(service->pid, SIGSTOP); // as a node is that has no time for it
   std::thread later([&] {
@@ -27,6 +28,7 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
   Hello hello{"job", "run", "node0", 0U, 1, true};
   ConductorSearch search;
   search.places = {{"127.0.0.1", service->port}};
+  search.key = channel.key;
   search.patience = std::chrono::seconds(30);
   auto found = find_conductor(hello, search);
   later.join();

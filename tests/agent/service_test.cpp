@@ -22,7 +22,9 @@ struct Heard : store::Answers {
 
 /// A service of one run, and what its clients hear.
 struct Play {
-  explicit Play(const ConductorRules& rules) : service(rules, [](const std::string&) {}) {}
+  explicit Play(const ConductorRules& rules, const std::string& open_secret = {})
+      : service(
+            rules, [](const std::string&) {}, open_secret) {}
   bool hear(store::ClientId client, store::Op op, std::string_view key,
             const std::vector<std::string_view>& values = {}) {
     store::Message message;
@@ -31,7 +33,12 @@ struct Play {
     message.values = values;
     return service.heard(client, message, heard, now);
   }
+  /// An agent that has proved the key.
   void hello(store::ClientId client, unsigned node, bool leads) {
+    service.authenticated(client, {store::PeerRole::agent, "", "", node}, now);
+    say_hello(client, node, leads);
+  }
+  void say_hello(store::ClientId client, unsigned node, bool leads) {
     const auto bytes = pack_hello({"", "", "node" + std::to_string(node), node, 1, leads});
     hear(client, store::Op::compare_set, k_hello_key, {"", bytes});
   }

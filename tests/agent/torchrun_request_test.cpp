@@ -137,6 +137,7 @@ TEST_CASE("--rdzv-conf is obeyed, or what is not is said") {
   CHECK(good_plan(with("keep_alive_max_attempt=1")).request.heartbeat.timeout == std::chrono::seconds(15));
   CHECK(error_of(with("keep_alive_interval=0")).find("must be a number of seconds") != std::string::npos);
   CHECK(error_of(with("join_timeout=soon")).find("must be a number of seconds") != std::string::npos);
+  CHECK(good_plan(with("key_file=/home/me/key")).request.key_file == "/home/me/key");
   CHECK(error_of(with("store_type=file")).find("must be tcp") != std::string::npos);
   CHECK(error_of(with("heartbeat_timeout=soon")).find("must be a whole number") != std::string::npos);
 }

@@ -15,6 +15,7 @@ Desk::Desk() {
   x_env.set("PATH", "/usr/sbin:/usr/bin:/bin");
   x_env.set("HOME", x_folder.path().string());
   x_env.set("H", HPCML_BINARY);
+  if (const char* key = std::getenv("HPCML_KEY_FILE")) x_env.set("HPCML_KEY_FILE", key);
 }
 
 util::ProcessOutput Desk::run(std::vector<std::string> words, std::chrono::seconds limit) const {

@@ -37,11 +37,12 @@ std::size_t processes_with(const std::string& variable) {
 }
 
 /// What MPICH's mpirun gives its ranks: nothing that tells two of its runs in a job apart.
-std::vector<util::EnvSnapshot> mpi_tasks(unsigned ranks, unsigned job) {
+std::vector<util::EnvSnapshot> mpi_tasks(unsigned ranks, unsigned job, bool has_key = true) {
   std::vector<util::EnvSnapshot> tasks;
   for (unsigned rank = 0; rank < ranks; ++rank) {
     auto env = bare_environment();
     env.set("HPCML_MEET_TIMEOUT", "120");
+    if (has_key) env.set("HPCML_JOB_SECRET", secret_of(job));
     env.set("SLURM_JOB_ID", std::to_string(job));
     env.set("SLURM_JOB_NODELIST", util::read_host_name());
     env.set("SLURM_JOB_NUM_NODES", "1");
@@ -191,9 +192,10 @@ TEST_CASE("a run that no number tells from the one before does not meet that one
 
 TEST_CASE("a run of mpirun does not hear of the run before, whose first rank failed or was killed") {
   const auto words = launch_words(k_say_place, {"--store", "own", "--gpus-per-task", "1"});
+  const bool has_key = GENERATE(true, false);
   for (const bool killed : {false, true})
     for (const char* first_comes : {"0", "0.7"}) {
-      auto tasks = mpi_tasks(2, new_job());
+      auto tasks = mpi_tasks(2, new_job(), has_key);
       auto first = one_broken(tasks, 0);
       first.pop_back(); // mpirun has ended it before it was heard
       if (killed) {
@@ -203,7 +205,7 @@ TEST_CASE("a run of mpirun does not hear of the run before, whose first rank fai
       CHECK(run_step(first, late(words))[0].code == (killed ? 137 : 125));
       for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1");
       tasks[0].set("LATE", first_comes);
-      CAPTURE(killed, first_comes);
+      CAPTURE(killed, first_comes, has_key);
       check_met(run_step(tasks, late(words)));
     }
 }

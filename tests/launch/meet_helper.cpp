@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launch/rendezvous.hpp"
+#include "store/channel_key.hpp"
 #include "util/host_names.hpp"
 #include "util/process.hpp"
 
@@ -22,7 +23,12 @@ util::EnvSnapshot task(unsigned rank, unsigned ranks, unsigned job) {
   env.set("SLURM_STEP_NODELIST", util::read_host_name());
   env.set("SLURMD_NODENAME", util::read_host_name());
   env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_JOB_SECRET", secret_of(job));
   return env;
+}
+
+std::string secret_of(unsigned job) {
+  return store::SecretKey::take(util::sha256("job " + std::to_string(job))).to_hex();
 }
 
 unsigned new_job() {

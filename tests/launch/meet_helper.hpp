@@ -13,6 +13,8 @@ namespace hpcml::testing {
 /// What srun gives a task of a step of this machine's own name: jobs are told apart by number.
 util::EnvSnapshot task(unsigned rank, unsigned ranks, unsigned job);
 std::vector<util::EnvSnapshot> tasks_of(unsigned ranks, unsigned job);
+/// HPCML_JOB_SECRET of a job's tasks.
+std::string secret_of(unsigned job);
 /// A number that no other process of these tests uses.
 unsigned new_job();
 /// The first port at which the ranks of a job's step 0 meet.

@@ -226,16 +226,15 @@ TEST_CASE("uneven steps, steps beside each other and started ranks are right und
   CHECK(sections.at("failure") == std::vector<std::string>{"code 127"});
 }
 
-TEST_CASE(
-    "the documents' heterogeneous job is one world, which check and the emulated site have nothing against",
-    "[slurm]") {
+TEST_CASE("components of a heterogeneous job share the key", "[slurm]") {
+  const bool has_key = GENERATE(true, false);
   const auto page = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/launching.md").value_or("");
   const std::string mark = "```bash\n#!/bin/bash\n";
   const auto start = page.find(mark);
   REQUIRE(start != std::string::npos);
   auto script = page.substr(start + 8, page.find("```", start + 8) - start - 8);
   REQUIRE(script.find("#SBATCH hetjob") != std::string::npos);
-  script = util::replace_all(script, "hpcml launch", HPCML_BINARY " launch");
+  script = util::replace_all(script, "hpcml launch", HPCML_BINARY " launch --report");
   script =
       util::replace_all(script, "python train.py",
                         "sh -c 'echo $(hostname) $RANK $WORLD_SIZE $LOCAL_RANK $NODE_RANK $MASTER_ADDR'");
@@ -243,6 +242,7 @@ TEST_CASE(
   REQUIRE(util::write_file(folder + "/job.sh", script));
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+  if (!has_key) env.set("HPCML_KEY_FILE", "/nowhere/key");
   CHECK(run_hpcml({"check", "--site", "lumi", folder + "/job.sh"}, env).exit_code == 0);
   const auto output = run_hpcml({"emulate", "--site", "lumi", "--nodes", "3", "--", "sbatch", "-W", "-o",
                                  folder + "/log", folder + "/job.sh"},
@@ -257,6 +257,10 @@ TEST_CASE(
     CAPTURE(line);
     CHECK(log.find(line) != std::string::npos);
   }
+  const std::string report = has_key ? "key from key file" : "no key (cannot open key file";
+  std::size_t reports = 0;
+  for (auto at = log.find(report); at != std::string::npos; at = log.find(report, at + 1)) ++reports;
+  CHECK(reports == 18);
   std::filesystem::remove_all(folder);
 }
 

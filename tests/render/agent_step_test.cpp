@@ -69,6 +69,7 @@ TEST_CASE("the step of an agent is one task per node that is told how many ranks
 TEST_CASE("a script of agents serves no store: each start of the ranks has its own") {
   CHECK(holds(render::render_script(plan_of(lumi_job({}))), "HPCML_STORE_ADDR"));
   CHECK_FALSE(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "HPCML_STORE_ADDR"));
+  CHECK(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "export HPCML_JOB_SECRET"));
 }
 
 TEST_CASE("behind the agent each rank enters the container as it does without one") {

@@ -99,6 +99,27 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   CHECK(served(test::make_plan_for("torchrun")) == "");
 }
 
+TEST_CASE("a script sets the key before it serves a store") {
+  const auto has_secret = [](const model::Plan& plan) {
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto at = script.find("read -r HPCML_JOB_SECRET < <(\"$HPCML\" store secret)");
+    if (at == std::string::npos) return false;
+    CHECK(script.find("export HPCML_JOB_SECRET", at) != std::string::npos);
+    if (const auto store = script.find(" store serve "); store != std::string::npos) CHECK(at < store);
+    // With set -x bash would print what is assigned.
+    CHECK(script.find("HPCML_JOB_SECRET=") == std::string::npos);
+    return true;
+  };
+  auto plan = test::make_whole_node_plan();
+  CHECK(has_secret(plan));
+  plan.rendezvous.port = 29500; // no store of the script's, but ranks that agree
+  CHECK(has_secret(plan));
+  plan.layout.nodes = plan.layout.tasks_per_node = 1;
+  CHECK_FALSE(has_secret(plan));
+  CHECK_FALSE(has_secret(test::make_plan_for("torchrun")));
+}
+
 TEST_CASE("the environment of an image is activated inside it, and only there") {
   auto plan = test::make_whole_node_plan();
   plan.container = model::PlannedContainer{model::ContainerEngine::singularity,

@@ -4,8 +4,10 @@
 
     hangs.py HPCML [NAME…]      with the Python of a torch 2
 """
+import hmac
 import json
 import os
+import secrets
 import signal
 import socket
 import struct
@@ -22,20 +24,61 @@ SIZE = 4
 LIMIT = timedelta(seconds=300)
 
 
+JOB, STEP = f"0.0.{os.getuid()}", "0"
+SECRET = secrets.token_bytes(32)
+os.environ["HPCML_JOB_SECRET"] = SECRET.hex()
+SET, COMPARE_SET = 1, 2
+SESSION_KEY = b"\x01hpcml/session"
+
+
 def text(value):
-    data = str(value).encode()
+    data = value if isinstance(value, bytes) else str(value).encode()
     return struct.pack("<Q", len(data)) + data
 
 
+def texts(*values):
+    return b"".join(map(text, values))
+
+
+def code_of(key, label, message):
+    return hmac.digest(key, label.encode() + b"\0" + message, "sha256")
+
+
+def split_texts(data):
+    values = []
+    while data:
+        (length,) = struct.unpack_from("<Q", data)
+        values.append(data[8:8 + length])
+        data = data[8 + length:]
+    return values
+
+
+def read_text(client):
+    data = b""
+    while len(data) < 8 or len(data) < 8 + struct.unpack_from("<Q", data)[0]:
+        part = client.recv(4096)
+        assert part, "the store ended the connection"
+        data += part
+    return data[8:]
+
+
 def announce(port, rank):
-    """What hpcml's launcher says before it becomes the program: ranks 0, 1 are on node001, 2, 3 on node002."""
-    words = ["hpcml announcement 1", f"0.0.{os.getuid()}", "0", rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
-    words += [1, 0, 0, 0, 2, "node001", "node002", 2, 2, 2] if rank == 0 else [0, 0, 0]
+    """Sends what hpcml's launcher sends before it becomes the program, in a session (docs/security.md). Ranks 0, 1 are on node001, 2, 3
+    on node002."""
+    words = ["hpcml announcement 2", JOB, STEP, rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
+    words += [1, "", 0, 0, "", 2, "node001", "node002", 2, 2, 2] if rank == 0 else [0, 0, 0]
+    request = texts("hpcml session request", 1, 0, JOB, STEP, rank, secrets.token_bytes(16))
     with socket.create_connection(("127.0.0.1", port)) as client:
-        said = b"".join(map(text, words))
-        client.sendall(struct.pack("<BIB", 0, 0x3C85F7CE, 2) + text("\x01hpcml/announce") + text("") +
-                       struct.pack("<Q", len(said)) + said)
-        client.recv(4096)
+        client.sendall(struct.pack("<BIB", 0, 0x3C85F7CE, COMPARE_SET) + texts(SESSION_KEY, "?", request))
+        _, version, nonce, served_port, code = split_texts(read_text(client))
+        transcript = texts("hpcml session transcript", request, nonce, served_port)
+        assert (version, int(served_port)) == (b"1", port)
+        assert hmac.compare_digest(code, code_of(SECRET, "hpcml session server", transcript))
+        proof = texts("hpcml session proof", code_of(SECRET, "hpcml session client", transcript))
+        sealed = bytes(8) + bytes([COMPARE_SET]) + texts("\x01hpcml/announce", texts(*words))
+        sealed += hmac.digest(code_of(SECRET, "hpcml session to server", transcript), sealed, "sha256")
+        client.sendall(bytes([SET]) + texts(SESSION_KEY, proof) + bytes([SET]) + texts(SESSION_KEY, sealed))
+        read_text(client)
 
 
 def leave(code):

@@ -16,6 +16,7 @@
 
 #include "store/meeting.hpp"
 #include "store/seek.hpp"
+#include "store/session_gate.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 
@@ -28,18 +29,22 @@ namespace {
 
 auto in(milliseconds time) { return std::chrono::steady_clock::now() + time; }
 
+const store::SecretKey& job_key() {
+  static const auto key = store::SecretKey::make_random();
+  return key;
+}
+
 /// A meeting in a thread of its own.
 class Met {
 public:
   explicit Met(store::MeetingRules rules, std::uint16_t port = 0)
-      : x_stop(::eventfd(0, 0)), x_meeting(std::move(rules), [this](const std::string& line) {
-          const std::lock_guard lock(x_guard);
-          x_said += line + "\n";
-        }) {
-    auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_meeting);
+      : x_stop(::eventfd(0, 0)), x_meeting(rules, [this](const std::string& line) { add(line); }),
+        x_gate({job_key(), rules.job}, x_meeting, [this](const std::string& line) { add(line); }) {
+    auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_gate);
     REQUIRE(made);
     x_server = std::move(*made);
     x_meeting.set_port(x_server->port());
+    x_gate.set_port(x_server->port());
     x_thread = std::thread([this] { (void)x_server->run(x_stop); });
   }
   ~Met() {
@@ -59,23 +64,33 @@ public:
   }
 
 private:
+  void add(const std::string& line) {
+    const std::lock_guard lock(x_guard);
+    x_said += line + "\n";
+  }
   int x_stop;
   std::mutex x_guard;
   std::string x_said;
   store::Meeting x_meeting;
+  store::SessionGate x_gate;
   std::unique_ptr<store::Server> x_server;
   std::thread x_thread;
 };
 
 store::Announcement launcher(unsigned rank, unsigned world = 3) {
   store::Announcement who{"12.0", "0", rank, world, rank, "here", ::getpid() + rank};
-  if (rank == 0) who.decision = store::Decision{0, {{"WORD", "1"}}, {"OTHER"}};
+  if (rank == 0) who.decision = store::Decision{"", 0, store::AgentStore::allowed, "here:16000"};
   return who;
+}
+
+store::Credentials credentials_of(const store::Announcement& who) {
+  return {job_key(), {store::PeerRole::rank, who.job, who.step, who.rank}};
 }
 
 store::Sought ask(const store::Announcement& who, std::vector<store::StorePlace> places,
                   milliseconds patience = seconds(60)) {
   store::Seeking seeking;
+  seeking.credentials = credentials_of(who);
   seeking.places = std::move(places);
   seeking.deadline = in(patience);
   return store::seek_store(who, seeking);
@@ -128,8 +143,8 @@ TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are 
   for (auto& one : others) one.join();
   for (unsigned rank = 1; rank < 3; ++rank) {
     CHECK(got[rank].port == met.port());
-    CHECK(got[rank].set == std::vector<std::pair<std::string, std::string>>{{"WORD", "1"}});
-    CHECK(got[rank].remove == std::vector<std::string>{"OTHER"});
+    CHECK(got[rank].agent_store == store::AgentStore::allowed);
+    CHECK(got[rank].coordinator == "here:16000");
   }
   CHECK(met.said().empty());
 }
@@ -162,7 +177,7 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
   };
   auto other = launcher(1);
   other.job = "13.0";
-  check_refused(other, store::Refusal::job, "is another job's store");
+  check_refused(other, store::Refusal::job, "serves another job");
   other = launcher(1);
   other.step = "1";
   check_refused(other, store::Refusal::step, "serves another step of this job");
@@ -198,6 +213,7 @@ TEST_CASE("a step that cannot begin is believed at once, or where doubted when n
   REQUIRE(seek(broken, {at(failed.port())}));
   const auto look = [&](std::vector<store::StorePlace> places, milliseconds doubt) {
     store::Seeking seeking;
+    seeking.credentials = credentials_of(launcher(1));
     seeking.places = std::move(places);
     seeking.deadline = in(seconds(60));
     seeking.doubts_failure = doubt;
@@ -268,8 +284,7 @@ TEST_CASE("garbage, half a message, one who never reads: the ranks that meet the
   for (int i = 0; i < 20000; ++i) questions += std::string("\x0d\x01\x02\x03\x04", 5);
   ::fcntl(deaf, F_SETFL, O_NONBLOCK);
   (void)!::send(deaf, questions.data(), questions.size(), MSG_NOSIGNAL);
-  CHECK(met.says("is sent away"));
-  CHECK_THAT(met.said(), Contains("a client at 127.0.0.1 is sent away: "));
+  CHECK(met.says("rejected a client at 127.0.0.1: no operation has the number 238"));
   auto first = seek(launcher(0, 2), {at(met.port())});
   REQUIRE(first);
   REQUIRE(seek(launcher(1, 2), {at(met.port())}));
