@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the meeting adds to a step of N launchers on one machine: python3 tests/bench/meet_cost.py [HPCML [N…]]
+"""What the rendezvous and its key add to a step of N launchers on one machine: python3 tests/bench/meet_cost.py [HPCML [N…]]
 
 Each launcher is started as srun starts a task and becomes /bin/true. The processor time is that of the launchers and their programs; other work on
 the machine changes it little, and the wall's much. The store's own process is not in it.
@@ -14,7 +14,11 @@ import sys
 import tempfile
 import time
 
-MODES = {"no meeting": ["--meet-timeout", "0"], "--store env": ["--store", "env"], "--store own": ["--store", "own"]}
+NO_KEY = {"HPCML_KEY_FILE": "/nowhere/key"}
+KEY = {"HPCML_JOB_SECRET": "0123456789abcdef" * 4}
+# The flags of hpcml launch, none for the program alone, and the variables of the ranks
+MODES = {"exec": (None, {}), "no meeting": (["--meet-timeout", "0"], NO_KEY), "--store env": (["--store", "env"], KEY),
+         "--store own": (["--store", "own"], KEY), "no key": (["--store", "own"], NO_KEY)}
 HOST = os.uname().nodename
 BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/release/bin/hpcml")
 
@@ -31,10 +35,10 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
-def run_step(hpcml, flags, ranks, job):
-    tasks = [task(rank, ranks, job) for rank in range(ranks)]
+def run_step(hpcml, flags, variables, ranks, job):
+    tasks = [dict(task(rank, ranks, job), **variables) for rank in range(ranks)]
     start, used = time.monotonic(), processor_time()
-    words = [hpcml, "launch", "--bind", "none", *flags, "--", "/bin/true"]
+    words = ["/bin/true"] if flags is None else [hpcml, "launch", "--bind", "none", *flags, "--", "/bin/true"]
     for process in [subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL) for env in tasks]:
         if process.wait() != 0:
             sys.exit("a launcher failed: " + " ".join(words))
@@ -49,13 +53,13 @@ def main():
         for ranks in map(int, sys.argv[2:] or ["1", "2", "8", "64"]):
             rows = {mode: [] for mode in MODES}
             for _ in range(max(10, 60 // ranks)):
-                for mode, flags in MODES.items():
+                for mode, (flags, variables) in MODES.items():
                     job += 1
-                    rows[mode].append(run_step(hpcml, flags, ranks, job))
+                    rows[mode].append(run_step(hpcml, flags, variables, ranks, job))
             wall, used = ({mode: statistics.median(one[at] for one in row) * 1e3 for mode, row in rows.items()} for at in (0, 1))
             for mode in MODES:
                 print(f"{ranks:4} ranks, {mode:11}  wall {wall[mode]:6.1f} ms ({wall[mode] / wall['--store env']:.2f} of --store env)"
-                      f"   processor {used[mode]:6.1f} ms ({(used[mode] - used['no meeting']) / ranks:+.2f} ms a rank)")
+                      f"   processor {used[mode]:6.1f} ms ({(used[mode] - used['exec']) / ranks:+.2f} ms a rank over exec)")
 
 
 main()
