@@ -63,7 +63,7 @@ void Connection::drop(std::size_t count) {
   }
   x_in_at = 0;
   if (x_in.capacity() > k_kept)
-    x_in = std::string();
+    std::string().swap(x_in); // an assignment of an empty string would keep the memory
   else
     x_in.clear();
 }

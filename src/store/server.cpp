@@ -166,7 +166,8 @@ void Server::resume_paused() {
     }
 }
 
-/// Half a message, or an answer that is never taken, is kept only as long as there is memory.
+/// Half a message, or an answer that is never taken, is kept only as long as there is memory. A paused client
+/// cannot make progress, and one whose buffers are empty owes none.
 void Server::end_stalled() {
   if (x_buffered < x_limits.buffered) return x_over_since.reset();
   if (!x_over_since) x_over_since = x_now;
@@ -174,7 +175,8 @@ void Server::end_stalled() {
   x_over_since = x_now;
   for (ClientId id = 0; id < x_clients.size(); ++id)
     if (Connection* client = find(id);
-        client != nullptr && !client->proven && client->memory() > k_free && x_now - client->moved >= k_stall)
+        client != nullptr && !client->proven && !client->paused && client->memory() > k_free &&
+        (client->pending() != 0 || !client->received().empty()) && x_now - client->moved >= k_stall)
       end(*client, "it left a message incomplete or an answer unread while memory was short");
 }
 

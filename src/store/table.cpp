@@ -8,9 +8,10 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::string_view k_stop_waiting("\0", 1), k_wait_cancelled("\1", 1);
-/// Memory of a key that is waited for, in addition to its bytes.
-constexpr std::uint64_t k_wait_cost = 64;
 constexpr std::string_view k_all_there("\0", 1), k_not_there("\1", 1);
+
+/// Returns the memory of a key that a client waits for: it is kept twice, each time with what refers to it.
+std::uint64_t wait_cost(std::string_view key) { return 200 + 2 * key.size(); }
 
 void answer_number(ClientId client, std::uint64_t number, Answers& answers) {
   std::string bytes;
@@ -102,7 +103,7 @@ std::string Table::count(ClientId client, const Message& message, Answers& answe
     wake_all(key, answers);
     answers.bytes(client, k_stop_waiting);
   } else {
-    const std::uint64_t bytes = k_wait_cost + key.size();
+    const std::uint64_t bytes = wait_cost(key);
     if (std::string full = room_for_wait(bytes); !full.empty()) return full;
     x_listed[std::string(key)].push_back(client);
     Wait& wait = x_waits[client];
@@ -163,7 +164,7 @@ std::string Table::room_for_wait(std::uint64_t bytes) const {
 std::string Table::begin_wait(ClientId client, const std::vector<std::string_view>& keys) {
   forget_waits(client);
   std::uint64_t bytes = 0;
-  for (const std::string_view key : keys) bytes += k_wait_cost + key.size();
+  for (const std::string_view key : keys) bytes += wait_cost(key);
   if (std::string full = room_for_wait(bytes); !full.empty()) return full;
   x_wait_bytes += bytes;
   Wait wait;

@@ -56,15 +56,19 @@ public:
     for (char c; ::read(x_out, &c, 1) == 1 && c != '\n';) line += c;
     return line;
   }
-  /// Most memory so far, in MB.
-  long peak() const {
+  /// Maximum memory so far, in MB.
+  long peak() const { return memory_in_status("VmHWM:"); }
+  /// Memory now, in MB.
+  long resident() const { return memory_in_status("VmRSS:"); }
+
+private:
+  long memory_in_status(const std::string& name) const {
     std::ifstream status("/proc/" + std::to_string(x_pid) + "/status");
     for (std::string line; std::getline(status, line);)
-      if (line.starts_with("VmHWM:")) return std::atol(line.c_str() + 6) / 1024;
+      if (line.starts_with(name)) return std::atol(line.c_str() + name.size()) / 1024;
     return -1;
   }
 
-private:
   pid_t x_pid;
   int x_in, x_out;
 };
@@ -78,6 +82,20 @@ bool is_served(std::uint16_t port) {
 }
 
 } // namespace
+
+TEST_CASE("a store frees the memory of a long message", "[time]") {
+  const test::TempFolder folder;
+  const Child server({HPCML_BINARY, "store", "serve", "--listen", "127.0.0.1"}, (folder / "errors").string());
+  const auto port = util::parse_unsigned(server.read_line());
+  REQUIRE(port);
+  store::Client client("127.0.0.1", static_cast<std::uint16_t>(*port));
+  client.put_set("long", std::string(std::size_t{60} << 20, 'x'));
+  client.put_set("long", "short");
+  client.put_get("long");
+  const auto value = client.wait_for_value(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  CHECK((value && *value == "short"));
+  if (!test::k_sanitized) CHECK(server.resident() <= 40);
+}
 
 TEST_CASE("5,000 hostile connections cost a store at most 64 MB", "[time]") {
   rlimit files{};
