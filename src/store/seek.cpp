@@ -69,7 +69,8 @@ bool try_place(Attempt& attempt, const std::string& announcement,
     attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port, credentials);
     attempt.client->put_compare_set(k_announce_key, "?", announcement);
     attempt.begun = now;
-    attempt.said = "has not answered";
+    // A place that has refused is asked again, and its reason applies until it answers otherwise.
+    if (attempt.refusal == Refusal::none) attempt.said = "has not answered";
   }
   const bool on = attempt.client->advance();
   if (const auto value = attempt.client->take_value()) {
