@@ -126,8 +126,10 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
 }
 
 bool FailureReader::has_cause() const {
-  return std::any_of(x_found.begin(), x_found.end(),
-                     [](const auto& found) { return all_rows()[found.first]->text != k_task_exited; });
+  return std::any_of(x_found.begin(), x_found.end(), [](const auto& found) {
+    const auto& row = *all_rows()[found.first];
+    return row.text != k_task_exited && found.second.count >= row.least;
+  });
 }
 
 std::vector<LogFailure> FailureReader::found() const {

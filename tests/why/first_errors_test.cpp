@@ -232,3 +232,11 @@ TEST_CASE("why reads a traceback across pieces of a log") {
   REQUIRE(failures.size() == 1);
   CHECK(failures[0].line == 4);
 }
+
+TEST_CASE("one Lightning process does not hide unknown errors") {
+  const std::string one_process = "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/1\n";
+  CHECK(unknown_in(one_process + "ValueError: bad batch\n").size() ==
+        unknown_in("ValueError: bad batch\n").size());
+  CHECK(unknown_in(one_process + "srun: error: Unable to create step for job 7: Job is pending\n").size() ==
+        1);
+}
