@@ -331,6 +331,7 @@ TEST_CASE("check reads the accelerate configuration next to a script") {
   };
   CHECK(found("distributed_type: MULTI_CPU\n" + machines));
   CHECK(found("distributed_type: 'MULTI_CPU' # two nodes\n" + machines));
+  CHECK(found("distributed_type: MULTI_CPU   # two nodes\n" + machines));
   CHECK_FALSE(found("distributed_type: MULTI_GPU\n" + machines));
   CHECK_FALSE(found("distributed_type: MULTI_CPU\nmpirun_config:\n  mpirun_hostfile: hosts\n" + machines));
   std::filesystem::remove(desk / "config.yaml");

@@ -13,8 +13,8 @@ using model::Says;
 std::string config_value(std::string_view text, std::string_view key) {
   for (const auto& line : util::split(std::string(text), '\n')) {
     if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':') continue;
-    auto value = std::string(util::trim(line.substr(key.size() + 1)));
-    value = value.substr(0, value.find(" #"));
+    auto value = line.substr(key.size() + 1);
+    value = std::string(util::trim(std::string_view(value).substr(0, value.find(" #"))));
     std::erase_if(value, [](char c) { return c == '\'' || c == '"'; });
     return value;
   }
