@@ -97,8 +97,8 @@ std::string render_json(const store::StoreReport& report) {
                              {"missing_ranks", stall.missing},
                              {"certain", stall.certain},
                              {"text", stall.text}});
-  // A key may hold any bytes.
-  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  // A key may hold any bytes: in ASCII none is left for the terminal to obey.
+  return out.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
 }
 
 int run_show(const ShowOptions& options, const Context& context) {

@@ -213,7 +213,11 @@ int run_where(const MergedRequest& request, const WhereOptions& options, const C
     survey.visit(*site);
   }
   sort_places(survey.places);
-  print_output(render_places(survey.places, options.format));
+  const auto text = render_places(survey.places, options.format);
+  if (options.format == "json") // which escapes control characters in its own way
+    std::fputs(text.c_str(), stdout);
+  else
+    print_output(text);
   if (survey.is_alone)
     std::fputs("hpcml: no Slurm answers here: the table follows the profile alone\n", stderr);
   const bool any = std::any_of(survey.places.begin(), survey.places.end(),

@@ -50,7 +50,7 @@ TEST_CASE("the state that Slurm reports is escaped") {
            0755);
   const auto output = desk.program({"env", "PATH=" + (desk / "bin").string() + ":/usr/bin:/bin", "timeout",
                                     "5", HPCML_BINARY, "submit", "--attach", "7"});
-  check_clean(output, "");
+  check_clean(output, "job 7");
 }
 
 TEST_CASE("names of files and jobs are escaped in messages") {
