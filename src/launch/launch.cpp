@@ -70,7 +70,7 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
   auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
   view->site_fabric = here.fabric;
-  view->network = read_network(hosts_to_reach(first_world(*role)));
+  if (!here.env.get("GLOO_SOCKET_IFNAME")) view->network = read_network(hosts_to_reach(first_world(*role)));
   auto planned = plan_node_setup(request, *role, *view, here.env);
   if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));

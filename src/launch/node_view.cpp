@@ -35,7 +35,7 @@ util::Result<NodeView> read_node(const LaunchRequest& request) {
                        "look at the step's --cpu-bind and at the job's cgroup"};
   NodeView node{std::move(*cpus), std::move(mask), topo::read_live_gpus(), {}, {}, {}};
   node.limits = read_limits();
-  node.locking_fabric = read_locking_fabric();
+  if (node.limits.locked_memory.soft < k_enough_locked_memory) node.locking_fabric = read_locking_fabric();
   const auto& names = site_or_none(request).network.interfaces;
   if (request.site)
     node.interfaces = read_interfaces(); // without one nothing names interfaces that could be missing
