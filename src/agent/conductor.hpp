@@ -33,7 +33,7 @@ struct ConductorRules {
   std::chrono::seconds stack_time{60}; ///< for the stacks of ranks that stall
   std::chrono::seconds doubt{2};       ///< for the cause of a failure, once the ranks are asked to end
   HeartbeatOptions heartbeat{std::chrono::seconds(5), std::chrono::seconds(0)};
-  bool nodes_return = false; ///< a node that has gone may come back: somebody may start it again
+  bool nodes_return = false; ///< a node that was lost may join again: its agent can be restarted
   std::string quiet_time;    ///< "60 s": after which agents say that nothing comes of their ranks
 };
 

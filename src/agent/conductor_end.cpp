@@ -7,7 +7,7 @@
 
 namespace hpcml::agent {
 
-/// An agent has gone, or goes: the others go on without it where they may.
+/// Removes an agent that left, was lost or was asked to end. The others continue if the rules allow it.
 void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bool may_return,
                              Order::Kind kind, Time now) {
   const auto agent = x_agents.at(id);

@@ -110,8 +110,8 @@ public:
                      (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ")";
     if (x_client.session_error() != store::SessionError::none) return who + " " + x_client.fault();
     if (!x_silent) return who + " has gone";
-    return "no heartbeat from " + who + " for " + std::to_string(x_heartbeat.options().timeout.count()) +
-           " s: treated as lost";
+    return "no heartbeat from " + who + " for " + whole_seconds(x_heartbeat.options().timeout) +
+           ": treated as lost";
   }
   std::string place() const override { return x_client.place(); }
   std::string open_secret() const override { return x_open_secret; }

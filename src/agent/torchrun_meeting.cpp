@@ -33,8 +33,8 @@ struct MeetingConf {
   std::string key_file;
 };
 
-/// Torch treats a node as lost after 3 intervals of 5 s without a heartbeat, or as many as it is set to;
-/// hpcml waits for at least 3.
+/// The options that follow from keep_alive_interval and keep_alive_max_attempt. torch removes a node after
+/// keep_alive_max_attempt intervals without a heartbeat (default: 3 of 5 s); hpcml waits for at least 3.
 HeartbeatOptions heartbeat_of(const MeetingConf& conf) {
   HeartbeatOptions options;
   if (!conf.keep_alive && !conf.keep_alive_attempts) return options;

@@ -38,8 +38,7 @@ util::Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const Torc
                                          const util::EnvSnapshot& env);
 
 /// PYTHON -u [-m] SCRIPT ARGS, or PROGRAM ARGS. `program`: argv[0] of this process. PYTHON is $PYTHON_EXEC,
-/// else that of the environment whose bin `program` is in, else the active one. Without an active environment
-/// a `program` with a slash prefers the Python next to it to that of PATH: as torch's torchrun does.
+/// else what launch::find_python_of_program finds.
 util::Result<std::vector<std::string>>
 find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env, const std::string& program);
 

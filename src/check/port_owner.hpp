@@ -11,7 +11,7 @@ namespace hpcml::check {
 
 /// Whether the nodes rendezvous through a service, as etcd is, which does not run in the job's ranks.
 bool has_rendezvous_service(const Launch& launch, const Link& agent);
-/// Whether the backend of the rendezvous is given by something that is not known.
+/// True if the backend is given by an expression with an unknown value.
 bool has_unknown_backend(const Launch& launch, const Link& agent);
 /// Whether the word gives a host, in front of a port or alone, that is not known to be one of the job:
 /// neither a loopback address nor a name in --nodelist. False if it is not known, as "$(hostname)".

@@ -2,7 +2,6 @@
 // What an option takes as its value.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "check/check_script.hpp"

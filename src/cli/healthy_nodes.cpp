@@ -59,14 +59,13 @@ int say_health(const HealthOptions& options, const Context& context) {
 }
 
 void say_choice(const slurm::NodesToRun& run, unsigned need) {
-  const auto say = [](const std::string& line) { print_note(line); };
-  for (const auto& [node, why] : run.bad) say(node + ": " + why + "; it does not take part");
-  if (!run.asked) say("no node says that it is well: they are taken as they come");
+  for (const auto& [node, why] : run.bad) print_note(node + ": " + why + "; it does not take part");
+  if (!run.asked) print_note("no node says that it is well: they are taken as they come");
   if (run.chosen.size() < need)
-    return say("the program needs " + util::counted(need, "node") + ", and " +
-               std::to_string(run.chosen.size()) + " of this job's are healthy");
-  say("the program runs on " + model::compress_hostlist(run.chosen) +
-      (run.spare.empty() ? "; no node is spare" : "; spare: " + model::compress_hostlist(run.spare)));
+    return print_note("the program needs " + util::counted(need, "node") + ", and " +
+                      std::to_string(run.chosen.size()) + " of this job's are healthy");
+  print_note("the program runs on " + model::compress_hostlist(run.chosen) +
+             (run.spare.empty() ? "; no node is spare" : "; spare: " + model::compress_hostlist(run.spare)));
 }
 
 int run_healthy_nodes(const HealthOptions& options, const Context& context) {

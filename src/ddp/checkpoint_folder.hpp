@@ -24,7 +24,7 @@ void write_checkpoint(const std::filesystem::path& folder, std::int64_t step,
 std::string read_checkpoint_file(const std::filesystem::path& folder, std::int64_t step,
                                  const std::string& name);
 
-/// A file of the newest checkpoint whose file is intact.
+/// A file of the newest checkpoint whose files are all intact.
 struct UsableCheckpoint {
   std::int64_t step = -1;           ///< -1: no checkpoint can be used
   std::string bytes;                ///< of the file

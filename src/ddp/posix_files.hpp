@@ -16,10 +16,11 @@ std::vector<std::string> names_in(const std::string& folder);
 void remove_tree(const std::string& path);
 /// Makes a folder and those above it. 0 if it is there then, else an errno.
 int make_folders(const std::string& path);
+
 /// A regular file, open for reading until this object is destroyed.
 class RegularFile {
 public:
-  /// Never waits: a FIFO or a device is not opened for reading.
+  /// Opens the file without waiting. A FIFO, a device or a directory is a problem.
   explicit RegularFile(const std::string& path);
   ~RegularFile();
   RegularFile(const RegularFile&) = delete;

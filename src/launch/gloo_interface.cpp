@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/gloo_interface.hpp"
 
-#include <algorithm>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>

@@ -176,7 +176,8 @@ private:
     return wait_for_all(*sought.found);
   }
 
-  /// No key: every rank decides for itself, alike, and rank 0 learns by the announcements who is missing.
+  /// Without a key each rank computes the same decision. Rank 0 uses the announcements only to report missing
+  /// ranks.
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
       narrate("hpcml launch: the store of " + std::string(k_store_variable) +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/preflight_check.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>

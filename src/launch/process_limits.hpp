@@ -34,8 +34,8 @@ ProcessLimits read_limits();
 /// Gb/s"), if that network locks the memory that it registers; else empty. Pure.
 std::string locking_fabric_of(const std::string& description);
 
-/// The fabric of this node that locks memory, "InfiniBand" or "RoCE", by its devices below `root`; empty if
-/// it has none.
+/// The fabric of this node that locks memory, "InfiniBand", "Omni-Path" or "RoCE", by its devices below
+/// `root`; empty if it has none.
 std::string read_locking_fabric(const std::filesystem::path& root = "/");
 
 /// The limits that a rank is to have: soft limits raised as far as the hard ones allow. Pure.

@@ -8,9 +8,7 @@
 
 namespace hpcml::launch {
 
-namespace {
-
-void drop_missing(NodeSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
+void settle_interfaces(NodeSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
   std::vector<std::string> dropped;
   std::string wanted;
   auto& env = setup.plan.env;
@@ -33,12 +31,6 @@ void drop_missing(NodeSetup& setup, const model::Site& site, const std::vector<s
     setup.node_warnings.push_back("this node has not all of " + site.id + "'s interfaces " + wanted +
                                   " (it has " + util::join(present, ", ") +
                                   "): " + util::join(dropped, ", "));
-}
-
-} // namespace
-
-void settle_interfaces(NodeSetup& setup, const model::Site& site, const std::vector<std::string>& present) {
-  drop_missing(setup, site, present);
 }
 
 void settle_gloo_interface(NodeSetup& setup, const NetworkView& network) {

@@ -26,7 +26,7 @@ struct ScriptStore {
 /// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. Once ranks can come
 /// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `say` gets
 /// sentences for people. Launchers are served that have the job's key (`find_job_channel`).
-util::Status serve_for_script(const ScriptStore& asked, const util::EnvSnapshot& env,
+util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
                               const std::function<void(const std::string&)>& ready,
                               const store::Meeting::Say& say);
 

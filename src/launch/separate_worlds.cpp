@@ -18,8 +18,8 @@
 #include "launch/rendezvous.hpp"
 #include "launch/serve_ranks.hpp"
 #include "launch/store_child.hpp"
+#include "launch/store_query.hpp"
 #include "store/client.hpp"
-#include "store/own_words.hpp"
 #include "store/watch.hpp"
 #include "util/file.hpp"
 #include "util/process.hpp"
@@ -38,11 +38,10 @@ constexpr std::chrono::seconds k_answer_timeout{2};
 /// Whether a program is or was connected to the store; nothing where it does not answer.
 std::optional<bool> has_programs(const std::string& address, std::uint16_t port,
                                  const std::optional<store::Credentials>& credentials) {
-  store::Client client(address, port, credentials);
-  client.put_compare_set(store::k_show_key, store::k_not_ours, "");
-  const auto answer = client.wait_for_value(std::chrono::steady_clock::now() + k_answer_timeout);
-  const auto report = answer ? store::unpack_report(*answer) : std::nullopt;
-  if (!report) return std::nullopt;
+  if (!credentials) return std::nullopt;
+  const auto answer = query_stores({{address, port}}, *credentials, k_answer_timeout);
+  const auto* report = std::get_if<store::StoreReport>(&answer);
+  if (report == nullptr) return std::nullopt;
   // A program that has left may have told no rank, but not without setting a key.
   return report->here + report->gone + report->keys > 0;
 }

@@ -56,7 +56,7 @@ std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& 
                                               const LaunchRequest& request, const Surroundings& context,
                                               store::Activity* activity) {
   const World& world = node->world;
-  node->env.unset(k_store_variable); // somebody else's
+  node->env.unset(k_store_variable); // it may name the store of another step
   if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return std::nullopt;
   const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
   if (!store) {

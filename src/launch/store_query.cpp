@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "launch/store_query.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <optional>
 #include <poll.h>

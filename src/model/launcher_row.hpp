@@ -54,8 +54,7 @@ struct AgentScript {
   std::array<std::string_view, 7> words = {}; ///< to the first empty one
   std::string_view plain = "";                ///< "the program is none of Python's"
   std::string_view module = "";               ///< "the program is a module"
-  std::string_view several =
-      ""; ///< several ranks, also without GPUs, where no option says how they work together
+  std::string_view several = "";              ///< several ranks, with or without GPUs, if no option sets how
   std::string_view no_gpus = "";              ///< one rank without GPUs, likewise
   std::array<std::string_view, 2> usual = {}; ///< said where neither these nor a configuration are given
   /// How options begin that say how ranks work together, or name a configuration.
@@ -72,7 +71,7 @@ struct LauncherRow {
   RanksBy ranks = RanksBy::nobody; ///< --launcher takes it unless nobody
   std::string_view modules = "";   ///< what `python -m` knows it by, between blanks
   std::span<const SayingOption> says = {};
-  bool of_python = false;           ///< an environment of Python has it beside its pip
+  bool of_python = false;           ///< Python environments install it in the same directory as pip
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
   bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU
   bool counts_nodes = false;        ///< its nodes can count themselves, by a separate backend

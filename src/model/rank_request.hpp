@@ -22,18 +22,18 @@ namespace hpcml::model {
 
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
-  Known<BindCheck> bind_check;        ///< what each rank has is judged before its program starts
-  Known<bool> report;                 ///< one line per rank
-  Known<Tf32> tf32;                   ///< GPUs compute float32 in TF32, or do not
-  Known<bool> preflight;              ///< the process group is tested before the program starts
-  Known<StoreChoice> store;           ///< who serves the store where the programs meet
-  Known<unsigned> meet_timeout;       ///< seconds for the launchers of all ranks to come; 0: they do not meet
-  Known<bool> coordinator;            ///< JAX is told where its coordinator is, at a port that is kept for it
-  Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays
-  Known<LogFolder> log_dir;           ///< what the ranks write goes there, a file each
-  Known<unsigned> max_restarts;       ///< so often all ranks are started again where one fails
-  Known<unsigned> stall_timeout;      ///< seconds in which nothing is written or said; 0: nobody looks
-  Known<NodeRange> nnodes;            ///< with how many nodes the ranks go on
+  Known<BindCheck> bind_check;   ///< what each rank has is judged before its program starts
+  Known<bool> report;            ///< one line per rank
+  Known<Tf32> tf32;              ///< GPUs compute float32 in TF32, or do not
+  Known<bool> preflight;         ///< the process group is tested before the program starts
+  Known<StoreChoice> store;      ///< who serves the store where the programs meet
+  Known<unsigned> meet_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<bool> coordinator;       ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<bool> agent;             ///< one process of hpcml per node starts its ranks, and stays
+  Known<LogFolder> log_dir;      ///< what the ranks write goes there, a file each
+  Known<unsigned> max_restarts;  ///< so often all ranks are started again where one fails
+  Known<unsigned> stall_timeout; ///< seconds without output of the ranks or a message to the store; 0: off
+  Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
   Known<unsigned> heartbeat_interval; ///< seconds between heartbeats of agents and their coordinator
   Known<unsigned> heartbeat_timeout;  ///< seconds without one after which an agent is lost; 0: never
 };
@@ -229,7 +229,7 @@ struct HeartbeatSeconds {
   unsigned interval = 5, timeout = 30;
 };
 
-/// As it is asked for. Where only one of them is, the other one follows: six heartbeats to a timeout.
+/// Returns the requested values. If only one is set, the other is derived: six intervals per timeout.
 inline HeartbeatSeconds heartbeat_seconds(const RankRequest& request) {
   HeartbeatSeconds seconds;
   const auto &interval = request.heartbeat_interval, &timeout = request.heartbeat_timeout;
@@ -241,8 +241,8 @@ inline HeartbeatSeconds heartbeat_seconds(const RankRequest& request) {
   return seconds;
 }
 
-/// Why heartbeats cannot be sent as they are asked for; nothing if they can. With less than three to a
-/// timeout an agent would be lost for one that is late.
+/// Returns why the requested heartbeats are invalid, if they are. With less than three intervals per timeout
+/// an agent would be lost for one late heartbeat.
 inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& request) {
   const auto [interval, timeout] = heartbeat_seconds(request);
   if (interval == 0)

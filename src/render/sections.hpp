@@ -27,8 +27,8 @@ ScriptLines make_wheelhouse(const model::Plan& plan);
 ScriptLines make_environment(const model::Plan& plan);
 /// Where the ranks meet: all of it in a plain script, with hpcml only what launch cannot find.
 ScriptLines make_rendezvous(const model::Plan& plan);
-/// The job's key, and the store where the ranks meet, served by the script itself; nothing where it would
-/// serve one rank, or nobody.
+/// Returns the lines that make the job's key and start the script's own rendezvous store. Empty for one rank,
+/// or if the ranks do not use a store of hpcml.
 ScriptLines make_store(const model::Plan& plan);
 /// Caches of a plain script; with hpcml, launch makes them.
 ScriptLines make_caches(const model::Plan& plan);

@@ -5,10 +5,13 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
+
+#include "util/scoped_descriptor.hpp"
 
 namespace hpcml::store {
 
@@ -20,21 +23,6 @@ namespace {
 constexpr std::string_view k_job_label = "hpcml job key 1";
 constexpr std::string_view k_run_label = "hpcml run key 1";
 constexpr std::string_view k_digits = "0123456789abcdef";
-
-/// Closes its descriptor.
-class File {
-public:
-  explicit File(int fd) : x_fd(fd) {}
-  ~File() {
-    if (x_fd >= 0) ::close(x_fd);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const { return x_fd; }
-
-private:
-  int x_fd;
-};
 
 std::string home_of_user() {
   std::vector<char> buffer(16384);
@@ -48,21 +36,15 @@ Error invalid_file(const std::string& path, const std::string& what, const std::
   return Error{"key file " + path + " " + what, hint};
 }
 
-std::string octal(unsigned mode) {
-  std::string text;
-  for (int shift = 9; shift >= 0; shift -= 3) text += static_cast<char>('0' + ((mode >> shift) & 7));
-  return text;
-}
-
 util::Status check_file(const std::string& path, const struct stat& found) {
   const std::string remake = "remove it and run 'hpcml config key'";
   if (!S_ISREG(found.st_mode)) return invalid_file(path, "is not a regular file", remake);
   if (found.st_uid != ::geteuid())
     return invalid_file(path, "belongs to another user (uid " + std::to_string(found.st_uid) + ")", remake);
   if ((found.st_mode & 077) != 0)
-    return invalid_file(path, "has mode " + octal(found.st_mode & 07777) + ": other users may access it",
-                        "remove it and run 'hpcml config key', or run chmod 600 if no other user has "
-                        "read it");
+    return invalid_file(
+        path, "has mode " + fmt::format("{:04o}", found.st_mode & 07777) + ": other users may access it",
+        "remove it and run 'hpcml config key', or run chmod 600 if no other user has read it");
   if (found.st_size != static_cast<off_t>(sizeof(util::Digest)))
     return invalid_file(path,
                         "has " + std::to_string(found.st_size) + " bytes; a key has " +
@@ -78,11 +60,13 @@ Error cannot(const std::string& what, const std::string& path) {
 
 /// Writes a key into a new file at `path`.
 util::Status write_key(const std::string& path, const SecretKey& key) {
-  const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.fd() < 0) return cannot("create", path);
+  const util::ScopedDescriptor file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.get() < 0) return cannot("create", path);
   const auto bytes = key.bytes();
-  const bool written = ::write(file.fd(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
-                       ::fchmod(file.fd(), 0600) == 0 && ::fsync(file.fd()) == 0;
+  const bool written =
+      ::write(file.get(), bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
+      ::fchmod(file.get(), 0600) == 0 && ::fsync(file.get()) == 0;
   if (written) return util::Done{};
   auto error = cannot("write", path);
   ::unlink(path.c_str());
@@ -137,16 +121,17 @@ std::string user_key_path(const util::EnvSnapshot& env) {
 
 Result<ChannelKey> load_user_key(const std::string& path) {
   // Not blocking: a FIFO at this path must not delay the job.
-  const File file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (file.fd() < 0) {
+  const util::ScopedDescriptor file(
+      ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) {
     if (errno == ELOOP) return invalid_file(path, "is a symbolic link", "name the file that it points to");
     return ChannelKey{{}, cannot("open key file", path).what};
   }
   struct stat found {};
-  if (::fstat(file.fd(), &found) != 0) return cannot("read", path);
+  if (::fstat(file.get(), &found) != 0) return cannot("read", path);
   TRY_DONE(check_file(path, found));
   util::Digest bytes{};
-  const ssize_t count = ::read(file.fd(), bytes.data(), bytes.size());
+  const ssize_t count = ::read(file.get(), bytes.data(), bytes.size());
   if (count != static_cast<ssize_t>(bytes.size())) return cannot("read", path);
   ChannelKey key{SecretKey::take(bytes), "key file " + path};
   util::wipe(bytes.data(), bytes.size());

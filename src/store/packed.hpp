@@ -28,6 +28,7 @@ private:
 /// Reads such a list; after the first text that is missing or no number `good` stays false.
 class Unpacked {
 public:
+  explicit Unpacked(std::string_view bytes) : x_bytes(bytes) {}
   Unpacked(std::string_view bytes, std::string_view mark) : x_bytes(bytes) { good = text() == mark && good; }
   std::string_view text() {
     std::uint64_t length = 0;

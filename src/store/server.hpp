@@ -55,7 +55,7 @@ public:
 struct ServerLimits {
   MessageLimits message;
   std::uint64_t proven_bytes = std::uint64_t{16} << 20; ///< a value of hpcml's from a proven client
-  std::uint64_t bytes = std::uint64_t{4} << 30; ///< of all keys and values, and again of all that arrives
+  std::uint64_t bytes = std::uint64_t{4} << 30;         ///< of all keys and values
   /// Of messages that have come in part and answers that are not taken yet. Beyond it clients whose message
   /// is small are read from, and of the others one at a time.
   std::uint64_t buffered = std::uint64_t{24} << 20;

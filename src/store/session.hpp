@@ -104,7 +104,6 @@ public:
   /// Handles the client's second message. The session is established if there is no error.
   SessionError on_proof(std::string_view bytes);
 
-  bool has_request() const { return x_state != State::start; }
   bool is_established() const { return x_state == State::established; }
   /// As the client claims it; proved once the session is established.
   const PeerIdentity& identity() const { return x_identity; }

@@ -2,6 +2,7 @@
 #include "store/session_gate.hpp"
 
 #include "store/own_words.hpp"
+#include "store/packed.hpp"
 
 namespace hpcml::store {
 
@@ -11,20 +12,6 @@ bool is_own(const Message& message) {
   for (const auto key : message.keys)
     if (key.starts_with(k_own_keys)) return true;
   return false;
-}
-
-/// Takes a length and as many bytes off the front.
-std::optional<std::string_view> take_text(std::string_view& bytes) {
-  constexpr std::size_t k_length = 8;
-  if (bytes.size() < k_length) return std::nullopt;
-  std::uint64_t length = 0;
-  for (std::size_t i = 0; i < k_length; ++i)
-    length |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  bytes.remove_prefix(k_length);
-  if (length > bytes.size()) return std::nullopt;
-  const auto text = bytes.substr(0, length);
-  bytes.remove_prefix(length);
-  return text;
 }
 
 /// A rank without a key is most often one whose environment was cut.
@@ -46,13 +33,10 @@ std::optional<InnerMessage> unpack_inner(std::string_view bytes) {
   InnerMessage message;
   message.op = static_cast<Op>(bytes.front());
   if (message.op != Op::get && message.op != Op::set && message.op != Op::compare_set) return std::nullopt;
-  bytes.remove_prefix(1);
-  const auto key = take_text(bytes);
-  if (!key || !key->starts_with(k_own_keys)) return std::nullopt;
-  const auto value = take_text(bytes);
-  if (!value || !bytes.empty()) return std::nullopt;
-  message.key = *key;
-  message.value = *value;
+  Unpacked unpacked(bytes.substr(1));
+  message.key = unpacked.text();
+  message.value = unpacked.text();
+  if (!unpacked.whole() || !message.key.starts_with(k_own_keys)) return std::nullopt;
   return message;
 }
 

@@ -9,9 +9,9 @@
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 #include "util/file.hpp"
+#include "util/scoped_descriptor.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::util {
@@ -21,22 +21,6 @@ namespace {
 Error input_error(const std::filesystem::path& path, int code) {
   return Error{"cannot read " + path.string() + ": " + std::strerror(code)};
 }
-
-/// A descriptor that is closed at the end of its scope.
-class ScopedDescriptor {
-public:
-  explicit ScopedDescriptor(int fd) : x_fd(fd) {}
-  ~ScopedDescriptor() {
-    if (x_fd >= 0) ::close(x_fd);
-  }
-  ScopedDescriptor(const ScopedDescriptor&) = delete;
-  ScopedDescriptor& operator=(const ScopedDescriptor&) = delete;
-  int get() const { return x_fd; }
-  int release() { return std::exchange(x_fd, -1); }
-
-private:
-  int x_fd;
-};
 
 /// The descriptor of this process that the path names.
 std::optional<int> find_open_descriptor(const std::filesystem::path& path) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hpcml/crc32.hpp"
+#include "util/scoped_descriptor.hpp"
 
 namespace hpcml::util {
 
@@ -36,17 +37,12 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at, std::size_t widt
 class ArchiveFile {
 public:
   explicit ArchiveFile(const std::filesystem::path& path)
-      : x_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  ~ArchiveFile() {
-    if (x_fd >= 0) ::close(x_fd);
-  }
-  ArchiveFile(const ArchiveFile&) = delete;
-  ArchiveFile& operator=(const ArchiveFile&) = delete;
+      : x_file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
 
   /// The size of a regular file.
   Result<std::uint64_t> size() const {
     struct stat found {};
-    if (x_fd < 0 || ::fstat(x_fd, &found) != 0) return Error{std::strerror(errno)};
+    if (x_file.get() < 0 || ::fstat(x_file.get(), &found) != 0) return Error{std::strerror(errno)};
     if (!S_ISREG(found.st_mode)) return Error{"not a regular file"};
     return static_cast<std::uint64_t>(found.st_size);
   }
@@ -54,7 +50,8 @@ public:
   Result<std::string> read(std::uint64_t at, std::uint64_t count) const {
     std::string bytes(count, '\0');
     for (std::uint64_t done = 0; done < count;) {
-      const auto got = ::pread(x_fd, bytes.data() + done, count - done, static_cast<off_t>(at + done));
+      const auto got =
+          ::pread(x_file.get(), bytes.data() + done, count - done, static_cast<off_t>(at + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Error{std::strerror(errno)};
       if (got == 0) return Error{"the file became shorter while it was read"};
@@ -64,7 +61,7 @@ public:
   }
 
 private:
-  int x_fd;
+  ScopedDescriptor x_file;
 };
 
 /// Where the central directory is.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attacks on the agents' channel: by a client without a key, with a wrong one, and the same with the right
-// first_end.
+// Attacks on the agents' channel by a client without a key and with a wrong one. With the right key the same
+// client does end the run.
 #include <catch2/catch.hpp>
 
 #include <csignal>

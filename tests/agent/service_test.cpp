@@ -22,9 +22,7 @@ struct Heard : store::Answers {
 
 /// A service of one run, and what its clients hear.
 struct Play {
-  explicit Play(const ConductorRules& rules, const std::string& open_secret = {})
-      : service(
-            rules, [](const std::string&) {}, open_secret) {}
+  explicit Play(const ConductorRules& rules) : service(rules, [](const std::string&) {}) {}
   bool hear(store::ClientId client, store::Op op, std::string_view key,
             const std::vector<std::string_view>& values = {}) {
     store::Message message;
@@ -106,4 +104,13 @@ TEST_CASE("what strangers tell at an agent's port changes nothing") {
   }
   CHECK(play.hear(9, store::Op::set, k_event_key));
   CHECK_FALSE(play.ask(7));
+}
+
+TEST_CASE("an agent cannot speak for another node") {
+  Play play(rules_for(2, 2));
+  play.service.authenticated(8, {store::PeerRole::agent, "", "", 1}, play.now);
+  play.say_hello(8, 0, true);
+  const auto reply = unpack_reply(std::string_view(play.heard.to[8].at(0)).substr(8));
+  REQUIRE(reply);
+  CHECK(reply->refused == "does not take this process for an agent");
 }

@@ -226,8 +226,8 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
     whole.accepted += tally.accepted;
     whole.refused += tally.refused;
     CAPTURE(site.id, tally.accepted, tally.refused);
-    // Of a site's 170 draws the share varies by 8 %, and one site accepts about half of them.
-    if (k_all) CHECK(2 * tally.accepted >= tally.refused);
+    // 170 draws of a site that accepts half of them: 50 % ± 8 % (two standard deviations).
+    if (k_all) CHECK(3 * tally.accepted >= 2 * tally.refused);
   }
   CAPTURE(whole.accepted, whole.refused);
   CHECK(whole.accepted >= whole.refused);

@@ -74,7 +74,7 @@ TEST_CASE("sides with different keys reject each other") {
   CHECK_FALSE(pair.client.channel());
   CHECK_FALSE(pair.server.is_established());
   // A client that does not care about the server's proof does not get further.
-  Pair careless(k_key, k_key), attacker(SecretKey::make_random(), SecretKey::make_random());
+  Pair careless(k_key, k_key);
   std::string answer;
   REQUIRE(careless.server.on_request(careless.client.request(), answer) == SessionError::none);
   Packed forged("hpcml session proof");
