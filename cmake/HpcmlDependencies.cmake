@@ -2,7 +2,7 @@
 include(FetchContent)
 set(FETCHCONTENT_QUIET ON)
 
-# HPCML_HEADERS: a folder with the headers of all of them (CLI, fmt, kainjow, nlohmann, spdlog, valijson), for a build without network
+# HPCML_HEADERS: a folder with the headers of all of them (CLI, fmt, kainjow, nlohmann, spdlog), for a build without network
 # or for another machine: nothing else is looked for.
 set(HPCML_HEADERS "" CACHE PATH "Folder with the headers of every dependency; empty: packages, else downloads")
 if(HPCML_HEADERS)
@@ -12,7 +12,6 @@ if(HPCML_HEADERS)
   endforeach()
   target_compile_definitions(fmt::fmt-header-only INTERFACE FMT_HEADER_ONLY=1)
   set(HPCML_MUSTACHE_INCLUDE ${HPCML_HEADERS})
-  set(HPCML_VALIJSON_INCLUDE ${HPCML_HEADERS})
 else()
   FetchContent_Declare(fmt GIT_REPOSITORY https://github.com/fmtlib/fmt GIT_TAG 9.1.0 FIND_PACKAGE_ARGS 9)
   FetchContent_Declare(spdlog GIT_REPOSITORY https://github.com/gabime/spdlog GIT_TAG v1.10.0 FIND_PACKAGE_ARGS 1.9)
@@ -57,7 +56,7 @@ else()
   target_link_libraries(hpcml_text INTERFACE fmt::fmt spdlog::spdlog Threads::Threads)
 endif()
 
-# Two header-only libraries whose packages bring no target that works everywhere.
+# A header-only library whose package brings no target that works everywhere.
 find_path(HPCML_MUSTACHE_INCLUDE kainjow/mustache.hpp)
 if(NOT HPCML_MUSTACHE_INCLUDE)
   FetchContent_Declare(kainjow_mustache GIT_REPOSITORY https://github.com/kainjow/Mustache GIT_TAG v4.1)
@@ -67,15 +66,3 @@ if(NOT HPCML_MUSTACHE_INCLUDE)
 endif()
 add_library(hpcml_mustache INTERFACE)
 target_include_directories(hpcml_mustache SYSTEM INTERFACE ${HPCML_MUSTACHE_INCLUDE})
-
-find_path(HPCML_VALIJSON_INCLUDE valijson/validator.hpp)
-if(NOT HPCML_VALIJSON_INCLUDE)
-  FetchContent_Declare(valijson GIT_REPOSITORY https://github.com/tristanpenman/valijson GIT_TAG v1.0)
-  FetchContent_GetProperties(valijson)
-  if(NOT valijson_POPULATED)
-    FetchContent_Populate(valijson)
-  endif()
-  set(HPCML_VALIJSON_INCLUDE ${valijson_SOURCE_DIR}/include CACHE PATH "" FORCE)
-endif()
-add_library(hpcml_valijson INTERFACE)
-target_include_directories(hpcml_valijson SYSTEM INTERFACE ${HPCML_VALIJSON_INCLUDE})

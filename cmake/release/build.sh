@@ -26,8 +26,8 @@ export LC_ALL=C TZ=UTC
 umask 022
 
 # Debian's packages of what is compiled in, all of them headers; and the folders under /usr/include that are theirs.
-header_packages=(libcli11-dev libfmt-dev libkainjow-mustache-dev libspdlog-dev libvalijson-dev nlohmann-json3-dev)
-header_folders=(CLI fmt kainjow nlohmann spdlog valijson)
+header_packages=(libcli11-dev libfmt-dev libkainjow-mustache-dev libspdlog-dev nlohmann-json3-dev)
+header_folders=(CLI fmt kainjow nlohmann spdlog)
 
 # The compiler, and a command for each of its parts that cmake calls.
 get_tools() {

@@ -211,7 +211,7 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   const auto folders = spec::site_directories(context.sites_dirs, context.env);
   const auto day = util::today(context.env);
   for (const auto& id : spec::list_sites(folders)) {
-    auto load = spec::load_site(id, folders, embedded::merged_sites(), spec::ProfileCheck::none);
+    auto load = spec::load_site(id, folders, embedded::merged_sites());
     if (load.site) load.site = spec::as_of(std::move(*load.site), day);
     // A site without known nodes is none to send a job to.
     if (!load.site || load.site->state != model::SiteState::production ||

@@ -97,7 +97,7 @@ std::optional<model::Site> find_own_site(const Context& context) {
 std::string find_own_fabric(const Context& context) {
   if (const auto named = context.env.get("HPCML_SITE"); named && !named->empty()) {
     const auto load = spec::load_site(*named, spec::site_directories(context.sites_dirs, context.env),
-                                      embedded::merged_sites(), spec::ProfileCheck::none);
+                                      embedded::merged_sites());
     return load.site ? load.site->network.fabric : std::string();
   }
   const auto site = find_own_site(context);

@@ -114,9 +114,8 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   }
   auto& request = flags.request;
   if (!flags.site.empty()) {
-    // Every rank reads the profile again; the script's author has had it checked.
     auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env),
-                                embedded::merged_sites(), spec::ProfileCheck::none);
+                                embedded::merged_sites());
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       return fail(context, here, "site",

@@ -15,7 +15,6 @@
 #include "discover/json_build.hpp"
 #include "slurm/options.hpp"
 #include "spec/json_tree.hpp"
-#include "spec/schema_check.hpp"
 #include "spec/site_schema.hpp"
 #include "spec/site_store.hpp"
 #include "util/date.hpp"

@@ -15,7 +15,6 @@
 #include "discover/profile.hpp"
 #include "discover/topology.hpp"
 #include "discover/trials.hpp"
-#include "spec/schema_check.hpp"
 #include "spec/site_reader.hpp"
 #include "spec/site_store.hpp"
 #include "spec/text_rule.hpp"
@@ -84,11 +83,9 @@ util::Status save(const discover::ClusterFacts& facts, const std::string& folder
 diag::Diagnostics check_profile(const std::string& text, std::optional<model::Site>& site) {
   auto parsed = spec::parse_json(text, "discovered profile", "site");
   if (!parsed.root) return parsed.diagnostics;
-  auto findings = spec::check_schema(*parsed.root, text);
   auto read = spec::read_site(*parsed.root, "discovered profile");
-  findings.insert(findings.end(), read.diagnostics.begin(), read.diagnostics.end());
   site = std::move(read.site);
-  return findings;
+  return std::move(read.diagnostics);
 }
 
 void narrate(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,

@@ -37,10 +37,16 @@ model::Site without_accounts(model::Site site) {
 }
 
 site::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  return site::make_facts(site, {plan.layout.nodes_asked(), plan.layout.gpus_per_node, plan.partition,
-                                 plan.launcher.choice.name(),
-                                 plan.container && !model::row_of(plan.container->engine).keeps_host,
-                                 plan.node_type, plan.gpu_type, plan.qos});
+  site::JobOutline job;
+  job.nodes = plan.layout.nodes_asked();
+  job.gpus_per_node = plan.layout.gpus_per_node;
+  job.partition = plan.partition;
+  job.launcher = plan.launcher.choice.name();
+  job.container = plan.container && !model::row_of(plan.container->engine).keeps_host;
+  job.node_type = plan.node_type;
+  job.gpu_type = plan.gpu_type;
+  job.qos = plan.qos;
+  return site::make_facts(site, job);
 }
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".

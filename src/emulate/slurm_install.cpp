@@ -28,9 +28,9 @@ std::string find_plugin(const std::string& name, const std::string& slurmctld) {
   const fs::path prefix = fs::path(slurmctld).parent_path().parent_path();
   std::vector<fs::path> folders = {prefix / "lib/slurm", prefix / "lib64/slurm", prefix / "lib/slurm-wlm"};
   std::error_code error;
-  for (const auto& name : util::list_directory(prefix / "lib")) {
-    folders.push_back(prefix / "lib" / name / "slurm-wlm");
-    folders.push_back(prefix / "lib" / name / "slurm");
+  for (const auto& folder : util::list_directory(prefix / "lib")) {
+    folders.push_back(prefix / "lib" / folder / "slurm-wlm");
+    folders.push_back(prefix / "lib" / folder / "slurm");
   }
   for (const auto& folder : folders)
     if (fs::exists(folder / name, error)) return (folder / name).string();

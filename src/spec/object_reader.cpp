@@ -135,7 +135,7 @@ std::vector<std::string> ObjectReader::texts(std::string_view key, TextRule rule
   const auto* node = take(key, JsonKind::array);
   if (!node) return list;
   for (std::size_t i = 0; i < node->items.size(); ++i) {
-    const auto& item = unwrapped(node->items[i]);
+    const auto& item = node->items[i];
     if (is_text(item, rule))
       list.push_back(item.text);
     else

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <map>
 
-#include "spec/schema_check.hpp"
 #include "util/embedded.hpp"
 #include "util/text.hpp"
 #include "util/trace.hpp"
@@ -103,8 +102,6 @@ private:
              parsed.root->place, "");
       return std::nullopt;
     }
-    if (x_check == ProfileCheck::all || (x_check == ProfileCheck::brought && !file.built_in))
-      append(check_schema(*parsed.root, file.text));
     x_result.checked_by_build = x_result.checked_by_build && file.built_in && x_check != ProfileCheck::all;
     annotate(*parsed.root, "", "");
     return with_bases(std::move(*parsed.root), file);

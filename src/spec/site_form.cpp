@@ -9,19 +9,16 @@
 
 namespace hpcml::spec {
 
-void check_date(ObjectReader& object, std::string_view key, const std::string& text) {
-  const std::string_view all = text;
+bool is_date(std::string_view text) {
   const auto part = [&](std::size_t at, std::size_t size) {
-    return all.size() == 10 ? util::parse_unsigned(all.substr(at, size)) : std::nullopt;
+    return text.size() == 10 ? util::parse_unsigned(text.substr(at, size)) : std::nullopt;
   };
   const auto year = part(0, 4), month = part(5, 2), day = part(8, 2);
-  if (all.empty() || (year && month && day && all[4] == '-' && all[7] == '-' &&
-                      std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
-                                                  std::chrono::month(static_cast<unsigned>(*month)),
-                                                  std::chrono::day(static_cast<unsigned>(*day)))
-                          .ok()))
-    return;
-  object.report_value(key, "a date is written YYYY-MM-DD");
+  return year && month && day && text[4] == '-' && text[7] == '-' &&
+         std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
+                                     std::chrono::month(static_cast<unsigned>(*month)),
+                                     std::chrono::day(static_cast<unsigned>(*day)))
+             .ok();
 }
 
 namespace {
@@ -40,12 +37,26 @@ template <class T, auto M> constexpr Member<T> date(std::string_view key, std::s
   return Members<T>::special({.key = key, .kind = MemberKind::text, .about = about, .pattern = k_day},
                              [](ObjectReader& object, const MemberForm& form, T& into) {
                                std::invoke(M, into) = object.text(form.key).value_or("");
-                               check_date(object, form.key, std::invoke(M, into));
+                               const auto& text = std::invoke(M, into);
+                               if (!text.empty() && !is_date(text))
+                                 object.report_value(form.key, k_date_fault);
                              });
 }
 
 /// A member that others read: the layers of a profile.
 void leave_site(ObjectReader& object, const MemberForm& form, Site&) { object.raw(form.key); }
+
+void check_text(ObjectReader& object, const MemberForm& form, Site&) { object.text(form.key); }
+
+void check_flag(ObjectReader& object, const MemberForm& form, Site&) { object.flag(form.key); }
+
+/// An older or newer form of profiles has another number.
+void check_form_version(ObjectReader& object, const MemberForm& form, Site&) {
+  const auto* version = object.raw(form.key);
+  if (version && !(version->is(JsonKind::integer) && version->integer == form.least))
+    object.report_value(
+        form.key, fmt::format("this is no profile of schema {}, the one that this hpcml reads", form.least));
+}
 
 const ObjectForm<Site>& state_form() {
   using M = Members<Site>;
@@ -168,13 +179,13 @@ constexpr auto identity_members() {
                   .key_rule = TextRule::name,
                   .form = &M::any_form<model::SourceDocument>},
                  &read_sources),
-      M::special({.key = "$schema", .kind = MemberKind::text, .about = "For editors."}, &leave_site),
+      M::special({.key = "$schema", .kind = MemberKind::text, .about = "For editors."}, &check_text),
       M::special({.key = "schema",
                   .kind = MemberKind::number,
                   .about = "The version of this form.",
                   .least = 1,
                   .most = 1},
-                 &leave_site),
+                 &check_form_version),
       M::text<&Site::id>("id", TextRule::name,
                          "The name that people give to --site; the file is called ID.json.")
           .must("the name people give to --site; the file is called ID.json"),
@@ -187,7 +198,7 @@ constexpr auto identity_members() {
                  &leave_site),
       M::special(
           {.key = "abstract", .kind = MemberKind::yes_no, .about = "A layer for others, no site of its own."},
-          &leave_site),
+          &check_flag),
       M::part<&state_form>("state"),
       M::object<&Site::detect>("detect"),
       M::word<&Site::login_arch>("login_arch", "Architecture of the login nodes."),

@@ -51,8 +51,9 @@ template <class Rule> void add_rule(std::optional<Rule>& first, Rule rule) {
 /// Whether a text at `key` is a regular expression that compiles and is short enough to be matched safely,
 /// where these are tried; if not, that is reported.
 bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern);
-/// Reports a text at `key` that is not empty and no day.
-void check_date(ObjectReader& object, std::string_view key, const std::string& text);
+/// Whether a text is a day that exists, written YYYY-MM-DD.
+bool is_date(std::string_view text);
+inline constexpr const char* k_date_fault = "a date is written YYYY-MM-DD";
 /// An image may say how it is activated; a profile that fills the variable itself would say what runs.
 void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site);
 

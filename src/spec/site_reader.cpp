@@ -15,32 +15,58 @@ namespace hpcml::spec {
 namespace {
 
 /// Every "source" must be one of the ids in `sources`.
-void check_sources(const JsonNode& node, ReadContext& context) {
-  if (node.is(JsonKind::object)) {
-    if (const auto* source = node.find("source");
-        source && source->is(JsonKind::string) && !context.sources.contains(source->text)) {
-      std::vector<std::string> ids;
-      for (const auto& [id, about] : context.sources) ids.push_back(id);
-      const auto near = util::nearest(source->text, ids);
-      context.report("source", fmt::format("no source has the id \"{}\"", source->text), source->place,
-                     near ? fmt::format("did you mean \"{}\"?", *near)
-                          : "add it to \"sources\" with its url and the day it was read");
+void check_source_id(const JsonNode& id, ReadContext& context) {
+  if (context.sources.contains(id.text)) return;
+  std::vector<std::string> ids;
+  for (const auto& [known, about] : context.sources) ids.push_back(known);
+  const auto near = util::nearest(id.text, ids);
+  context.report("source", fmt::format("no source has the id \"{}\"", id.text), id.place,
+                 near ? fmt::format("did you mean \"{}\"?", *near)
+                      : "add it to \"sources\" with its url and the day it was read");
+}
+
+bool is_reported(const ReadContext& context, const JsonPlace& place) {
+  return std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
+    return d.span.line == place.line && d.span.column == place.column && d.span.file == place.span().file;
+  });
+}
+
+/// The members that any object may have: is_about() lists them.
+void check_about_member(const JsonMember& member, ReadContext& context) {
+  const auto& value = member.value;
+  if (is_reported(context, value.place)) return; // an object of its own has the same members
+  const auto kind = member.key == "instead_of" ? JsonKind::array : JsonKind::string;
+  if (!value.is(kind))
+    context.report("type",
+                   fmt::format("{} must be {}, not {}", member.key, name_of(kind), name_of(value.kind)),
+                   value.place);
+  else if (member.key == "source")
+    check_source_id(value, context);
+  else if (member.key == "checked" && !is_date(value.text))
+    context.report("value", k_date_fault, value.place);
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    ObjectReader discarded(context, &value.items[i], fmt::format("instead_of[{}]", i));
+    for (const auto* key : {"value", "why"}) {
+      discarded.require(key, "a value that a source gives, and why it was not taken");
+      discarded.text(key);
     }
-    for (const auto& member : node.members) check_sources(member.value, context);
+    discarded.finish();
   }
-  for (const auto& item : node.items) check_sources(item, context);
+}
+
+void check_about_members(const JsonNode& node, ReadContext& context) {
+  for (const auto& member : node.members) {
+    if (is_about(member.key)) check_about_member(member, context);
+    check_about_members(member.value, context);
+  }
+  for (const auto& item : node.items) check_about_members(item, context);
 }
 
 /// Also texts for people must not move the cursor of a terminal or hide what they say.
 void check_texts(const JsonNode& node, ReadContext& context) {
   const auto check = [&](std::string_view text, const JsonPlace& place) {
     const auto fault = text_fault(text, TextRule::line);
-    const bool said =
-        std::any_of(context.diagnostics.begin(), context.diagnostics.end(), [&](const diag::Diagnostic& d) {
-          return d.span.line == place.line && d.span.column == place.column &&
-                 d.span.file == place.span().file;
-        });
-    if (!fault.empty() && !said)
+    if (!fault.empty() && !is_reported(context, place))
       context.report("value", fmt::format("this text {}", fault), place,
                      std::string(text_hint(TextRule::line)));
   };
@@ -119,7 +145,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck c
   site.hash = hash.empty() ? hash_of(profile) : std::move(hash);
   root.finish();
   if (check == ReadCheck::whole) {
-    check_sources(profile, context);
+    check_about_members(profile, context);
     check_whole(root, profile, site, context);
     check_texts(profile, context);
   }

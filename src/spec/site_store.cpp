@@ -78,10 +78,6 @@ SiteLoad to_site(LayeredProfile layers, const ProfileFile& file) {
     // A place that some layer would have filled is not the mistake.
     if (!layers.whole)
       std::erase_if(read.diagnostics, [](const diag::Diagnostic& d) { return d.code == "site/missing"; });
-    // The schema and the reader see the same mistakes; the reader says them better.
-    std::erase_if(load.diagnostics, [&](const diag::Diagnostic& d) {
-      return d.code == "site/schema" && !read.diagnostics.empty();
-    });
     load.diagnostics.insert(load.diagnostics.end(), read.diagnostics.begin(), read.diagnostics.end());
     if (read.site && !diag::has_errors(load.diagnostics)) load.site = std::move(read.site);
   }

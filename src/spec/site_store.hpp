@@ -28,11 +28,10 @@ struct SiteLoad {
   /// Ids of the profiles that were read for it: its own, then those that it extends.
   std::vector<std::string> layers;
 };
-/// Which files are held against the JSON schema, which costs more than the rest of the loading.
+/// Which profiles are checked in full while they are read.
 enum class ProfileCheck {
   all,     ///< those that are compiled in, too: when the program is built
   brought, ///< those that a person brings
-  none,    ///< none: the same profile has been checked before
 };
 /// The site of that id from the first place that has it.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "cli/desk_helper.hpp"
+#include "python_packages.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
@@ -294,4 +295,14 @@ TEST_CASE("a profile on the desk is validated with its layers beside it") {
   const auto result = desk.hpcml({"sites", "validate", "./a.json", "a.json"});
   INFO(result.err);
   CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("The profiles match the JSON Schema and hpcml rejects what it rejects") {
+  REQUIRE(test::module_version(test::test_python(), "jsonschema"));
+  const Desk desk;
+  const auto output = desk.program({test::test_python(),
+                                    std::string(HPCML_SOURCE_DIR) + "/tests/spec/schema_test.py",
+                                    HPCML_BINARY, HPCML_SOURCE_DIR});
+  CAPTURE(output.out, output.err);
+  CHECK(output.exit_code == 0);
 }

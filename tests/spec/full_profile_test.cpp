@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "spec/schema_check.hpp"
 #include "spec/site_reader.hpp"
 #include "spec/site_schema.hpp"
 #include "spec/site_store.hpp"

@@ -8,7 +8,6 @@
 
 #include "spec/json_tree.hpp"
 #include "spec/load_text.hpp"
-#include "spec/schema_check.hpp"
 #include "spec/site_store.hpp"
 #include "spec/temp_dir.hpp"
 #include "util/file.hpp"
@@ -72,30 +71,42 @@ TEST_CASE("A wrong profile says where it is wrong with a caret under the value",
                              std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
 }
 
-TEST_CASE("What only the schema sees is said once, at the innermost value", "[spec]") {
-  const std::string text = "{\n  \"id\": \"x\",\n  \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": "
-                           "{\"value\": 4, \"checked\": \"soon\"}}}]\n}\n";
-  const auto parsed = spec::parse_json(text, "x.json", "site");
-  REQUIRE(parsed.root.has_value());
-  const auto findings = spec::check_schema(*parsed.root, text);
-  for (const auto& finding : findings) UNSCOPED_INFO(diag::render_text(finding, text, false));
-  REQUIRE(findings.size() == 1);
-  CHECK(findings[0].span.line == 3);
-  CHECK(findings[0].span.column == text.find("\"soon\"") - text.find("  \"node_types\"") + 1);
+TEST_CASE("Members that any object may have are checked", "[spec]") {
+  const hpcml::testing::TempDir folder;
+  const auto findings_of = [&](const std::string& about) {
+    const auto text =
+        "{\n\"id\": \"x\", \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": {\"value\": 4, " + about +
+        "}}}]\n}\n";
+    const auto load = spec::load_site_file(folder.write("x.json", text), {});
+    CHECK_FALSE(load.site.has_value());
+    REQUIRE(load.diagnostics.size() == 1);
+    CHECK(load.diagnostics[0].span.line == 2);
+    return load.diagnostics[0].message;
+  };
+  CHECK(findings_of(R"("checked": "soon")") == "a date is written YYYY-MM-DD");
+  CHECK(findings_of(R"("checked": "2026-02-30")") == "a date is written YYYY-MM-DD");
+  CHECK(findings_of(R"("checked": 4)") == "checked must be a text, not a whole number");
+  CHECK(findings_of(R"("note": [])") == "note must be a text, not a list");
+  CHECK(findings_of(R"("source": {})") == "source must be a text, not an object");
+  CHECK(findings_of(R"("instead_of": "5")") == "instead_of must be a list, not a text");
+  CHECK(findings_of(R"("instead_of": ["5"])") == "instead_of[0] must be an object, not a text");
+  CHECK(findings_of(R"("instead_of": [{"value": "5"}])") == "instead_of[0].why is missing");
+  CHECK(findings_of(R"("instead_of": [{"value": 5, "why": "old"}])") ==
+        "instead_of[0].value must be a text, not a whole number");
+  CHECK(findings_of(R"("instead_of": [{"value": "5", "why": "old", "by": "x"}])") ==
+        "\"by\" is not known in instead_of[0]");
 }
 
-TEST_CASE("The schema is asked where scripts are written, not in each rank of a job", "[spec]") {
+TEST_CASE("The kinds of members without effect are checked", "[spec]") {
   const hpcml::testing::TempDir folder;
-  folder.write(
-      "x.json",
-      R"({"id": "x", "node_types": [{"id": "n", "cpu": {"cores": {"value": 4, "checked": "soon"}}}]})");
-  const auto checked = spec::load_site("x", {folder.path()});
-  CHECK_FALSE(checked.site.has_value());
-  REQUIRE(checked.diagnostics.size() == 1);
-  CHECK(checked.diagnostics[0].code == "site/schema");
-  const auto unchecked = spec::load_site("x", {folder.path()}, spec::ProfileCheck::none);
-  REQUIRE(unchecked.site.has_value());
-  CHECK(unchecked.site->node_types.size() == 1);
+  for (const auto* member :
+       {R"("$schema": 1)", R"("abstract": "yes")", R"("schema": "1")", R"("schema": 2)"}) {
+    const auto load =
+        spec::load_site_file(folder.write("x.json", std::string("{\"id\": \"x\", ") + member + "}"), {});
+    INFO(member);
+    CHECK_FALSE(load.site.has_value());
+    CHECK(load.diagnostics.size() == 1);
+  }
 }
 
 TEST_CASE("A profile that cannot be read says so", "[spec]") {

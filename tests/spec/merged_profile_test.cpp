@@ -21,7 +21,7 @@ spec::JsonNode merged_anew(const std::string& text, const std::string& base) {
   const spec::FindProfile find = [&](const std::string& id, std::size_t) {
     return spec::ProfileFile{id + ".json", base, false, 1, id};
   };
-  auto layers = spec::load_layers({"own.json", text, false, 0, "own"}, find, spec::ProfileCheck::none);
+  auto layers = spec::load_layers({"own.json", text, false, 0, "own"}, find);
   REQUIRE(layers.root.has_value());
   return std::move(*layers.root);
 }

@@ -36,7 +36,7 @@ TEST_CASE("read_test_data decompresses NAME.gz, named with or without .gz") {
 
 TEST_CASE("read_test_data returns plain files unchanged") {
   const test::TempFolder directory;
-  for (const std::string text : {std::string(), std::string("a\0b\n", 4), std::string(200000, 'x')}) {
+  for (const auto& text : {std::string(), std::string("a\0b\n", 4), std::string(200000, 'x')}) {
     std::ofstream(directory / "plain", std::ios::binary) << text;
     CHECK(test::read_test_data(directory / "plain").value() == text);
   }
