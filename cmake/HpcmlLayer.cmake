@@ -7,7 +7,7 @@ function(hpcml_compile_together TARGET)
 endfunction()
 
 # What runs once per command, or mostly waits, is optimised less: three quarters of the time to compile.
-function(hpcml_compile_quickly TARGET)
+function(hpcml_optimise_less TARGET)
   if(NOT MSVC)
     target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
@@ -33,8 +33,8 @@ function(hpcml_tests_together OUT)
   set(${OUT} ${sources} PARENT_SCOPE)
 endfunction()
 
-# hpcml_layer(NAME [COLD] [LINK libs...]): src/NAME/*.cpp as the static library hpcml_NAME. Adding a file needs no edit here.
-# COLD: what runs once per command, or mostly waits.
+# hpcml_layer(NAME [HOT] [LINK libs...]): src/NAME/*.cpp as the static library hpcml_NAME. Adding a file needs no edit here.
+# HOT: long inputs go through it; it is optimised fully. The others share options and the precompiled headers.
 add_library(hpcml_settings INTERFACE)
 target_compile_options(hpcml_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor)
 # GCC 12 sees overlaps in optimised std::string concatenations that are not there (its bug 105651).
@@ -59,16 +59,34 @@ if(NOT MSVC AND NOT HPCML_SANITIZE)
   target_compile_options(hpcml_settings INTERFACE -ffunction-sections -fdata-sections)
 endif()
 
+# The standard headers that most sources include. Sources that are compiled one by one include them themselves, so that
+# -DHPCML_UNITY=OFF finds a missing #include.
+function(hpcml_share_headers TARGET)
+  hpcml_optimise_less(${TARGET})
+  if(NOT HPCML_UNITY)
+    return()
+  endif()
+  if(NOT TARGET hpcml_layer_headers)
+    file(WRITE ${CMAKE_BINARY_DIR}/generated/layer_headers.cpp "// The precompiled headers of the layers need a source.\n")
+    add_library(hpcml_layer_headers OBJECT ${CMAKE_BINARY_DIR}/generated/layer_headers.cpp)
+    target_link_libraries(hpcml_layer_headers PRIVATE hpcml_settings hpcml_text)
+    hpcml_optimise_less(hpcml_layer_headers)
+    target_precompile_headers(hpcml_layer_headers PRIVATE <algorithm> <array> <chrono> <filesystem> <functional> <map> <memory>
+      <optional> <set> <span> <string> <string_view> <variant> <vector> <fmt/format.h>)
+  endif()
+  target_precompile_headers(${TARGET} REUSE_FROM hpcml_layer_headers)
+endfunction()
+
 function(hpcml_layer NAME)
-  cmake_parse_arguments(ARG "COLD" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${NAME}/*.cpp)
   if(sources)
     add_library(hpcml_${NAME} STATIC ${sources})
     target_include_directories(hpcml_${NAME} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(hpcml_${NAME} PUBLIC ${ARG_LINK} PRIVATE hpcml_settings)
     hpcml_compile_together(hpcml_${NAME})
-    if(ARG_COLD)
-      hpcml_compile_quickly(hpcml_${NAME})
+    if(NOT ARG_HOT)
+      hpcml_share_headers(hpcml_${NAME})
     endif()
   else()
     add_library(hpcml_${NAME} INTERFACE)
