@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "random_node_helper.hpp"
-#include "sanitized.hpp"
+#include "samples.hpp"
 #include "topo/check_placement.hpp"
 #include "topo/mask_text.hpp"
 #include "topo/read_node.hpp"
@@ -15,7 +15,7 @@ using model::IdSet;
 
 namespace {
 
-constexpr int k_rounds = test::sampled(12000);
+const int k_rounds = static_cast<int>(test::sampled(12000));
 
 /// The lowest usable thread of each core that may be used.
 IdSet usable_cores(const topo::Node& node, const IdSet& allowed) {
@@ -34,7 +34,8 @@ IdSet cores_of(const topo::Node& node, const IdSet& cpus) {
   return cores;
 }
 
-/// What is wrong with one rank's binding; empty: nothing. One assertion a round keeps 12,000 of them quick.
+/// What is wrong with one rank's binding; empty: nothing. One assertion a round keeps thousands of them
+/// quick.
 std::string rank_problem(const topo::Node& node, const topo::AffinityRequest& request,
                          const model::PlannedRankBinding& rank) {
   const IdSet& allowed = request.allowed;
@@ -85,7 +86,7 @@ std::string plan_problem(const topo::Node& node, const topo::AffinityRequest& re
   return {};
 }
 
-/// Empty where both plans are the same. One assertion a round keeps 10,000 of them quick.
+/// Empty where both plans are the same. One assertion a round keeps thousands of them quick.
 std::string difference_of(const topo::AffinityPlan& a, const topo::AffinityPlan& b) {
   if (a.ranks.size() != b.ranks.size()) return "another number of ranks";
   for (std::size_t i = 0; i < a.ranks.size(); ++i) {
@@ -102,7 +103,7 @@ std::string difference_of(const topo::AffinityPlan& a, const topo::AffinityPlan&
 
 } // namespace
 
-TEST_CASE("On 12,000 random nodes every rank gets whole allowed cores of its own, and none is reserved") {
+TEST_CASE("On random nodes every rank gets whole allowed cores of its own, and none is reserved") {
   std::mt19937 random(20261121);
   for (int round = 0; round < k_rounds; ++round) {
     const topo::Node node = test::random_node(random);
@@ -118,8 +119,7 @@ TEST_CASE("On 12,000 random nodes every rank gets whole allowed cores of its own
   }
 }
 
-TEST_CASE(
-    "10,000 random nodes give the same plan from hwloc XML, from a profile and from memory, and from JSON") {
+TEST_CASE("random nodes give the same plan from hwloc XML, from a profile and from memory, and from JSON") {
   std::mt19937 random(5);
   for (int round = 0; round < static_cast<int>(test::sampled(10000)); ++round) {
     const topo::Node node = test::random_node(random);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/desk_helper.hpp"
-#include "sanitized.hpp"
+#include "samples.hpp"
 #include "util/text.hpp"
 #include "util/visible.hpp"
 

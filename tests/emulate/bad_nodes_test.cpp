@@ -48,7 +48,7 @@ void generate(const Cluster& cluster, const std::vector<std::string>& flags,
 TEST_CASE("a node whose agent dies is named with the reason, and the job's next start leaves it out beside "
           "those that "
           "its user left out",
-          "[slurm]") {
+          "[slurm][alone]") {
   const Cluster cluster({"--site", "generic", "--nodes", "4", "--quiet", "--fault", "slurmctld-restart@9h"});
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2", "--sbatch=--exclude=node001"}, {"1", "0"});
@@ -127,7 +127,7 @@ TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, i
 TEST_CASE("of a job with spare nodes the healthy ones run, not the one whose GPUs are gone, and after the "
           "loss of another the "
           "program goes on in the same job",
-          "[slurm]") {
+          "[slurm][alone]") {
   const Cluster cluster({"--site", "generic", "--nodes", "4", "--gpus-per-node", "2", "--quiet"});
   cluster.write("train.py", k_program);
   const auto made = cluster.generate({"--site",

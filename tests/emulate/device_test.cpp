@@ -15,7 +15,7 @@ using test::Cluster;
 
 TEST_CASE("where devices are limited, tasks open their own GPUs, count them from 0, and launch knows which "
           "they are",
-          "[slurm][devices]") {
+          "[slurm][devices][alone]") {
   const auto groups = emulate::make_job_groups({false, true});
   if (!groups) {
     test::skip(groups.error().what);

@@ -11,7 +11,7 @@ using Catch::Contains;
 using test::Cluster;
 
 TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare one, as the page says",
-          "[slurm]") {
+          "[slurm][alone]") {
   const test::TempFolder folder;
   std::string commands, shown;
   for (const auto& block : test::page_blocks("rehearsal.md")) {
@@ -31,7 +31,7 @@ TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare o
   CHECK_THAT(ran->out, Contains("Node failure on node002"));
 }
 
-TEST_CASE("a job outlives a cut of its node's links and a restart of slurmctld", "[slurm]") {
+TEST_CASE("a job outlives a cut of its node's links and a restart of slurmctld", "[slurm][alone]") {
   const Cluster cluster({"--site", "generic", "--nodes", "3", "--quiet", "--fault", "link-cut:2@1s..3s",
                          "--fault", "slurmctld-restart@2s", "--fault", "link-cut:3@9h", "--fault",
                          "slow-link:1:1000x"});
@@ -205,7 +205,8 @@ move(0); move(1)
   CHECK(result.out == "to 1 slow\nto 0 slow\nto 1 fast\nto 0 fast\n");
 }
 
-TEST_CASE("faults that were waited for in vain are said, and wrong ones before anything starts", "[slurm]") {
+TEST_CASE("faults that were waited for in vain are said, and wrong ones before anything starts",
+          "[slurm][alone]") {
   const auto idle = Cluster({"--site", "generic", "--quiet", "--fault", "node-down:1@0s"}).run("exit 3");
   CHECK(idle.exit_code == 3);
   CHECK(idle.err == "hpcml emulate: fault: node-down:1@0s never happened: no job began\n");

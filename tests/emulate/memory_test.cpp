@@ -107,7 +107,7 @@ TEST_CASE("where cgroup v2 has no place for a group the reason and a way out are
 }
 
 TEST_CASE("a job whose memory ends on a node is out of memory by Slurm's word and by ours",
-          "[slurm][memory]") {
+          "[slurm][memory][alone]") {
   if (!can_limit()) return;
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet", "--fault", out_of_memory(2, "2s")});
   cluster.write("rank.py", k_program);
@@ -192,7 +192,7 @@ TEST_CASE("no control group is left, also where emulate is killed", "[.faults][m
       "task's\n"
       "path=$(grep :memory: <<< \"$groups\") && path=/memory${path##*:} || path=${groups##*:}\n"
       "top=/sys/fs/cgroup${path%/slurm_*}\n"
-      "case $top in */hpcml-??????) ;; *) echo \"no group: $top\" ;; esac\n"
+      "case $top in */hpcml-?????\?) ;; *) echo \"no group: $top\" ;; esac\n"
       "[ -d \"$top\" ] || echo \"$top is not there\"\n"
       "if [ \"$1\" = kill ]; then kill -9 $pid; else touch go; wait $pid; fi\n"
       "for i in {1..300}; do [ -e \"$top\" ] || exit 0; sleep 0.1; done\n"

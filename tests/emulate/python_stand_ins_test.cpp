@@ -78,7 +78,7 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
   model::PythonRule rule;
   rule.kind = model::PythonWay::container;
   rule.modules = {"LUMI", "cotainr"};
-  rule.image = {"cotainr", "/appl/base.sif"};
+  rule.image = {"cotainr", "/appl/base.sif", {}, {}};
   site.python.push_back(rule);
   const Installed installed(site);
   const auto in = "cd " + installed.folder.path().string() + "; module load LUMI cotainr; ";

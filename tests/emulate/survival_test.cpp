@@ -101,7 +101,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE(
     "ranks that are asked to save are requeued and go on, within the bound; of an array the one task alone; "
     "and never after a failure of their own",
-    "[slurm]") {
+    "[slurm][alone]") {
   const SharedFolder folder;
   // A fault that never comes: a requeued job starts again after 10 seconds then, not after two minutes.
   const Cluster cluster({"--site", "generic", "--nodes", "5", "--quiet", "--fault", "slurmctld-restart@9h"});

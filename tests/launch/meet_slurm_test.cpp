@@ -137,7 +137,7 @@ TEST_CASE("ranks of a real torch meet however they are started, and the store st
 
 TEST_CASE("a rank that never starts, one that dies before it is heard of and one that nobody sent are named; "
           "a step lasts as long as its ranks, and a script's store as long as the script",
-          "[slurm]") {
+          "[slurm][alone]") {
   const Nodes nodes;
   nodes.run(R"sh(cat > steps.sh <<'END'
 dies() { [[ $SLURM_PROCID != "$1" ]] || exit 3; shift; exec "$H" launch --bind none "$@"; }
@@ -225,7 +225,7 @@ fi
 TEST_CASE(
     "a launch of ranks that ends first keeps their store until the other node's ranks have left, and not "
     "where one of its ranks has failed or it is sent a signal to end",
-    "[slurm]") {
+    "[slurm][alone]") {
   const Nodes nodes;
   nodes.write("clients.sh", k_clients);
   nodes.run(R"sh(cat > steps.sh <<'END'

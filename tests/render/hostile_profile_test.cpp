@@ -6,7 +6,7 @@
 #include "plan/planner.hpp"
 #include "render/render_helper.hpp"
 #include "render/script.hpp"
-#include "sanitized.hpp"
+#include "samples.hpp"
 #include "spec/site_store.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
@@ -140,12 +140,14 @@ std::optional<model::Site> load(const Field& field, const std::string& text, con
 } // namespace
 
 TEST_CASE("with a harmless text in the same place the program runs: the next test would see what runs") {
+  std::size_t number = 0;
   for (const auto& field : fields()) {
     for (const auto& launcher : {"hpcml", "srun", "torchrun"}) {
       const test::TempFolder folder;
       CAPTURE(field.name, launcher);
       const auto site = load(field, field.harmless ? field.harmless : "x", folder);
       REQUIRE(site.has_value() == (field.harmless != nullptr));
+      if (!test::is_sample(number++, 2)) continue;
       if (site) run_job(*site, launcher, folder);
       if (!test::k_sanitized) CHECK(std::filesystem::exists(folder / "words") == site.has_value());
     }
@@ -153,12 +155,14 @@ TEST_CASE("with a harmless text in the same place the program runs: the next tes
 }
 
 TEST_CASE("no text of a profile runs as shell code") {
+  std::size_t number = 0;
   for (const auto& field : fields()) {
     for (const auto& launcher : {"hpcml", "srun", "torchrun"}) {
       const test::TempFolder folder;
       const auto canary = (folder / "canary").string();
       REQUIRE(util::write_file(folder / "canary.sh", "#!/bin/bash\ntouch " + canary + "\n", 0755));
       for (const auto& payload : payloads(canary)) {
+        if (!test::is_sample(number++)) continue;
         CAPTURE(field.name, launcher, payload);
         if (const auto site = load(field, payload, folder)) run_job(*site, launcher, folder);
         CHECK_FALSE(std::filesystem::exists(canary));

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "flag_values.hpp"
-#include "sanitized.hpp"
+#include "samples.hpp"
 #include "util/file.hpp"
 #include "util/text.hpp"
 

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 
+#include "samples.hpp"
 #include "shell/random_script_helper.hpp"
 #include "shell/view.hpp"
 #include "temp_folder.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr unsigned k_scripts = 2500;
+const unsigned k_scripts = test::sampled(2500);
 
 class Folder {
 public:
@@ -247,7 +248,7 @@ TEST_CASE("what the reader says it knows is what bash does") {
             << " left out because bash complained; " << totals.calls << " calls, " << totals.sure
             << " surely in this order; " << totals.known << " of " << totals.words << " words known; "
             << totals.exports << " exported values\n";
-  CHECK(totals.compared >= 2000);
+  CHECK(totals.compared >= test::sampled(2000));
   CHECK(totals.known * 2 > totals.words);
-  CHECK(totals.exports > 50);
+  CHECK(totals.exports > (test::tests_all_samples() ? 50U : 4U)); // rare, and not in each fifth alike
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "samples.hpp"
 #include "spec/site_reader.hpp"
 #include "spec/site_schema.hpp"
 #include "spec/site_store.hpp"
@@ -170,9 +171,11 @@ TEST_CASE("Schema and reader take the same words of every closed set", "[spec]")
   walk.visit(schema, example);
   CHECK(walk.closed_sets.size() > 20);
   std::set<std::string> all = {"other"};
+  std::size_t number = 0;
   for (const auto& [place, words] : walk.closed_sets) all.insert(words.begin(), words.end());
   for (const auto& [place, words] : walk.closed_sets)
     for (const auto& word : all) {
+      if (!words.contains(word) && !test::is_sample(number++, 8)) continue;
       auto changed = example;
       changed[place] = word;
       const auto parsed = spec::parse_json(changed.dump(), "example.json", "site");

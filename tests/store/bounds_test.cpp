@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sanitized.hpp"
+#include "samples.hpp"
 #include "skip.hpp"
 #include "store/client.hpp"
 #include "temp_folder.hpp"

@@ -230,7 +230,7 @@ TEST_CASE("more clients than it may have are sent away, and room comes with the 
   CHECK(Client(server.port()).is_served());
 }
 
-TEST_CASE("where no descriptor is left a client is sent away, and the others are served") {
+TEST_CASE("where no descriptor is left a client is sent away, and the others are served", "[program]") {
   int line[2];
   REQUIRE(::pipe(line) == 0);
   const pid_t child = ::fork();
