@@ -7,6 +7,7 @@
 #include "agent/agent_loop.hpp"
 #include "launch/failure.hpp"
 #include "launch/reach_srun.hpp"
+#include "launch/save_request.hpp"
 #include "launch/supervisor.hpp"
 #include "store/client.hpp"
 
@@ -18,7 +19,8 @@ namespace {
 sigset_t block_signals() {
   sigset_t mask, before;
   ::sigemptyset(&mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&mask, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, launch::k_save_word_signal})
+    ::sigaddset(&mask, signal);
   ::sigprocmask(SIG_BLOCK, &mask, &before);
   return before;
 }

@@ -292,7 +292,11 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
                     "rank " + std::to_string(order.failure->rank) + " ended by: " + fault);
   }
   if (order.kind != Order::Kind::end && order.restarts_all) {
-    RestartBegun begun{order.restarts, x_request.max_restarts, {}, order.reason};
+    RestartBegun begun{order.restarts,
+                       x_request.max_restarts,
+                       {},
+                       order.reason,
+                       std::chrono::duration<double>(order.pause).count()};
     if (order.failure && order.failure->of_launcher) begun.why = order.failure->message;
     if (order.failure && !order.failure->of_launcher) begun.because_of = order.failure->rank;
     note(begun);

@@ -69,7 +69,7 @@ std::vector<Participant> Conductor::world() const {
 void Conductor::gather(Time now) {
   const bool led =
       std::any_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
-  if (!led) return;
+  if (!led || is_pausing(now)) return;
   if (!has_enough_nodes()) {
     x_enough_since.reset();
     return;
@@ -96,7 +96,8 @@ void Conductor::begin(Time now) {
   x_reason.clear();
   x_enough_since.reset();
   x_state = State::serving;
-  x_since = now;
+  x_since = x_begun = now;
+  x_pause_until.reset();
   Order order;
   order.kind = Order::Kind::serve;
   order.attempt = x_attempt;
@@ -180,7 +181,7 @@ void Conductor::take_failure(FailureNote failure, Time now) {
   const bool again = x_restarts < x_rules.max_restarts;
   if (again) ++x_restarts;
   x_code = util::exit_code_of_status(x_failure->status);
-  stop(again, {}, now);
+  stop(again ? Restart::after_pause : Restart::no, {}, now);
 }
 
 Order Conductor::order_after_failure(Order::Kind kind) const {
@@ -190,12 +191,14 @@ Order Conductor::order_after_failure(Order::Kind kind) const {
   order.restarts = x_restarts;
   order.failure = x_failure;
   order.restarts_all = x_again;
+  order.pause = x_pause;
   order.code = x_code;
   return order;
 }
 
-void Conductor::stop(bool again, const std::string& reason, Time now) {
-  x_again = again;
+void Conductor::stop(Restart restart, const std::string& reason, Time now) {
+  x_again = restart != Restart::no;
+  x_pause = restart == Restart::after_pause ? x_backoff.next(now - x_begun) : std::chrono::seconds(0);
   x_reason = reason;
   const bool started = x_state != State::serving;
   x_state = State::stopping;
@@ -246,7 +249,8 @@ void Conductor::look_at_stall(Time now) {
   const bool again = x_restarts < x_rules.max_restarts;
   if (again) ++x_restarts;
   x_code = k_stalled;
-  stop(again, "nothing has come of any rank for " + x_rules.quiet_time, now);
+  stop(again ? Restart::after_pause : Restart::no, "nothing has come of any rank for " + x_rules.quiet_time,
+       now);
 }
 
 void Conductor::take_ended(Time now) {
@@ -262,12 +266,14 @@ void Conductor::take_ended(Time now) {
   if (x_state != State::stopping) return finish(good ? 0 : k_nodes_missing, {}, now);
   if (!x_again) return finish(x_code, x_reason, now);
   x_participants.clear();
+  x_failure.reset(); // it is reported, and is not why a run ends that ends during the pause
   ++x_attempt;
   x_state = State::gathering;
   x_since = now;
   x_next_word = std::chrono::seconds(20);
+  if (x_pause.count() > 0) x_pause_until = now + x_pause;
   gather(now);
-  if (x_state == State::gathering && !x_rules.nodes_return)
+  if (x_state == State::gathering && !x_rules.nodes_return && !has_enough_nodes())
     finish(k_nodes_missing, x_reason + "; " + missing_nodes(), now);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/heartbeat.hpp"
+#include "agent/restart_backoff.hpp"
 #include "agent/words.hpp"
 
 namespace hpcml::agent {
@@ -58,6 +59,8 @@ public:
   bool is_over() const { return x_state == State::over; }
 
 private:
+  /// Whether the ranks are started again after a stop.
+  enum class Restart { no, at_once, after_pause };
   enum class State { gathering, serving, running, looking, stopping, ending, over };
   struct Agent {
     std::string host;
@@ -81,9 +84,10 @@ private:
   void gather(Time now);
   void begin(Time now);
   void start(const std::string& place);
+  bool is_pausing(Time now) const { return x_pause_until && now < *x_pause_until; }
   void take_failure(FailureNote failure, Time now);
   Order order_after_failure(Order::Kind kind) const;
-  void stop(bool again, const std::string& reason, Time now);
+  void stop(Restart restart, const std::string& reason, Time now);
   void name_failure();
   void look_at_stall(Time now);
   void take_ended(Time now);
@@ -119,6 +123,10 @@ private:
   std::vector<std::string> x_lost;   ///< hosts whose agents have died in this attempt
   bool x_leaving = false;            ///< some agent was asked to end: others may be killed
   bool x_again = false;              ///< after the stop all are started again
+  RestartBackoff x_backoff;
+  Time x_begun{};                    ///< when this attempt began
+  std::chrono::seconds x_pause{0};   ///< between the end of the ranks and their restart
+  std::optional<Time> x_pause_until; ///< no attempt begins before
   int x_code = 0;
   std::vector<std::pair<AgentId, Order>> x_orders;
   std::vector<std::string> x_words;

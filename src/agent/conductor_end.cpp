@@ -16,7 +16,7 @@ void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bo
     x_agents.at(id).ended = true;
     // What a run that ends already ends for comes first: srun ends the agents that are left of it.
     if (x_state != State::stopping || x_again || x_code == 0) x_code = code;
-    if (x_state != State::gathering && x_state != State::stopping) return stop(false, reason, now);
+    if (x_state != State::gathering && x_state != State::stopping) return stop(Restart::no, reason, now);
     x_again = false;
     if (x_state == State::gathering) return finish(code, reason, now);
     return take_ended(now);
@@ -30,6 +30,8 @@ void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bo
   x_participants.erase(std::remove(x_participants.begin(), x_participants.end(), id), x_participants.end());
   if (x_state == State::gathering) {
     x_words.push_back(reason);
+    // Between two attempts only a run whose nodes return waits for another one.
+    if (x_attempt > 0 && !x_rules.nodes_return && !has_enough_nodes()) return finish(code, reason, now);
     return gather(now);
   }
   if (!took_part) return;
@@ -41,7 +43,7 @@ void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bo
   }
   if (agent.ended && agent.good) return take_ended(now);
   x_code = code;
-  stop(goes_on, reason, now);
+  stop(goes_on ? Restart::after_pause : Restart::no, reason, now);
 }
 
 void Conductor::lost(AgentId id, Time now) {

@@ -87,7 +87,7 @@ void Conductor::add_newcomers(Time now) {
   }
   if (hosts.empty()) return;
   x_code = k_nodes_missing; // if too few are left after that
-  stop(true, util::join(hosts, ", ") + " joined", now);
+  stop(Restart::at_once, util::join(hosts, ", ") + " joined", now);
 }
 
 void Conductor::tick(Time now) {

@@ -123,7 +123,8 @@ void add_block(Lines& report, const std::string& headline, const Lines& lines, s
 std::string what_happens_next(const FailureNote& note, const AfterFailure& after) {
   const auto most = std::to_string(after.max_restarts);
   if (after.restart > 0)
-    return "all ranks are started again (restart " + std::to_string(after.restart) + " of " + most + ")";
+    return "all ranks are started again" + describe_pause(after.pause) + " (restart " +
+           std::to_string(after.restart) + " of " + most + ")";
   std::string text;
   if (note.of_launcher)
     text = "the ranks were stopped because of it";
@@ -137,6 +138,10 @@ std::string what_happens_next(const FailureNote& note, const AfterFailure& after
 }
 
 } // namespace
+
+std::string describe_pause(std::chrono::seconds pause) {
+  return pause.count() == 0 ? "" : " after a pause of " + std::to_string(pause.count()) + " s";
+}
 
 std::string render_failed_rank(const FailureNote& note) {
   if (note.of_launcher) return shown("hpcml itself failed on host " + note.host);

@@ -96,6 +96,7 @@ struct AddMembers {
   void operator()(const RestartBegun& restart) const {
     line.add("restart", restart.restart).add("max_restarts", restart.max_restarts);
     line.add("because_of", restart.because_of).add("why", or_null(restart.why));
+    line.add_json("pause", seconds_of(restart.pause));
   }
   void operator()(const BadNodeSeen& seen) const { line.add("node", seen.bad.node).add("why", seen.bad.why); }
   void operator()(const RunEnded& end) const {

@@ -104,6 +104,7 @@ struct RestartBegun {
   unsigned max_restarts = 0;
   std::optional<unsigned> because_of; ///< rank
   std::string why = {};               ///< where none has failed: a clause
+  double pause = 0;                   ///< seconds between the end of the ranks and their restart
 };
 
 /// A node was found at fault: the job's next start leaves it out.

@@ -22,15 +22,16 @@ std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, 
   const bool restarts = order.kind != Order::Kind::end && order.restarts_all;
   std::vector<std::string> lines;
   if (order.failure) {
-    lines = render_failure_report(*order.failure, {world_size, restarts ? order.restarts : 0, max_restarts});
+    lines = render_failure_report(*order.failure,
+                                  {world_size, restarts ? order.restarts : 0, max_restarts, order.pause});
   } else {
     lines.push_back(order.reason);
     if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
     if (restarts && order.stacks.empty())
-      lines.push_back("all ranks are restarted");
+      lines.push_back("all ranks are restarted" + describe_pause(order.pause));
     else if (restarts)
-      lines.push_back("all ranks are started again (restart " + std::to_string(order.restarts) + " of " +
-                      std::to_string(max_restarts) + ")");
+      lines.push_back("all ranks are started again" + describe_pause(order.pause) + " (restart " +
+                      std::to_string(order.restarts) + " of " + std::to_string(max_restarts) + ")");
   }
   for (auto& line : lines) line.insert(0, "hpcml agent: ");
   return lines;

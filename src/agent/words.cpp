@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "agent/words.hpp"
 
+#include "agent/restart_backoff.hpp"
 #include "store/own_words.hpp"
 #include "store/packed.hpp"
 
@@ -14,7 +15,7 @@ using store::Unpacked;
 constexpr std::string_view k_hello_mark = "hpcml agent hello 1";
 constexpr std::string_view k_reply_mark = "hpcml agent reply 2";
 constexpr std::string_view k_event_mark = "hpcml agent event 1";
-constexpr std::string_view k_order_mark = "hpcml agent order 1";
+constexpr std::string_view k_order_mark = "hpcml agent order 2";
 
 /// One more than a number that may be missing, whose packing is 0 then.
 unsigned long long number_or_none(const std::optional<unsigned>& number) {
@@ -141,6 +142,7 @@ std::string pack_order(const Order& order) {
   packed.text(order.failure ? pack_failure(*order.failure) : std::string());
   packed.text(order.reason);
   packed.number(order.restarts_all ? 1 : 0);
+  packed.number(static_cast<unsigned>(order.pause.count()));
   packed.number(static_cast<unsigned>(order.code));
   packed.number(order.says ? 1 : 0);
   packed.number(order.stacks.size());
@@ -165,6 +167,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
   const auto failure = unpacked.text();
   order.reason = unpacked.text();
   order.restarts_all = unpacked.number(1) == 1;
+  order.pause = std::chrono::seconds(unpacked.number(RestartBackoff::k_longest_pause.count()));
   order.code = static_cast<int>(unpacked.number(255));
   order.says = unpacked.number(1) == 1;
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left)

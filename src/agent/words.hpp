@@ -3,6 +3,7 @@
 // of the first node, where an agent sets events and gets orders.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -85,8 +86,9 @@ struct Order {
   unsigned node_rank = 0; ///< this agent's place in `world`
   std::string place;      ///< of the attempt's store
   std::optional<FailureNote> failure;
-  std::string reason;        ///< where no rank has failed: a clause, "the agent of node002 has gone"
-  bool restarts_all = false; ///< stop: all ranks are started again afterwards
+  std::string reason;            ///< where no rank has failed: a clause, "the agent of node002 has gone"
+  bool restarts_all = false;     ///< stop: all ranks are started again afterwards
+  std::chrono::seconds pause{0}; ///< stop: between the end of the ranks and their restart
   int code = 0;
   bool says = false;               ///< this agent tells people of it
   std::vector<std::string> stacks; ///< stop, of ranks that stalled: what each agent has seen

@@ -80,6 +80,7 @@ TEST_CASE("all ranks start again as often as is allowed, once none is left, at a
     play.ended(1, attempt, false);
     CHECK(play.take(0).empty());
     play.ended(0, attempt, false);
+    if (attempt > 0) play.pass(RestartBackoff::k_first_pause);
     CHECK(play.one(0).kind == Order::Kind::serve);
     play.serving(attempt + 1);
     for (unsigned node = 0; node < 2; ++node) {
