@@ -300,7 +300,8 @@ Outcome Supervisor::run() {
     return {report_failure({k_cannot_set_up, "start", started.error(), {}, x_here.host}, x_here.env), 0};
   }
   while (x_groups.any_left()) wait_once();
-  if (x_oversight && (x_failed || x_stopped)) x_groups.kill_children(k_after_kill);
+  // Processes in other sessions that have lost their parent are children of this process, a subreaper.
+  if (x_failed || x_stopped) x_groups.kill_children(k_after_kill);
   return finish();
 }
 

@@ -168,6 +168,26 @@ TEST_CASE("nothing of the ranks outlives a launch that is killed, wherever it we
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("nothing of the ranks outlives a launch whose rank fails") {
+  const std::string folder = make_folder();
+  // A child in a session of its own, and a daemon whose parent is gone, both deaf to TERM.
+  const auto output =
+      run_line(k_launch + "--nproc-per-node 2 -- bash -c 'trap \"\" TERM; setsid sleep 301 & echo $! > " +
+               folder + "/session$RANK; (setsid sh -c \"sleep 302 & echo \\$! > " + folder +
+               "/daemon$RANK; wait\" > /dev/null 2>&1 &); for rank in 0 1; do until [ -s " + folder +
+               "/daemon$rank ]; do sleep 0.02; done; done; trap - TERM; [ $RANK = 1 ] && exit 3; "
+               "exec sleep 300'");
+  CHECK(output.exit_code == 3);
+  for (const auto* rank : {"0", "1"})
+    for (const auto* name : {"session", "daemon"}) {
+      const pid_t pid = number_in(folder + "/" + name + rank);
+      CAPTURE(name, rank);
+      CHECK_FALSE(is_there(pid));
+      if (is_there(pid)) ::kill(pid, SIGKILL);
+    }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE(
     "a launch that ends leaves alone what a rank has left behind on purpose, and no process of its own") {
   const std::string folder = make_folder();
