@@ -68,7 +68,7 @@ void add_store(CLI::App& app, Context& context, int& exit_code) {
                    "HPCML_STORE_ADDR, at a port of the job's")
       ->type_name("HOST");
   serve->add_flag("--with-parent", options->store.with_parent,
-                  "end when the process that has started this one ends, however it does, and at no signal");
+                  "end with the process that started it; ignore signals of Slurm and the terminal");
   serve->callback([options, &context, &exit_code] { exit_code = run_serve(*options, context); });
   add_store_show(*command, context, exit_code);
   command->add_subcommand("secret", "Print the value of HPCML_JOB_SECRET for the steps of this job.")

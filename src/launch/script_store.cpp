@@ -2,7 +2,12 @@
 #include "launch/script_store.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -19,11 +24,48 @@ namespace hpcml::launch {
 
 namespace {
 
+constexpr int k_end_signals[] = {SIGTERM, SIGINT, SIGHUP};
+
+int g_end_request = -1; ///< eventfd of the handler below
+
+/// Async-signal-safe. True if process `pid` is Slurm's own process on this node.
+bool is_slurm_step(pid_t pid) {
+  constexpr char k_name[] = "slurmstepd";
+  char path[32], name[sizeof k_name] = {};
+  std::snprintf(path, sizeof path, "/proc/%d/comm", static_cast<int>(pid));
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const auto count = ::read(file, name, sizeof k_name - 1);
+  ::close(file);
+  return count == static_cast<ssize_t>(sizeof k_name - 1) && std::strcmp(name, k_name) == 0;
+}
+
+/// Slurm and the terminal signal all processes of a job, and the ranks need their store while they save. A
+/// process that signals the store alone means the store. A sender in another namespace has the number 0.
+void on_end_signal(int, siginfo_t* info, void*) {
+  const int error = errno;
+  const bool is_sent_by_process = info->si_code <= 0 && info->si_pid > 0;
+  if (is_sent_by_process && !is_slurm_step(info->si_pid)) ::eventfd_write(g_end_request, 1);
+  errno = error;
+}
+
+/// Becomes readable when a process other than Slurm's sends a signal to end. Other signals are ignored.
+int end_requests() {
+  g_end_request = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  ignore_signals();
+  struct sigaction action {};
+  action.sa_sigaction = on_end_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  for (const int signal : k_end_signals) ::sigaction(signal, &action, nullptr);
+  return g_end_request;
+}
+
 /// Becomes readable where the service is to end.
 int end_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  for (const int signal : k_end_signals) sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   return ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -78,7 +120,7 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   gate.set_port(server->port());
   int stop = -1;
   if (options.with_parent) {
-    ignore_signals();
+    stop = end_requests();
     if (!util::end_with(parent)) return util::Done{};
   } else {
     stop = end_signals();

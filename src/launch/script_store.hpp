@@ -20,10 +20,11 @@ struct ScriptStore {
   std::uint16_t port = 0;             ///< 0: with a name one of the job's, else any that is free
   std::chrono::seconds patience{20};  ///< after which it is said who waits for whom
   std::string name;                   ///< by which the ranks are told of this node
-  bool with_parent = false;           ///< until the process that has started this one ends, and at no signal
+  bool with_parent = false;           ///< until the process that has started this one ends
 };
 
-/// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. Once ranks can come
+/// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. With `with_parent`
+/// these signals are ignored if Slurm or the terminal sends them. Once ranks can come
 /// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `say` gets
 /// sentences for people. Launchers are served that have the job's key (`find_job_channel`).
 util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,

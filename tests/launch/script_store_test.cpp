@@ -46,6 +46,22 @@ TEST_CASE("what a script serves is used by its first step, and ends with the scr
   CHECK(falls_silent(place->second));
 }
 
+TEST_CASE("a script's store ends by a signal from a process") {
+  const auto env = task(0, 1, new_job());
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    CAPTURE(signal);
+    const Shell store("exec " HPCML_BINARY " store serve --with-parent --name localhost", env);
+    const auto place = store::parse_place(store.read_line());
+    REQUIRE(place);
+    CHECK(answers(place->second));
+    store.signal(SIGUSR1); // not a request to end
+    ::usleep(100'000);
+    CHECK(answers(place->second));
+    store.signal(signal);
+    CHECK(falls_silent(place->second));
+  }
+}
+
 TEST_CASE("a store serves with a parent that is the first process of its namespace") {
   // As a container's entry point is.
   if (run_line("unshare -Upf --map-root-user true").exit_code != 0)
