@@ -59,13 +59,13 @@ launch::Outcome run(const AgentRequest& request, const launch::Surroundings& her
 
 } // namespace
 
-int run_agent(const AgentRequest& request, const launch::Surroundings& here) {
-  auto first = launch::find_first_world(request.launch, here);
+int run_agent(const AgentRequest& request, const launch::Surroundings& context) {
+  auto first = launch::find_first_world(request.launch, context);
   if (const auto* failure = std::get_if<launch::Failure>(&first))
-    return launch::report_failure(*failure, here.env);
+    return launch::report_failure(*failure, context.env);
   const auto mask = block_signals();
-  const auto outcome = run(request, here, std::get<launch::World>(first), mask);
-  if (outcome.signal != 0) launch::end_by_signal(outcome.signal);
+  const auto outcome = run(request, context, std::get<launch::World>(first), mask);
+  if (outcome.signal != 0) launch::end_step_by_signal(outcome.signal, context.env);
   return outcome.code;
 }
 

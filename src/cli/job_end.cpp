@@ -65,7 +65,10 @@ void CulpritSearch::read(std::string_view text) {
 
 void CulpritSearch::read_line(std::string_view line) {
   constexpr std::string_view k_start = "srun: error: ";
-  if (const auto said = launch::read_class(line)) x_said = said;
+  // A task that srun ended after another one does not know why.
+  const auto is_specific = [](const auto& why) { return why && *why != model::FailureClass::terminated; };
+  if (const auto why = launch::read_class(line); why && (is_specific(why) || !is_specific(x_class)))
+    x_class = why;
   if (x_found && x_found->out_of_memory) return;
   // "srun: launch/slurm: _step_signal: Terminating StepId=1.0", "srun: Job step aborted: Waiting up to 32 s";
   // "slurmstepd: error: *** STEP 1.0 ON nid000001 CANCELLED AT …", also of JOB
@@ -95,7 +98,8 @@ std::optional<model::FailureClass> class_of_job(std::optional<model::FailureClas
   using model::FailureClass;
   if (of_slurm != FailureClass::program) return of_slurm;
   if (log.found() && log.found()->out_of_memory) return FailureClass::out_of_memory;
-  if (log.said()) return log.said();
+  if (log.reported_class() == FailureClass::terminated && log.found()) return FailureClass::program;
+  if (log.reported_class()) return log.reported_class();
   return code == k_cannot_set_up ? FailureClass::launcher : FailureClass::program;
 }
 

@@ -29,15 +29,15 @@ public:
   /// The first task that failed by itself; where one ran out of memory, that, for it is why others fail.
   /// Nothing where srun tells of none.
   const std::optional<StepCulprit>& found() const { return x_found; }
-  /// Why the last run ended badly, where `hpcml launch` has said it.
-  const std::optional<model::FailureClass>& said() const { return x_said; }
+  /// Why the last run ended badly, if `hpcml launch` reports it.
+  const std::optional<model::FailureClass>& reported_class() const { return x_class; }
 
 private:
   void read_line(std::string_view line);
   std::string x_rest;  ///< a line that has no end yet
   bool x_early = true; ///< srun has told of no task's end, and nobody ends the step
   std::optional<StepCulprit> x_found;
-  std::optional<model::FailureClass> x_said;
+  std::optional<model::FailureClass> x_class;
 };
 
 /// Why a job ended badly. `of_slurm`: as Slurm has written it down; where that is no more than the `code` of

@@ -42,7 +42,9 @@ std::optional<FailureClass> classify_end(const RunEnd& end, const util::EnvSnaps
   }
   if (end.launcher_failed) return FailureClass::launcher;
   if (end.signal == SIGTERM && !env.get_or("SLURM_JOB_ID", "").empty())
-    return by_slurm().value_or(FailureClass::preempted);
+    // srun ends all tasks of a step in which one has failed, and only Slurm can distinguish that from a
+    // preemption.
+    return by_slurm().value_or(FailureClass::terminated);
   if (end.signal != 0) return FailureClass::user;
   if (end.nodes_missing) return FailureClass::node;
   return end.code == k_cannot_set_up ? FailureClass::launcher : FailureClass::program;

@@ -131,7 +131,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     if (store && store->part >= 0) outcome = supervisor.part_from_store(outcome, store->part);
   }
   for (auto& cache : caches) release_cache(cache);
-  if (outcome.signal != 0) end_by_signal(outcome.signal);
+  if (outcome.signal != 0) end_step_by_signal(outcome.signal, here.env);
   return outcome.code;
 }
 

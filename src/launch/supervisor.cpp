@@ -211,6 +211,7 @@ void Supervisor::kill() {
 
 void Supervisor::reap() {
   const auto ended = x_groups.reap();
+  await_signal_of_step(ended);
   take_end_of_store(); // before those that have failed for want of it
   for (const auto index : ended) take_end_of_rank(index);
   for (const auto index : x_groups.take_ended_groups())

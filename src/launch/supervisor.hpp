@@ -91,6 +91,7 @@ private:
   void take_request_to_end(int signal);
   void stop();
   void reap();
+  void await_signal_of_step(const std::vector<std::size_t>& ended);
   void take_end_of_store();
   void take_end_of_rank(std::size_t index);
   void take_failure(std::size_t index);
@@ -145,5 +146,9 @@ private:
 /// Ends this process by a signal, as its ranks did: who waits for it then sees what happened, and srun says
 /// "Exited with exit code" only of the rank that failed.
 void end_by_signal(int signal);
+
+/// The same for a process that has reported why its ranks ended: in a task of srun once that report is read,
+/// at most 2.3 s later.
+void end_step_by_signal(int signal, const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

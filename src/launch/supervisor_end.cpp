@@ -207,4 +207,9 @@ void end_by_signal(int signal) {
   ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
 }
 
+void end_step_by_signal(int signal, const util::EnvSnapshot& env) {
+  let_last_words_arrive(env);
+  end_by_signal(signal);
+}
+
 } // namespace hpcml::launch

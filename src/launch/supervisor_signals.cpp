@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Signals to launch while it stays with the ranks: what is passed on, what ends them, what asks them to save.
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "launch/save_request.hpp"
 #include "launch/signal_targets.hpp"
 #include "launch/supervisor.hpp"
+#include "util/process.hpp"
 
 namespace hpcml::launch {
 
@@ -92,6 +94,21 @@ void Supervisor::deliver_save_request(int signal) {
 void Supervisor::stop() {
   x_groups.signal(SIGTSTP);
   ::raise(SIGSTOP);
+}
+
+/// Slurm signals the processes of a task one after the other. A rank may end by TERM before this process gets
+/// it, and has not failed then: srun ends the step, or Slurm the job.
+void Supervisor::await_signal_of_step(const std::vector<std::size_t>& ended) {
+  if (x_ending != 0 || x_failed || x_stopped || !slurm::in_step_task(x_here.env)) return;
+  const auto is_terminated = [&](std::size_t index) {
+    return util::exit_code_of_status(x_groups.ranks()[index].status) == 128 + SIGTERM;
+  };
+  if (std::none_of(ended.begin(), ended.end(), is_terminated)) return;
+  sigset_t term;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  const timespec limit{0, std::chrono::nanoseconds(k_same_request).count()};
+  if (::sigtimedwait(&term, nullptr, &limit) == SIGTERM) take_request_to_end(SIGTERM);
 }
 
 void Supervisor::take_request_to_end(int signal) {

@@ -16,21 +16,23 @@ enum class FailureClass {
   program,       ///< by itself
   out_of_memory, ///< the kernel killed a process of it for want of memory
   time_limit,    ///< it was asked to save, since its job's time was over
-  preempted,     ///< Slurm ended it, for another job or without saying why
+  preempted,     ///< Slurm ended its job to give the nodes to another job
   node,          ///< a node was lost
   launcher,      ///< hpcml itself, or what it was asked for cannot be
   user,          ///< somebody interrupted it
+  terminated,    ///< SIGTERM, and Slurm names no reason: another task of the step failed, or was cancelled
 };
 
 template <>
-inline constexpr std::array<NamedValue<FailureClass>, 7> k_words<FailureClass> = {
+inline constexpr std::array<NamedValue<FailureClass>, 8> k_words<FailureClass> = {
     {{"program", FailureClass::program},
      {"out-of-memory", FailureClass::out_of_memory},
      {"time-limit", FailureClass::time_limit},
      {"preempted", FailureClass::preempted},
      {"node", FailureClass::node},
      {"launcher", FailureClass::launcher},
-     {"user", FailureClass::user}}};
+     {"user", FailureClass::user},
+     {"terminated", FailureClass::terminated}}};
 
 /// A list of them, as --retry-on takes it: "node,preempted". Never a program's own failure, nor a user's
 /// wish.
@@ -44,11 +46,13 @@ public:
         return util::Error{"cannot be \"" + word + "\"" + std::string(why),
                            "classes that may be tried again: time-limit, preempted, node, launcher"};
       };
-      const auto one = find_word<FailureClass>(word);
-      if (!one) return refused("");
-      if (*one == FailureClass::program || *one == FailureClass::out_of_memory)
+      const auto why = find_word<FailureClass>(word);
+      if (!why) return refused("");
+      if (*why == FailureClass::program || *why == FailureClass::out_of_memory)
         return refused(": what failed by itself fails again");
-      if (*one == FailureClass::user) return refused(": who ends a job does not want it again");
+      if (*why == FailureClass::user) return refused(": who ends a job does not want it again");
+      if (*why == FailureClass::terminated)
+        return refused(": the task that failed first decides, and a cancelled step is not repeated");
       classes.x_words.push_back(word);
     }
     return classes;

@@ -39,14 +39,14 @@ TEST_CASE("a run's end has one class, and a good end has none") {
   CHECK(class_of({.code = 1, .asked_to_save = true, .rank_failed = true}) == "time-limit");
 }
 
-TEST_CASE("TERM is Slurm's word in a job, before its time or then, and a user's anywhere else") {
+TEST_CASE("TERM is preemption only if Slurm reports it") {
   const launch::RunEnd ended{.code = 143, .signal = SIGTERM};
   util::EnvSnapshot env;
   CHECK(class_of(ended, env) == "user");
   env.set("SLURM_JOB_ID", "7");
-  CHECK(class_of(ended, env) == "preempted");
+  CHECK(class_of(ended, env) == "terminated");
   env.set("SLURM_JOB_END_TIME", "1001");
-  CHECK(class_of(ended, env) == "preempted");
+  CHECK(class_of(ended, env) == "terminated");
   env.set("SLURM_JOB_END_TIME", "1000");
   CHECK(class_of(ended, env) == "time-limit");
   CHECK(class_of({.code = 130, .signal = SIGINT}, env) == "user");
@@ -64,14 +64,17 @@ TEST_CASE("Slurm is asked why it ends a job before its time, and only then") {
   env.set("SLURM_JOB_ID", "7");
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::user);
   CHECK(asked == 1);
-  answer.reset();
-  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::preempted);
+  answer.reset(); // the job runs on: srun ended the step, or a user did
+  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::terminated);
   CHECK(asked == 2);
+  answer = model::FailureClass::preempted;
+  CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::preempted);
+  CHECK(asked == 3);
   env.set("SLURM_JOB_END_TIME", "1000");
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::time_limit);
   CHECK(launch::classify_end({.code = 3, .rank_failed = true}, env, now, ask) ==
         model::FailureClass::program);
-  CHECK(asked == 2);
+  CHECK(asked == 3);
 }
 
 TEST_CASE("launch's last word is its exit code, which is the program's, and why") {
@@ -83,6 +86,25 @@ TEST_CASE("launch's last word is its exit code, which is the program's, and why"
     INFO(output.err);
     CHECK(output.exit_code == 3);
     CHECK(output.err.ends_with("hpcml launch: the run ended with 3: program\n"));
+  }
+}
+
+TEST_CASE("a rank that Slurm ends before its launch has not failed") {
+  for (const std::string flag : {"", "--agent"}) {
+    CAPTURE(flag);
+    std::vector<std::string> words = {"launch", "--nproc-per-node", "2"};
+    if (!flag.empty()) words.push_back(flag);
+    words.insert(words.end(),
+                 {"--", "sh", "-c", "[ $RANK = 0 ] && exec sleep 60; echo up >&2; sleep 0.2; kill -TERM $$"});
+    Running task(words, step_environment(0, 1), true);
+    std::string line, text;
+    do line = task.read_line();
+    while (!line.empty() && line.find("up") == std::string::npos);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // the rank has ended
+    task.signal(SIGTERM);
+    while (!(line = task.read_line()).empty()) text += line + "\n";
+    CHECK(task.wait() == 128 + SIGTERM);
+    CHECK_THAT(text, Contains("the run ended with 143: terminated") && !Contains("because of rank 1"));
   }
 }
 

@@ -68,7 +68,7 @@ TEST_CASE("a time before the limit is read as a limit is, and said to be none wh
 
 TEST_CASE("what may be tried again: words that may not, or are none, get those that may") {
   CHECK(RetryClasses::parse("node,preempted")->text() == "node,preempted");
-  for (const char* text : {"program", "out-of-memory", "user", "nod", "node,", ""}) {
+  for (const char* text : {"program", "out-of-memory", "user", "terminated", "nod", "node,", ""}) {
     INFO(text);
     const auto classes = RetryClasses::parse(text);
     REQUIRE_FALSE(classes);
