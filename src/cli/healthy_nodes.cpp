@@ -76,7 +76,7 @@ int run_healthy_nodes(const HealthOptions& options, const Context& context) {
     return k_usage;
   }
   const auto file = context.env.get_or(model::k_bad_nodes_variable, "");
-  const bool exists = !file.empty() && ::access(file.c_str(), F_OK) == 0;
+  const bool exists = !file.empty() && (::access(file.c_str(), F_OK) == 0 || errno != ENOENT);
   const auto text =
       exists ? util::read_input(file, {model::k_bad_nodes_limit}) : util::Result<std::string>("");
   if (!text) print_note(text.error().what + "; no node is excluded because of it");

@@ -22,7 +22,10 @@ using Words = std::vector<std::string>;
 struct Reader {
   std::string name;
   Words words;
+  std::string variable = {}; ///< of its environment, NAME=VALUE
 };
+
+const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/discover/recorded/plain";
 
 const std::vector<Reader> k_readers = {
     {"check", {"check", "FILE"}},
@@ -36,11 +39,16 @@ const std::vector<Reader> k_readers = {
      {"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "python", "FILE.py"}},
     {"gen SHELL", {"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "bash", "FILE"}},
     {"config", {"config", "show"}},
+    {"sites discover --topology",
+     {"sites", "discover", "--id", "cluster1", "--from", k_recorded, "--topology", "FILE"}},
+    {"sites discover --from", {"sites", "discover", "--id", "cluster1", "--from", "FILE"}},
+    {"HPCML_BAD_NODES", {"healthy-nodes", "--of", "n[1-2]", "--list"}, "HPCML_BAD_NODES=FILE"},
+    {"torchrun", {"torchrun", "FILE"}, "PYTHON_EXEC=/bin/true"},
 };
 
-/// Commands whose file is an option of the job's program: they read it for hints only.
+/// Commands whose file is the program of a job or a rank: they read it for hints only.
 bool reads_for_hints(const Reader& reader) {
-  return reader.name.starts_with("gen PROGRAM") || reader.name == "gen SHELL";
+  return reader.name == "gen PROGRAM" || reader.name == "gen SHELL" || reader.name == "torchrun";
 }
 
 constexpr std::size_t k_mebibyte = std::size_t{1} << 20U;
@@ -50,19 +58,29 @@ const std::string k_head = "#!/bin/bash\n#SBATCH --nodes=2 --time=10\n";
 /// them.
 util::ProcessOutput run(const Desk& desk, const Reader& reader, const std::string& file) {
   std::string script = test::k_sanitized ? "ulimit -t 600; " : "ulimit -t 60 -v 1048576; ";
+  if (!reader.variable.empty()) script += "export " + util::replace_all(reader.variable, "FILE", file) + "; ";
   script += "exec \"$H\" \"$@\" < /dev/null";
   Words words = {"bash", "-c", script, "reader"};
   for (const auto& word : reader.words) words.push_back(util::replace_all(word, "FILE", file));
   return desk.program(words);
 }
 
-/// A desk with a file that each reader finds by its name, "config" as the configuration.
+/// Puts a link to a file where the reader finds it; returns what "FILE" is in the reader's words.
 std::string put_for(const Desk& desk, const Reader& reader, const std::string& target) {
   const auto place = [&](const std::string& name) { return (desk / name).string(); };
   if (reader.name == "config") {
     std::filesystem::create_directories(desk / ".config/hpcml");
     std::filesystem::create_symlink(target, desk / ".config/hpcml/config.json");
     return place(".config/hpcml/config.json");
+  }
+  if (reader.name == "sites discover --from") {
+    std::filesystem::create_directory(desk / "recorded");
+    for (const auto& entry : std::filesystem::directory_iterator(k_recorded))
+      std::filesystem::create_symlink(entry.path(), desk / ("recorded/" + entry.path().filename().string()));
+    const std::string name = "recorded/scontrol-show-config.txt";
+    std::filesystem::remove(desk / name);
+    std::filesystem::create_symlink(target, desk / name);
+    return place("recorded");
   }
   std::filesystem::create_symlink(target, desk / "input");
   std::filesystem::create_symlink(target, desk / "input.py");
@@ -100,6 +118,11 @@ TEST_CASE("readers reject files without an end or a text") {
       // An empty directory has no scripts in it, and a log may have any size.
       if (kind == "directory" && reader.words[0] == "check") continue;
       if (kind == "large" && reader.name == "why") continue;
+      if (reader.name == "HPCML_BAD_NODES") {
+        CHECK(output.exit_code == 0);
+        CHECK(holds(output.err, "no node is excluded because of it"));
+        continue;
+      }
       CHECK(output.exit_code != 0);
       CHECK(holds(output.err + output.out, "error"));
     }
