@@ -187,7 +187,7 @@ void add_asked(CLI::App& app, const model::RankFlag& asked, model::RankRequest& 
   if (const auto words = asked.words(); !words.empty()) option->check(CLI::IsMember(words));
 }
 
-void add_flags(CLI::App& app, LaunchFlags& flags) {
+void add_flags(CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto& request = flags.request;
   app.add_option("--site", flags.site, "use this site's facts; without it only what the node shows")
       ->type_name("SITE");
@@ -233,7 +233,9 @@ void add_flags(CLI::App& app, LaunchFlags& flags) {
                      "(default 30, in a job Slurm's own limit); a second INT or TERM kills at once")
           ->type_name("SECONDS")
           ->check(CLI::Range(0U, 86400U));
-  for (const auto& asked : model::k_rank_flags) add_asked(app, asked, request.asked);
+  // Each of a step's ranks pays for every flag that is registered.
+  for (const auto& asked : model::k_rank_flags)
+    if (context.wants("--" + std::string(asked.name))) add_asked(app, asked, request.asked);
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
   app.add_option("--address-of", flags.address_of,
                  "print this interface's address (IPv4 where it has one) and end")
@@ -250,7 +252,7 @@ void add_launch(CLI::App& app, Context& context, int& exit_code) {
   command->fallthrough(false); // what stands behind the script is the script's, also a flag that hpcml has
   command->footer(k_launch_footer);
   auto flags = std::make_shared<LaunchFlags>();
-  add_flags(*command, *flags);
+  add_flags(*command, *flags, context);
   command->callback([command, flags, &context, &exit_code] {
     exit_code = run_flags(*command, *flags, context);
     if (exit_code != k_ok) launch::let_last_words_arrive(context.env);

@@ -5,7 +5,6 @@
 
 #include "cli/chosen_site.hpp"
 #include "launch/agreement.hpp"
-#include "launch/process_limits.hpp"
 #include "launch/starter.hpp"
 #include "slurm/jobs.hpp"
 #include "torch_build/preflight_program.hpp"
@@ -30,22 +29,20 @@ std::optional<model::FailureClass> why_job_ends(const util::EnvSnapshot& env) {
 } // namespace
 
 launch::Surroundings surroundings_of(const Context& context) {
-  launch::Surroundings here;
-  here.env = launch::without_outer_rank(context.env);
-  here.machine = util::read_host_name();
-  here.host = context.env.get_or("SLURMD_NODENAME", here.machine);
-  here.ancestors = launch::read_ancestors();
-  here.program = util::own_executable().string();
-  // Reading a profile takes as long as the rest of launch, and is needed only where a limit may be too low.
-  if (launch::read_limits().locked_memory.soft < launch::k_enough_locked_memory)
-    here.fabric = find_own_fabric(context);
-  here.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
-  here.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
-  here.choose_preflight = [program = here.program](const auto& command, const auto& env) {
+  launch::Surroundings surroundings;
+  surroundings.find_fabric = [&context] { return find_own_fabric(context); };
+  surroundings.env = launch::without_outer_rank(context.env);
+  surroundings.machine = util::read_host_name();
+  surroundings.host = context.env.get_or("SLURMD_NODENAME", surroundings.machine);
+  surroundings.ancestors = launch::read_ancestors();
+  surroundings.program = util::own_executable().string();
+  surroundings.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  surroundings.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
+  surroundings.choose_preflight = [program = surroundings.program](const auto& command, const auto& env) {
     return torch_build::choose_preflight(program, command, env);
   };
-  here.ask_slurm = [env = context.env] { return why_job_ends(env); };
-  return here;
+  surroundings.ask_slurm = [&context] { return why_job_ends(context.env); };
+  return surroundings;
 }
 
 } // namespace hpcml::cli

@@ -7,6 +7,7 @@
 
 namespace hpcml::cli {
 
+/// `context` must outlive the result.
 launch::Surroundings surroundings_of(const Context& context);
 
 } // namespace hpcml::cli

@@ -59,6 +59,12 @@ std::vector<std::string> hosts_to_reach(const World& world) {
   return hosts;
 }
 
+/// True if the site's fabric decides whether the first rank of a node reports too low a limit.
+bool needs_site_fabric(const LaunchRequest& request, const NodeView& view, const World& first) {
+  return !request.site && first.layout.local_rank == 0 && view.locking_fabric.empty() &&
+         view.limits.locked_memory.soft < k_enough_locked_memory;
+}
+
 /// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
 std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here,
                                         const std::optional<World>& first = std::nullopt) {
@@ -69,7 +75,9 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
   if (!view) return Undecided{"node", view.error()};
   auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, here, *view);
   if (!role) return Undecided{"layout", role.error()};
-  view->site_fabric = here.fabric;
+  if (const auto& find_fabric = here.find_fabric;
+      find_fabric && needs_site_fabric(request, *view, first_world(*role)))
+    view->site_fabric = find_fabric();
   if (!here.env.get("GLOO_SOCKET_IFNAME")) view->network = read_network(hosts_to_reach(first_world(*role)));
   auto planned = plan_node_setup(request, *role, *view, here.env);
   if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};

@@ -70,6 +70,10 @@ using ChoosePreflight = std::function<util::Result<PreflightProgram>(const std::
 /// Why this job ends, as far as Slurm says so; nothing where that cannot be learnt soon.
 using AskSlurm = std::function<std::optional<model::FailureClass>()>;
 
+/// The fabric of the site that this machine is known to belong to, as its profile describes it; empty if
+/// unknown. Reading a profile takes as long as the rest of launch.
+using FindFabric = std::function<std::string()>;
+
 /// The world as launch found it when it started.
 struct Surroundings {
   util::EnvSnapshot env;
@@ -77,11 +81,11 @@ struct Surroundings {
   std::string machine;                ///< as the kernel has it
   std::vector<std::string> ancestors; ///< the processes above this one, nearest first
   std::string program;                ///< path of the running hpcml
-  std::string fabric;                 ///< of the site that this machine is known to belong to; may be empty
   bool stdout_is_terminal = false;
   bool stderr_is_terminal = false;
   ChoosePreflight choose_preflight; ///< set where ranks may have --preflight
   AskSlurm ask_slurm;               ///< may be unset
+  FindFabric find_fabric;           ///< may be unset
 };
 
 } // namespace hpcml::launch
