@@ -27,6 +27,7 @@ ConductorRules rules_of(const AgentRequest& request, const launch::World& world,
   rules.run_id = run_id;
   rules.max_nodes = request.max_nodes > 0 ? request.max_nodes : nodes;
   rules.min_nodes = request.min_nodes > 0 ? request.min_nodes : rules.max_nodes;
+  if (!placed && nodes == rules.max_nodes) rules.hosts = world.layout.nodes;
   rules.max_restarts = request.max_restarts;
   if (rules.max_nodes > 1) rules.heartbeat = request.heartbeat; // else the only agent is the coordinator
   rules.nodes_return = placed && rules.max_nodes > 1;

@@ -27,6 +27,7 @@ struct ConductorRules {
   std::string run_id;
   unsigned min_nodes = 1;
   unsigned max_nodes = 1;
+  std::vector<std::string> hosts; ///< of all nodes, in their order; empty if not known
   unsigned max_restarts = 0;
   std::chrono::seconds patience{600};  ///< for min_nodes to come
   std::chrono::seconds last_call{30};  ///< for more than min_nodes

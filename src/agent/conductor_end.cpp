@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "agent/conductor.hpp"
+#include "model/hostlist.hpp"
+#include "model/id_set.hpp"
 #include "util/text.hpp"
 
 namespace hpcml::agent {
@@ -117,12 +119,28 @@ std::vector<std::string> Conductor::lost_hosts() const {
   return x_lost.size() > 1 && !any_left ? std::vector<std::string>{} : x_lost;
 }
 
+/// "2 of 4 nodes have not joined: node[003-004]"; numbers where only these are known.
 std::string Conductor::missing_nodes() const {
-  std::vector<std::string> hosts;
-  for (const auto id : in_order()) hosts.push_back(x_agents.at(id).host);
-  return std::to_string(hosts.size()) + " of " + (is_elastic() ? "at least " : "") +
-         util::counted(x_rules.min_nodes, "node") + (hosts.size() == 1 ? " is" : " are") + " here" +
-         (hosts.empty() ? "" : " (" + util::join(hosts, ", ") + ")");
+  std::vector<std::string> names;
+  for (const auto& host : x_rules.hosts)
+    if (std::none_of(x_agents.begin(), x_agents.end(),
+                     [&](const auto& entry) { return entry.second.host == host; }))
+      names.push_back(host);
+  auto who = names.empty() ? std::string() : model::compress_hostlist(names);
+  std::set<unsigned> joined;
+  for (const auto& [id, agent] : x_agents)
+    if (agent.node_rank) joined.insert(*agent.node_rank);
+  if (who.empty() && !joined.empty() && joined.size() == x_agents.size()) {
+    std::vector<unsigned> numbers;
+    for (unsigned node = 0; node < x_rules.min_nodes; ++node)
+      if (joined.count(node) == 0) numbers.push_back(node);
+    if (!numbers.empty())
+      who = (numbers.size() == 1 ? "node " : "nodes ") + model::IdSet::of(numbers).to_list();
+  }
+  const auto missing = x_rules.min_nodes - std::min<std::size_t>(x_agents.size(), x_rules.min_nodes);
+  return std::to_string(missing) + " of " + (is_elastic() ? "at least " : "") +
+         util::counted(x_rules.min_nodes, "node") + (missing == 1 ? " has" : " have") + " not joined" +
+         (who.empty() ? "" : ": " + who);
 }
 
 } // namespace hpcml::agent

@@ -103,9 +103,7 @@ void Conductor::tick(Time now) {
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
   if (waited >= x_rules.patience)
     return finish(k_nodes_missing,
-                  missing_nodes() + ", and no more have come within " +
-                      std::to_string(x_rules.patience.count()) + " s",
-                  now);
+                  missing_nodes() + " within " + std::to_string(x_rules.patience.count()) + " s", now);
   if (waited < x_next_word) return;
   x_words.push_back(missing_nodes() + " after " + std::to_string(waited.count()) + " s");
   x_next_word *= 3;

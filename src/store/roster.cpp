@@ -179,16 +179,17 @@ std::vector<std::string> Roster::say(const std::vector<unsigned>& ranks, const s
   }
   std::map<std::string, std::vector<unsigned>> by_host;
   for (const unsigned rank : ranks) by_host[where[rank].host].push_back(rank);
-  std::size_t rest = 0;
+  std::vector<unsigned> rest;
   for (const auto& [host, mine] : by_host) {
     if (lines.size() < k_named_nodes)
       lines.push_back(range_text(mine, where) + " " + (mine.size() == 1 ? what_of_one : what));
     else
-      rest += mine.size();
+      rest.insert(rest.end(), mine.begin(), mine.end());
   }
-  if (rest > 0)
-    lines.push_back("and " + std::to_string(rest) + " ranks more on " +
-                    std::to_string(by_host.size() - k_named_nodes) + " other nodes " + what);
+  std::sort(rest.begin(), rest.end());
+  if (!rest.empty())
+    lines.push_back("and ranks " + ranges(rest) + " on " + std::to_string(by_host.size() - k_named_nodes) +
+                    " other nodes " + what);
   return lines;
 }
 

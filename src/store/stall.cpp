@@ -263,8 +263,10 @@ private:
         text += " " + (own_key ? std::string("does not wait for it") : deed);
       text += ": " + doing(*one, x_scene.now);
     }
-    if (suspects.size() > said) text += "; and " + std::to_string(suspects.size() - said) + " ranks more";
-    return text;
+    if (suspects.size() == said) return text;
+    std::vector<std::string> others;
+    for (auto at = said; at < suspects.size(); ++at) others.push_back(suspects[at]->short_name);
+    return text + "; and " + (others.size() == 1 ? "rank " : "ranks ") + range_text(others);
   }
 
   const Scene& x_scene;

@@ -177,19 +177,33 @@ TEST_CASE("with MIN:MAX more nodes are waited for a while once the least number 
   CHECK(play.one(0).world.size() == 2);
 }
 
-TEST_CASE("where too few nodes come the run ends, and says who is here") {
-  Play play(rules(3, 3));
+TEST_CASE("coordinator names missing nodes when too few join") {
+  auto with_hosts = rules(5, 5);
+  with_hosts.hosts = {"node0", "node1", "node2", "node3", "node4"};
+  Play play(with_hosts);
   play.come(0);
   play.come(4);
   play.pass(seconds(30));
   const auto words = play.conductor().take_words();
   REQUIRE(words.size() == 1);
-  CHECK_THAT(words.front(), Contains("2 of 3 nodes are here (node0, node4)"));
+  CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined: node[1-3] after "));
+  CHECK_THAT(words.front(), !Contains("node0") && !Contains("node4"));
   play.pass(seconds(600));
   const auto end = play.one(4);
   CHECK(end.kind == Order::Kind::end);
   CHECK(end.code == 1);
-  CHECK_THAT(end.reason, Contains("2 of 3 nodes"));
+  CHECK(end.reason == "3 of 5 nodes have not joined: node[1-3] within 600 s");
+}
+
+TEST_CASE("coordinator names missing nodes by their numbers, or counts them") {
+  const bool numbered = GENERATE(true, false);
+  Play play(rules(4, 4));
+  for (const unsigned node : {0U, 2U}) numbered ? play.come(node, node) : play.come(node);
+  play.pass(seconds(30));
+  const auto words = play.conductor().take_words();
+  REQUIRE(words.size() == 1);
+  CHECK_THAT(words.front(), Contains(numbered ? "2 of 4 nodes have not joined: nodes 1,3 after "
+                                              : "2 of 4 nodes have not joined after "));
 }
 
 TEST_CASE(

@@ -81,6 +81,26 @@ TEST_CASE("many missing ranks are named by their nodes") {
               "rank 14 of 16 (nid4) has not arrived for 25 s; its task was never started, or ended at once"});
 }
 
+TEST_CASE("missing ranks after the first nodes are ranges") {
+  Roster roster;
+  for (const unsigned rank : {0U, 95U}) {
+    Announcement who{"12.0", "0", rank, 96, rank % 8, "n" + std::to_string(10 + rank / 8), 1000 + rank};
+    if (rank == 0) {
+      who.decision.emplace();
+      for (unsigned node = 0; node < 12; ++node) who.nodes.push_back("n" + std::to_string(10 + node));
+      who.tasks_per_node.assign(12, 8);
+    }
+    CHECK(roster.announce(who, "10.0.0.1", k_start).empty());
+  }
+  const auto lines = roster.overdue(k_start + seconds(25), 0);
+  REQUIRE(lines.size() == 9);
+  CHECK(lines.front() ==
+        "ranks 1-7 of 96 (n10) have not arrived for 25 s; none of their tasks was started, or "
+        "they ended at once");
+  CHECK(lines.back() == "and ranks 64-94 on 4 other nodes have not arrived for 25 s; none of their tasks was "
+                        "started, or they ended at once");
+}
+
 TEST_CASE("a program that does not come although its task was started is told apart") {
   auto roster = all_but({}, block);
   CHECK(roster.complete());

@@ -123,6 +123,15 @@ TEST_CASE("of many that wait for a unique id the first of the group is named, an
         "(node0) has not set it: it last spoke to the store 40 s ago and waits for nothing there");
 }
 
+TEST_CASE("missing members after the first four are ranges") {
+  std::vector<Standing> ranks = {waiting(0, "/default_pg/0//cpu//0/1", "/default_pg/0//cpu//0/0")};
+  for (unsigned number = 1; number < 12; ++number) ranks.push_back(rank(number, State::started));
+  const auto stalls = find_stalls(scene_of(std::move(ranks), {"/default_pg/0//cpu//0/0"}));
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].missing.size() == 11);
+  CHECK(stalls[0].text.find("; and ranks 5-11") != std::string::npos);
+}
+
 TEST_CASE("members that have not entered a group are found between those that have") {
   const std::string group = "/default_pg/0//3//cpu//0/";
   // Ranks 1, 4, 6, 7 are its members; member 1 has not come: rank 2, 3 or 4, and 3 is gone.
