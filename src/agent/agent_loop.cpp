@@ -80,7 +80,7 @@ std::optional<model::FailureClass> AgentLoop::tell_class() const {
   const auto why = launch::classify_end({.code = x_end->code,
                                          .signal = x_signal != 0 ? x_signal : x_run_signal,
                                          .asked_to_save = x_saving,
-                                         .rank_failed = of_rank,
+                                         .rank_failed = of_rank || x_apart,
                                          .out_of_memory = of_rank && x_failure->out_of_memory,
                                          .launcher_failed = x_failure && !of_rank,
                                          .nodes_missing = x_end->code == k_nodes_missing,
@@ -258,6 +258,7 @@ void AgentLoop::start(const Order& order) {
     x_own_code = outcome.code;
     x_saving = x_saving || ranks.was_asked_to_save();
     x_all_good = ranks.have_all_ended_well();
+    x_evidence = launch::find_world_evidence(x_attempt->node, x_request.launch, ranks);
     if (ranks.has_lost_store()) x_store = -1; // waited for: its number may be another's
     overseer.note_start_up(ranks);
   }
@@ -311,9 +312,8 @@ void AgentLoop::tell_stop(const Order& order, const std::function<void(const std
 }
 
 void AgentLoop::end(const Order& order) {
-  if (order.code == 0 && x_store > 0 && x_attempt && x_activity.last() == Clock::time_point{} &&
-      launch::expects_connections(x_attempt->node, x_request.launch))
-    launch::report_separate_worlds(x_attempt->world.layout.world_size);
+  x_apart = order.code == 0 && x_evidence &&
+            launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
   const bool said = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !said) tell_stop(order, launch::narrate);
@@ -334,7 +334,8 @@ void AgentLoop::end(const Order& order) {
   note_lost(order);
   x_node_at_fault = x_failure ? !find_node_fault(*x_failure).empty() : !order.lost.empty();
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
-  x_end = by_signal ? outcome_of_signal(order.code - 128) : launch::Outcome{order.code, signal};
+  x_end = by_signal ? outcome_of_signal(order.code - 128)
+                    : launch::Outcome{x_apart ? k_cannot_set_up : order.code, signal};
 }
 
 /// After a signal the code is the programs' own, as without an agent: those that have saved what they had and

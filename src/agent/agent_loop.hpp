@@ -15,6 +15,7 @@
 #include "agent/run_record.hpp"
 #include "launch/launch.hpp"
 #include "launch/supervisor.hpp"
+#include "launch/world_evidence.hpp"
 #include "store/activity.hpp"
 
 namespace hpcml::agent {
@@ -71,10 +72,12 @@ private:
   std::optional<Attempt> x_attempt;
   std::vector<launch::CacheDir> x_caches;
   store::Activity x_activity;
-  pid_t x_store = -1;          ///< serves this attempt's ranks
-  bool x_told_failure = false; ///< of this attempt
-  bool x_all_good = false;     ///< the ranks that ran here last have all ended with 0
-  std::optional<Order> x_said; ///< what people were told last
+  pid_t x_store = -1;                              ///< serves this attempt's ranks
+  bool x_told_failure = false;                     ///< of this attempt
+  bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
+  std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
+  bool x_apart = false;                            ///< they did not train together
+  std::optional<Order> x_said;                     ///< what people were told last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0;                     ///< that asked this agent to end
   int x_run_signal = 0;                 ///< that asked some agent of the run to

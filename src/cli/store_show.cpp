@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "cli/store_places.hpp"
+#include "launch/job_channel.hpp"
 #include "launch/meeting_ports.hpp"
 #include "launch/store_query.hpp"
 #include "slurm/commands.hpp"
@@ -35,14 +36,12 @@ Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_na
   const auto job = launch::meeting_job(found.job);
   auto own = env;
   if (job != launch::meeting_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
-  TRY(auto key, store::find_channel_key(own, [&](const store::SecretKey& user_key) {
-        return store::derive_job_key(user_key, job);
-      }));
-  if (!key.key)
-    return Error{"there is no key to ask the store with: " + key.origin,
+  TRY(const auto channel, launch::find_job_channel(own, found.job, false));
+  if (!channel.is_shared)
+    return Error{"there is no key to ask the store with: " + channel.origin,
                  "run 'hpcml config key' on a login node: it protects jobs that start after it"};
   // The port that a user names may be one that ssh forwards.
-  return store::Credentials{*key.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
+  return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
 }
 
 Error explain(const launch::NoReport& none, const StorePlaces& found) {
@@ -79,6 +78,8 @@ std::string render_text(const store::StoreReport& report) {
                                              std::to_string(report.announced) + " started; ";
   text += util::counted(report.here, "program") + " here, " + std::to_string(report.gone) + " gone, " +
           std::to_string(report.waiting) + " waiting; " + util::counted(report.keys, "key") + "\n";
+  if (const auto worlds = report.worlds.worlds_of_one(); worlds > 0)
+    text += std::to_string(worlds) + " programs have each set up a world of 1\n";
   for (const auto& line : report.missing) text += line + "\n";
   for (const auto& stall : report.stalls) text += stall.text + "\n";
   if (report.stalls.empty()) text += "nobody waits\n";
@@ -86,9 +87,16 @@ std::string render_text(const store::StoreReport& report) {
 }
 
 std::string render_json(const store::StoreReport& report) {
-  json out = {{"ranks", report.ranks}, {"started", report.announced}, {"here", report.here},
-              {"gone", report.gone},   {"waiting", report.waiting},   {"keys", report.keys},
-              {"bytes", report.bytes}, {"missing", report.missing},   {"stalls", json::array()}};
+  json out = {{"ranks", report.ranks},
+              {"started", report.announced},
+              {"here", report.here},
+              {"gone", report.gone},
+              {"waiting", report.waiting},
+              {"keys", report.keys},
+              {"bytes", report.bytes},
+              {"missing", report.missing},
+              {"worlds_of_one", report.worlds.worlds_of_one()},
+              {"stalls", json::array()}};
   for (const auto& stall : report.stalls)
     out["stalls"].push_back({{"for", stall.what},
                              {"key", stall.key},

@@ -239,6 +239,11 @@ bool Watch::copy_log() {
 
 /// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
 void Watch::name_culprit() {
+  if (x_code == k_ok && x_culprit.trained_apart()) {
+    // With a task per rank no process of hpcml is left that could have ended with it.
+    x_code = k_cannot_set_up;
+    return x_screen.note("job " + x_job.id + " ended with 0, but its programs did not train together");
+  }
   const auto& culprit = x_culprit.found();
   if (!culprit) return;
   if (culprit->out_of_memory && x_code != 0) {

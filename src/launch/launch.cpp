@@ -3,6 +3,7 @@
 
 #include "launch/become_rank.hpp"
 #include "launch/container_environment.hpp"
+#include "launch/end_class.hpp"
 #include "launch/meet.hpp"
 #include "launch/report.hpp"
 #include "launch/save_request.hpp"
@@ -133,10 +134,13 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     Supervisor supervisor(request, here, node);
     if (store) supervisor.meet_at(store->pid);
     outcome = supervisor.run();
-    if (store && supervisor.have_all_ended_well() && connected.last() == store::Activity::Time{} &&
-        expects_connections(node, request))
-      report_separate_worlds(node->world.layout.world_size);
     if (store && store->part >= 0) outcome = supervisor.part_from_store(outcome, store->part);
+    auto evidence = find_world_evidence(node, request, supervisor);
+    if (outcome.code == 0 && evidence &&
+        report_separate_worlds(std::move(*evidence), store ? &connected : nullptr)) {
+      outcome.code = k_cannot_set_up;
+      narrate(describe_class(outcome.code, model::FailureClass::program));
+    }
   }
   for (auto& cache : caches) release_cache(cache);
   if (outcome.signal != 0) end_step_by_signal(outcome.signal, here.env);

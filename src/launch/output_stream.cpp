@@ -87,6 +87,9 @@ void OutputStream::read_source(std::size_t source) {
     from.bytes += from.last_piece;
     const std::string_view bytes(buffer, from.last_piece);
     if (from.route.is_error) from.words.add(bytes);
+    const bool reported = from.world.found();
+    from.world.add(bytes);
+    if (!reported && from.world.found()) ++x_world_reports;
     x_files.add(source, bytes);
     if (from.route.shown && !x_queue.broken()) x_queue.add(x_lines.add(source, bytes));
     if (x_lines.has_pending(source) && !x_flush_at) x_flush_at = from.last + k_idle;

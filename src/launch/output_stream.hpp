@@ -13,6 +13,7 @@
 #include "launch/output_lines.hpp"
 #include "launch/output_queue.hpp"
 #include "launch/output_routes.hpp"
+#include "model/world_report.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::launch {
@@ -63,6 +64,10 @@ public:
   std::optional<Clock::time_point> last_written(std::size_t source) const;
   /// When it wrote first; nothing if it never did.
   std::optional<Clock::time_point> first_written(std::size_t source) const;
+  /// Number of sources that have reported that their process is the only one of its world.
+  unsigned world_reports() const { return x_world_reports; }
+  /// True if the source has reported that its process is the only one of its world.
+  bool reports_world_of_one(std::size_t source) const { return x_sources[source].world.found(); }
   /// errno of the write to our own output that took something from a rank; 0 where none has, or all that the
   /// ranks write is in files.
   int fault() const { return x_all_outlive ? 0 : x_queue.error(); }
@@ -73,6 +78,7 @@ private:
   struct Source {
     OutputRoute route{};
     LastLines words{}; ///< of standard error
+    model::WorldReport world{};
     int fd = -1;
     std::size_t bytes = 0;      ///< read in all
     std::size_t last_piece = 0; ///< read last
@@ -90,7 +96,8 @@ private:
   OutputFiles x_files;
   SayOfOutput x_say;
   bool x_all_outlive = true; ///< no source needs our reader
-  bool x_told = false;       ///< that there is no reader any more
+  unsigned x_world_reports = 0;
+  bool x_told = false; ///< that there is no reader any more
   int x_target;
   unsigned x_turn = 0; ///< who is read first
   int x_ready = -1;    ///< epoll of the sources

@@ -19,6 +19,7 @@
 #include "launch/serve_ranks.hpp"
 #include "launch/store_child.hpp"
 #include "launch/store_query.hpp"
+#include "launch/supervisor.hpp"
 #include "store/client.hpp"
 #include "store/watch.hpp"
 #include "util/file.hpp"
@@ -35,15 +36,27 @@ constexpr milliseconds k_first_look{1000};
 constexpr milliseconds k_longest_wait{30000};
 constexpr std::chrono::seconds k_answer_timeout{2};
 
-/// Whether a program is or was connected to the store; nothing where it does not answer.
-std::optional<bool> has_programs(const std::string& address, std::uint16_t port,
-                                 const std::optional<store::Credentials>& credentials) {
+/// What the store has seen of the programs; nothing if it does not answer.
+std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t port, const World& world,
+                                       const std::optional<store::Credentials>& credentials) {
   if (!credentials) return std::nullopt;
   const auto answer = query_stores({{address, port}}, *credentials, k_answer_timeout);
   const auto* report = std::get_if<store::StoreReport>(&answer);
   if (report == nullptr) return std::nullopt;
+  WorldEvidence evidence;
+  evidence.world_size = world.layout.world_size;
+  evidence.serves_store = true;
   // A program that has left may have told no rank, but not without setting a key.
-  return report->here + report->gone + report->keys > 0;
+  evidence.connected = report->here + report->gone + report->keys > 0;
+  evidence.seen = report->worlds;
+  return evidence;
+}
+
+void report_not_connected(unsigned world_size) {
+  narrate("hpcml: warning: no program of the " + std::to_string(world_size) +
+          " ranks connected to the rendezvous store: each ran as a world of 1");
+  narrate("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
+          "ACCELERATE_USE_CPU=true");
 }
 
 /// Waits until the process has ended, at most until the limit; true once it has.
@@ -77,37 +90,60 @@ bool is_known_to_have_failed(pid_t pid) {
   for (auto wait = k_first_look;; wait = std::min(wait * 2, k_longest_wait)) {
     const bool ended = has_ended(program, descriptor, wait);
     const bool failed = ended && is_known_to_have_failed(program);
-    const auto connected = has_programs(address, port, find_rank_credentials(world));
-    if (failed || !connected || *connected) ::_exit(0);
-    if (!ended) continue;
-    report_separate_worlds(world.layout.world_size);
-    ::_exit(0);
+    const auto evidence = ask_store(address, port, world, find_rank_credentials(world));
+    if (failed || !evidence || evidence->seen.joined) ::_exit(0);
+    const auto fault = check_worlds(*evidence);
+    if (fault == WorldFault::apart)
+      for (const auto& line : describe_worlds_apart(*evidence)) narrate(line);
+    if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
+    if (ended || fault == WorldFault::apart) ::_exit(0);
   }
-}
-
-/// Not an agent's processes, which connect to the agent's store, and not JAX's, which have a coordinator.
-bool may_connect(const NodeSetup& node, const LaunchRequest& request) {
-  return is_to_meet(node.world, request) && !node.agent && !model::is_on(request.asked.coordinator);
 }
 
 } // namespace
 
+bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
+  return is_to_meet(node.world, request) && !node.agent && !model::is_on(request.asked.coordinator);
+}
+
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {
-  return may_connect(*node, request) &&
+  return expects_one_world(*node, request) &&
          choose_words(make_rank_setup(request, node, node->world.layout.local_rank), request).own;
 }
 
-void report_separate_worlds(unsigned world_size) {
-  narrate("hpcml: warning: no program of the " + std::to_string(world_size) +
-          " ranks connected to the rendezvous store: each ran as a world of 1");
-  narrate("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
-          "ACCELERATE_USE_CPU=true");
+std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
+                                                 const LaunchRequest& request, const Supervisor& ranks) {
+  if (!expects_one_world(*node, request) || !ranks.have_all_ended_well()) return std::nullopt;
+  WorldEvidence evidence;
+  evidence.world_size = node->world.layout.world_size;
+  evidence.local_ranks = node->world.layout.local_world_size;
+  evidence.reporting = ranks.ranks_in_worlds_of_one();
+  evidence.is_reported = ranks.has_reported_worlds();
+  evidence.serves_store = expects_connections(node, request);
+  return evidence;
+}
+
+bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activity) {
+  evidence.serves_store = evidence.serves_store && activity != nullptr;
+  if (activity != nullptr) {
+    evidence.connected = activity->last() != store::Activity::Time{};
+    evidence.seen = activity->worlds();
+  }
+  switch (check_worlds(evidence)) {
+  case WorldFault::none: return false;
+  case WorldFault::not_connected: report_not_connected(evidence.world_size); return false;
+  case WorldFault::apart: break;
+  }
+  if (!evidence.is_reported)
+    for (const auto& line : describe_worlds_apart(evidence)) narrate(line);
+  return true;
 }
 
 void leave_world_watch(const RankSetup& setup, const LaunchRequest& request) {
   const auto& layout = setup.world.layout;
   const bool supervised = setup.env.get(k_launch_variable).has_value(); // its parent reports it
-  if (layout.rank != 0 || supervised || !setup.store_serves || !may_connect(*setup.node, request)) return;
+  if (layout.rank != 0 || supervised || !setup.store_serves || !expects_one_world(*setup.node, request))
+    return;
   const auto place = store::parse_place(setup.env.get_or(k_store_variable, ""));
   const auto addresses = place ? addresses_of(place->first) : std::vector<std::string>{};
   if (addresses.empty()) return;

@@ -170,6 +170,7 @@ void Supervisor::wait_once() {
   if (ends[2].revents != 0) x_err->write_some();
   if (ends[3].revents != 0) x_out.read_some();
   if (ends[4].revents != 0) x_err->read_some();
+  look_at_worlds();
   if (ends[5].revents != 0) x_input.read_some();
   if (ends[6].revents != 0) x_input.write_some();
   if (ends[0].revents != 0) take_signals();

@@ -45,6 +45,11 @@ public:
   /// or nobody oversees the ranks.
   std::optional<std::chrono::steady_clock::time_point> met_at(unsigned local_rank) const;
 
+  /// Ranks of this node whose output has reported a world of 1.
+  std::vector<unsigned> ranks_in_worlds_of_one() const;
+  /// True if a line has reported that all of them have.
+  bool has_reported_worlds() const { return x_worlds_reported; }
+
   /// Starts every rank and waits for all of them.
   Outcome run();
 
@@ -78,6 +83,7 @@ private:
   std::size_t file_count() const;
   util::Status open_files();
   void take_last_words(unsigned local_rank);
+  void look_at_worlds();
   void end_start();
   OutputStream& errors() { return x_err ? *x_err : x_out; }
 
@@ -140,6 +146,8 @@ private:
   std::optional<Clock::time_point> x_keep_alive_at; ///< once no rank is left
   bool x_finishing = false;                         ///< no rank is left: its overseer has nothing to see
   bool x_drain_given_up = false;
+  unsigned x_world_reports = 0; ///< seen by `look_at_worlds`
+  bool x_worlds_reported = false;
   Clock::time_point x_start = Clock::now();
 };
 

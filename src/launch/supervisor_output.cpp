@@ -2,6 +2,7 @@
 // The supervisor and its ranks' output: which stream goes where, and what is known of what they wrote.
 #include <algorithm>
 
+#include "launch/separate_worlds.hpp"
 #include "launch/supervisor.hpp"
 
 namespace hpcml::launch {
@@ -64,6 +65,31 @@ std::optional<std::chrono::steady_clock::time_point> Supervisor::first_written(u
   const auto out = x_out.first_written(local_rank);
   const auto err = x_err ? x_err->first_written(local_rank) : x_out.first_written(x_count + local_rank);
   return out && err ? std::min(out, err) : std::max(out, err);
+}
+
+/// A training that cannot be right is reported when it begins.
+void Supervisor::look_at_worlds() {
+  const auto reports = x_out.world_reports() + (x_err ? x_err->world_reports() : 0);
+  if (reports == x_world_reports || x_worlds_reported) return;
+  x_world_reports = reports;
+  const auto& node = *x_start_of_ranks.node;
+  WorldEvidence evidence;
+  evidence.world_size = node.world.layout.world_size;
+  evidence.local_ranks = x_count;
+  evidence.reporting = ranks_in_worlds_of_one();
+  if (!expects_one_world(node, x_request) || check_worlds(evidence) != WorldFault::apart) return;
+  for (const auto& line : describe_worlds_apart(evidence)) say(line);
+  x_worlds_reported = true;
+}
+
+std::vector<unsigned> Supervisor::ranks_in_worlds_of_one() const {
+  const auto& layout = x_start_of_ranks.node->world.layout;
+  std::vector<unsigned> ranks;
+  for (unsigned local = 0; local < x_count; ++local)
+    if (x_out.reports_world_of_one(local) ||
+        (x_err ? x_err->reports_world_of_one(local) : x_out.reports_world_of_one(x_count + local)))
+      ranks.push_back(layout.rank - layout.local_rank + local);
+  return ranks;
 }
 
 } // namespace hpcml::launch

@@ -8,22 +8,33 @@ namespace hpcml::store {
 
 Activity::Activity() {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
-  void* shared =
-      ::mmap(nullptr, sizeof *x_nanoseconds, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared != MAP_FAILED) x_nanoseconds = new (shared) std::atomic<std::int64_t>(0);
+  static_assert(std::atomic<unsigned>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+  void* shared = ::mmap(nullptr, sizeof *x_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) x_shared = new (shared) Shared;
 }
 
 Activity::~Activity() {
-  if (x_nanoseconds != nullptr) ::munmap(x_nanoseconds, sizeof *x_nanoseconds);
+  if (x_shared != nullptr) ::munmap(x_shared, sizeof *x_shared);
 }
 
 void Activity::touch(Time now) {
-  if (x_nanoseconds != nullptr)
-    *x_nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
+  if (x_shared != nullptr)
+    x_shared->nanoseconds =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
 }
 
 Activity::Time Activity::last() const {
-  return Time(std::chrono::nanoseconds(x_nanoseconds != nullptr ? x_nanoseconds->load() : 0));
+  return Time(std::chrono::nanoseconds(x_shared != nullptr ? x_shared->nanoseconds.load() : 0));
+}
+
+void Activity::note_worlds(const WorldsSeen& seen) {
+  if (x_shared == nullptr) return;
+  x_shared->alone = seen.alone;
+  x_shared->joined = seen.joined;
+}
+
+WorldsSeen Activity::worlds() const {
+  return x_shared == nullptr ? WorldsSeen{} : WorldsSeen{x_shared->alone, x_shared->joined};
 }
 
 bool changes_store(const Message& message) {

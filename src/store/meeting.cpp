@@ -157,8 +157,11 @@ bool Meeting::heard(ClientId client, const Message& message, Answers& answers, T
   }
   if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
     note_program(client, now);
-    if (x_activity != nullptr && changes_store(message)) x_activity->touch(now);
     x_watch.heard(client, message, now);
+    if (x_activity != nullptr && changes_store(message)) {
+      x_activity->touch(now);
+      x_activity->note_worlds(x_watch.worlds());
+    }
     return false;
   }
   return receive_own(client, message, answers, now);

@@ -10,10 +10,11 @@ namespace hpcml::store {
 namespace {
 
 constexpr std::size_t k_most_clashes = 16;
+constexpr std::size_t k_most_first_members = 1 << 12;
 constexpr std::size_t k_most_setters = 1 << 17; ///< a program that makes ever new keys costs no more
 constexpr std::size_t k_longest_trace = 200;    ///< bytes of a key that are kept for each client
 constexpr auto k_still_polls = std::chrono::seconds(3);
-constexpr std::string_view k_report_mark = "hpcml report 1";
+constexpr std::string_view k_report_mark = "hpcml report 2";
 
 bool ends_with_number(std::string_view key) { return !key.empty() && key.back() >= '0' && key.back() <= '9'; }
 
@@ -25,6 +26,8 @@ std::string pack_report(const StoreReport& report) {
        {report.ranks, report.announced, report.here, report.gone, report.waiting, report.keys})
     packed.number(number);
   packed.number(report.bytes);
+  packed.number(report.worlds.alone);
+  packed.number(report.worlds.joined ? 1 : 0);
   packed.number(report.missing.size());
   for (const auto& line : report.missing) packed.text(line);
   packed.number(report.stalls.size());
@@ -47,6 +50,8 @@ std::optional<StoreReport> unpack_report(std::string_view bytes) {
        {&report.ranks, &report.announced, &report.here, &report.gone, &report.waiting, &report.keys})
     *number = static_cast<std::size_t>(packed.number(~0ULL));
   report.bytes = packed.number(~0ULL);
+  report.worlds.alone = static_cast<unsigned>(packed.number());
+  report.worlds.joined = packed.number(1) == 1;
   for (auto left = packed.count(); packed.good && left > 0; --left)
     report.missing.emplace_back(packed.text());
   for (auto left = packed.count(); packed.good && left > 0; --left) {
@@ -76,6 +81,13 @@ std::optional<ClientId> Watch::first_setter(ClientId client, const Trace& trace,
   return known->second.client;
 }
 
+/// NCCL's groups set no members' keys: who asks for the default group's unique id is not its first member.
+void Watch::asked_for(const Trace& trace, std::string_view key) {
+  if (x_joined || !key.starts_with("/default_pg/") || trace.mark == key) return;
+  const auto meaning = read_key(key);
+  x_joined = meaning.kind == KeyMeaning::Kind::unique_id && meaning.is_default && meaning.is_torchs;
+}
+
 /// A member's key that is there already was set by another: two take themselves for the same member.
 void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
   if (!ends_with_number(key)) return;
@@ -86,6 +98,11 @@ void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
       x_clashes.push_back(
           {std::string(key), {*other, client}, {name_of(*other), name_of(client)}, trace.spoke});
   if (meaning.is_default && !trace.rank) trace.rank = meaning.member;
+  if (meaning.is_default && *meaning.member > 0) x_joined = true;
+  // Without its number a process that connects again looks like another.
+  if (meaning.is_default && *meaning.member == 0 && trace.pid &&
+      x_first_members.size() < k_most_first_members)
+    x_first_members.emplace(trace.peer, *trace.pid);
   if (x_setters.size() < k_most_setters)
     x_setters[std::hash<std::string_view>{}(key)] = {client, trace.number};
 }
@@ -113,6 +130,7 @@ void Watch::heard(ClientId client, const Message& message, Time now) {
   trace.used = true;
   trace.spoke = now;
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
+  if (message.op == Op::wait || message.op == Op::get) asked_for(trace, key);
   switch (message.op) {
   case Op::ping: trace.pid = message.number; return;
   case Op::wait: {
@@ -311,6 +329,7 @@ StoreReport Watch::report(const Roster& roster, std::size_t unknown, Time now) c
   const auto all = scene(roster, now);
   StoreReport report;
   report.ranks = roster.members().size();
+  report.worlds = worlds();
   for (const auto& one : all.ranks) {
     report.here += one.state == Standing::State::here ? 1 : 0;
     report.gone += one.state == Standing::State::gone ? 1 : 0;

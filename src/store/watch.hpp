@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "store/activity.hpp"
 #include "store/roster.hpp"
 #include "store/stall.hpp"
 #include "store/table.hpp"
@@ -24,6 +26,7 @@ struct StoreReport {
   std::size_t waiting = 0;
   std::size_t keys = 0;
   std::uint64_t bytes = 0;
+  WorldsSeen worlds = {};
   std::vector<std::string> missing = {}; ///< sentences of the roster
   std::vector<Stall> stalls = {};
 };
@@ -47,6 +50,7 @@ public:
   /// such a one is over.
   std::vector<std::string> overdue(const Roster& roster, std::chrono::seconds patience, Time now);
   StoreReport report(const Roster& roster, std::size_t unknown, Time now) const;
+  WorldsSeen worlds() const { return {static_cast<unsigned>(x_first_members.size()), x_joined}; }
 
 private:
   struct Trace {
@@ -64,6 +68,7 @@ private:
     std::string what;
     std::chrono::seconds next{0};
   };
+  void asked_for(const Trace& trace, std::string_view key);
   void entered(ClientId client, Trace& trace, std::string_view key);
   std::optional<ClientId> first_setter(ClientId client, const Trace& trace, std::string_view key) const;
   void note_wait(Trace& trace, std::string_view key, bool polls, Time now);
@@ -83,6 +88,9 @@ private:
     std::uint64_t connection;
   };
   std::unordered_map<std::size_t, Setter> x_setters; ///< who set a key of a member, by the key's hash
+  /// Processes that entered the default group as its first member, by address and number.
+  std::set<std::pair<std::string, std::int64_t>> x_first_members;
+  bool x_joined = false; ///< a program entered it as another member
   std::map<unsigned, Time> x_gone;
   struct Clash {
     std::string key;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/world_report.hpp"
 #include "util/text.hpp"
 #include "why/log_lines.hpp"
 
@@ -38,6 +39,7 @@ const std::vector<agent::KnownError>& separate_worlds() {
       "each process trained its own model: start them with srun hpcml launch, and for Accelerate on CPUs set "
       "ACCELERATE_USE_CPU=true";
   static const std::vector<agent::KnownError> k_rows = {
+      {"a world of 1 although WORLD_SIZE is", "hpcml: error", k_hint},
       {"each ran as a world of 1", "hpcml: warning", k_hint},
       {"GLOBAL_RANK: 0, MEMBER: 1/1", "", k_hint, false, 2},
       {"Distributed environment: DistributedType.NO", "", k_hint, false, 2},
@@ -110,6 +112,7 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
     const auto& row = *all_rows()[i];
     if (!holds(line, row.text) || (!row.and_text.empty() && !holds(line, row.and_text))) continue;
     if (i < own_words().size() && is_no_failure(line)) continue;
+    if (row.least > 1 && !model::reports_world_of_one(std::string(line) + '\n')) continue; // "1/16"
     auto& failure = x_found[i];
     if (failure.count++ == 0) {
       failure.line = number;

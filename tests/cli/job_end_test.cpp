@@ -102,3 +102,18 @@ TEST_CASE("a job's class is Slurm's, or where that is only a code what its log s
   CHECK(cli::class_of_job(FailureClass::program, 125, silent) == FailureClass::launcher);
   CHECK(cli::class_of_job(FailureClass::program, 3, silent) == FailureClass::program);
 }
+
+TEST_CASE("log search finds programs that did not train together") {
+  const auto apart = [](std::string_view log) {
+    cli::CulpritSearch search;
+    search.read(log);
+    return search.trained_apart();
+  };
+  CHECK(
+      apart("epoch 1\n0: hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2: they do "
+            "not train together\n"));
+  CHECK_FALSE(
+      apart("hpcml: warning: no program of the 4 ranks connected to the rendezvous store: each ran as a "
+            "world of 1\n"));
+  CHECK_FALSE(apart(""));
+}

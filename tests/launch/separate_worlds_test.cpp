@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "hpcml/exit_code.hpp"
 #include "launch/inner_launcher.hpp"
 #include "launch/process_helper.hpp"
+#include "launch/world_evidence.hpp"
 #include "util/text.hpp"
 
 using namespace hpcml;
+using namespace hpcml::launch;
 using namespace hpcml::testing;
 using Catch::Contains;
 
@@ -30,6 +33,23 @@ with socket.create_connection(place) as store:
     store.recv(8)
 )";
 
+/// Enters the default group as torch 2.13's Gloo does, as a world of 1 or as member RANK.
+constexpr const char* k_enter = R"(
+import os, socket, struct, sys, time
+member = "0" if sys.argv[1:] == ["alone"] else os.environ["RANK"]
+place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+key = b"/default_pg/0//cpu//0/" + member.encode()
+with socket.create_connection(place) as store:
+    store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BI", 13, os.getpid()))
+    store.recv(4)
+    store.sendall(struct.pack("<BQ", 1, len(key)) + key + struct.pack("<Q", 4) + b"here")
+    store.sendall(struct.pack("<BQ5sq", 4, 5, b"init/", 1))
+    store.recv(8)
+)";
+
+constexpr const char* k_lightning =
+    "print('Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/1', flush=True)\n";
+
 util::EnvSnapshot meeting(util::EnvSnapshot env) {
   env.set("HPCML_MEET_TIMEOUT", "60");
   return env;
@@ -41,6 +61,15 @@ std::vector<std::string> words(const std::vector<std::string>& flags, const std:
   all.insert(all.end(), {"--", "python3", "-c", program});
   return all;
 }
+
+/// The lines of an error about worlds of 1.
+std::size_t errors_in(const std::string& text) {
+  std::size_t found = 0;
+  for (const auto& line : util::split(text, '\n')) found += launch::reports_worlds_apart(line) ? 1 : 0;
+  return found;
+}
+
+std::string alone(const std::string& program) { return "import sys; sys.argv.append('alone')\n" + program; }
 
 /// Two tasks of a step on this machine; what both printed on standard error.
 std::string run_tasks(const std::string& program, const std::string& job) {
@@ -76,6 +105,54 @@ TEST_CASE("supervised ranks that never connect are reported once") {
   CHECK(warnings_in(together.err) == 0);
 }
 
+TEST_CASE("launch reports an error when programs set up separate worlds") {
+  const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
+  auto flags = mode;
+  flags.insert(flags.end(), {"--nproc-per-node", "3"});
+  const auto apart = run_hpcml(words(flags, alone(k_enter)), meeting(bare_environment()));
+  INFO(apart.err);
+  CHECK(apart.exit_code == k_cannot_set_up);
+  CHECK(errors_in(apart.err) == 1);
+  CHECK(warnings_in(apart.err) == 0);
+  CHECK_THAT(apart.err,
+             Contains("hpcml: error: 3 programs each set up a world of 1 although WORLD_SIZE is 3") &&
+                 Contains("hint: ") && Contains("the run ended with 125: program"));
+  const auto together = run_hpcml(words(flags, k_enter), meeting(bare_environment()));
+  INFO(together.err);
+  CHECK(together.exit_code == 0);
+  CHECK(errors_in(together.err) == 0);
+}
+
+TEST_CASE("launch reports an error when ranks print separate worlds") {
+  const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
+  auto flags = mode;
+  flags.insert(flags.end(), {"--nproc-per-node", "2"});
+  const auto apart = run_hpcml(words(flags, k_lightning), meeting(bare_environment()));
+  INFO(apart.err);
+  CHECK(apart.exit_code == k_cannot_set_up);
+  CHECK(errors_in(apart.err) == 1);
+  CHECK_THAT(apart.err,
+             Contains("hpcml: error: ranks 0-1 each report a world of 1 although WORLD_SIZE is 2"));
+  const auto partial =
+      run_hpcml(words(flags, "import os\nif os.environ['RANK'] == '1':\n  " + std::string(k_lightning)),
+                meeting(bare_environment()));
+  CHECK(partial.exit_code == k_cannot_set_up);
+  CHECK_THAT(partial.err, Contains("hpcml: error: rank 1 reports a world of 1 although WORLD_SIZE is 2"));
+  // What joined one world trained together, whatever one of its processes prints.
+  const auto together =
+      run_hpcml(words(flags, std::string(k_enter) + k_lightning), meeting(bare_environment()));
+  CHECK(together.exit_code == 0);
+  flags.insert(flags.end(), {"--meet-timeout", "0"});
+  CHECK(run_hpcml(words(flags, k_lightning), meeting(bare_environment())).exit_code == 0);
+}
+
+TEST_CASE("launch keeps a failed rank's code despite separate worlds") {
+  const auto failed =
+      run_hpcml(words({"--nproc-per-node", "2"}, std::string(k_lightning) + "raise SystemExit(3)"),
+                meeting(bare_environment()));
+  CHECK(failed.exit_code == 3);
+}
+
 TEST_CASE("single ranks, failed ranks and missing rendezvous are not reported") {
   const auto env = meeting(bare_environment());
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "1"}, "pass"), env).err) == 0);
@@ -93,6 +170,42 @@ TEST_CASE("tasks that never connect are reported once") {
   const auto together = run_tasks(std::string(k_connect) + "time.sleep(1.5)", "88002");
   INFO(together);
   CHECK(warnings_in(together) == 0);
+}
+
+TEST_CASE("rank 0's watcher reports separate worlds of tasks") {
+  const auto apart = run_tasks(alone(std::string(k_enter) + "time.sleep(2)"), "88003");
+  INFO(apart);
+  CHECK(errors_in(apart) == 1);
+  CHECK(warnings_in(apart) == 0);
+  CHECK_THAT(apart, Contains("hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2"));
+  const auto together = run_tasks(std::string(k_enter) + "time.sleep(2)", "88004");
+  INFO(together);
+  CHECK(errors_in(together) == 0);
+  CHECK(warnings_in(together) == 0);
+}
+
+TEST_CASE("world check uses the strongest evidence first") {
+  WorldEvidence evidence;
+  evidence.world_size = 4;
+  evidence.local_ranks = 2;
+  CHECK(check_worlds(evidence) == WorldFault::none); // nothing is known on this node
+  evidence.reporting = {2};
+  CHECK(check_worlds(evidence) == WorldFault::none); // and half a node proves nothing without the store
+  evidence.reporting = {2, 3};
+  CHECK(check_worlds(evidence) == WorldFault::apart);
+  evidence.serves_store = true;
+  evidence.seen = {1, true};
+  CHECK(check_worlds(evidence) == WorldFault::none);
+  evidence.seen = {2, false};
+  evidence.reporting.clear();
+  CHECK(check_worlds(evidence) == WorldFault::apart);
+  evidence.seen = {1, false}; // of a world whose other members use NCCL alone
+  evidence.connected = true;
+  CHECK(check_worlds(evidence) == WorldFault::none);
+  evidence.connected = false;
+  CHECK(check_worlds(evidence) == WorldFault::not_connected);
+  evidence.world_size = 1;
+  CHECK(check_worlds(evidence) == WorldFault::none);
 }
 
 TEST_CASE("launch rejects accelerate on CPUs with several ranks") {

@@ -286,8 +286,38 @@ TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has n
   CHECK(report.stalls[0].missing == std::vector<unsigned>{1});
 }
 
+TEST_CASE("store counts programs that set up separate worlds") {
+  const std::string first = "/default_pg/0//cpu//0/0";
+  Served served;
+  for (ClientId client : {5U, 7U}) {
+    served.hear(client, Op::ping, "", client * 100);
+    served.hear(client, Op::set, first);
+    CHECK(served.watch.worlds().worlds_of_one() == (client == 5 ? 0 : 2));
+  }
+  served.hear(5, Op::set, first); // again: the same program
+  CHECK(served.watch.report(served.roster, 0, k_now).worlds.worlds_of_one() == 2);
+  // Other groups than the default one may consist of any ranks.
+  served.hear(8, Op::ping, "", 800);
+  served.hear(8, Op::set, "/default_pg/0//3//cpu//0/0");
+  CHECK(served.watch.worlds().alone == 2);
+  served.hear(8, Op::set, "/default_pg/0//cpu//0/1");
+  CHECK(served.watch.worlds().joined);
+  CHECK(served.watch.worlds().worlds_of_one() == 0);
+}
+
+TEST_CASE("requests for NCCL's unique id show a joined world") {
+  Served served;
+  served.hear(5, Op::set, "/default_pg/0//cuda//0");
+  CHECK_FALSE(served.watch.worlds().joined);
+  served.hear(5, Op::get, "/default_pg/0//cuda//0"); // its own
+  served.hear(7, Op::wait, "/default_pg/0//cpu//0/0");
+  CHECK_FALSE(served.watch.worlds().joined);
+  served.hear(7, Op::get, "/default_pg/0//cuda//0");
+  CHECK(served.watch.worlds().joined);
+}
+
 TEST_CASE("a report travels whole, and bytes that are none are refused") {
-  StoreReport report{16, 15, 14, 1, 3, 99, ~0ULL, {"rank 3 has not arrived"}, {}};
+  StoreReport report{16, 15, 14, 1, 3, 99, ~0ULL, {3, true}, {"rank 3 has not arrived"}, {}};
   report.stalls.push_back(
       {"group 3", "a\nkey", seconds(31), {"0", "process 7 at ::1"}, {9, 10}, false, "text"});
   const auto bytes = pack_report(report);
@@ -295,6 +325,8 @@ TEST_CASE("a report travels whole, and bytes that are none are refused") {
   REQUIRE(again);
   CHECK(pack_report(*again) == bytes);
   CHECK(again->stalls.at(0).missing == std::vector<unsigned>{9, 10});
+  CHECK(again->worlds.alone == 3);
+  CHECK(again->worlds.joined);
   for (std::size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(unpack_report(bytes.substr(0, cut)));
   CHECK_FALSE(unpack_report("?"));
 }

@@ -87,6 +87,13 @@ TEST_CASE("several worlds of one rank are a failure") {
   CHECK(found[0].count == 2);
   CHECK_THAT(found[0].hint, Contains("each process trained its own model"));
   CHECK(failures_in(lightning).empty()); // a job of one process
+  // A log that was appended to when the job started again.
+  const std::string large = "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/16\n";
+  CHECK(failures_in(large + large).empty());
+  CHECK(failures_in(
+            "hpcml: error: ranks 0-3 each report a world of 1 although WORLD_SIZE is 4: they do not train "
+            "together\n")
+            .size() == 1);
   CHECK(failures_in("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n"
                     "Initializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2\n")
             .empty());

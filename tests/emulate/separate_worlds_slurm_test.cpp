@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Jobs whose programs do not train together, on an emulated cluster: who reports it, and with which exit
+// code.
+#include <catch2/catch.hpp>
+
+#include "emulate/cluster_helper.hpp"
+
+using namespace hpcml;
+using Catch::Contains;
+using test::Cluster;
+
+namespace {
+
+/// Enters the default group as torch 2.13's Gloo does: as its first member, or as member RANK.
+constexpr const char* k_program = R"(
+import os, socket, struct, sys, time
+member = "0" if sys.argv[1] == "alone" else os.environ["RANK"]
+place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+key = b"/default_pg/0//cpu//0/" + member.encode()
+with socket.create_connection(place) as store:
+    store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BI", 13, os.getpid()))
+    store.recv(4)
+    store.sendall(struct.pack("<BQ", 1, len(key)) + key + struct.pack("<Q", 4) + b"here")
+    time.sleep(3)
+)";
+
+} // namespace
+
+TEST_CASE("job with separate worlds fails for its watcher", "[slurm]") {
+  const bool agent = GENERATE(false, true);
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet"});
+  cluster.write("rank.py", k_program);
+  const auto run = [&](const std::string& world) {
+    return cluster.run(
+        "hpcml submit --watch --site generic --nodes 2 --tasks-per-node 2 --gpus-per-node 0 --time 5 "
+        "--mem 1G --store own " +
+        std::string(agent ? "--agent " : "") + "--output " + world + ".out -- python3 rank.py " + world +
+        " > /dev/null; echo code $?; hpcml why " + world + ".out; echo why $?");
+  };
+  const auto apart = run("alone");
+  const auto log = cluster.read("alone.out");
+  INFO(apart.err << apart.out << log);
+  CHECK_THAT(apart.out, Contains("code 125\n") && Contains("why 1\n"));
+  CHECK_THAT(log, Contains("hpcml: error: 4 programs each set up a world of 1 although WORLD_SIZE is 4"));
+  if (!agent) CHECK_THAT(apart.err, Contains("job 1 ended with 0, but its programs did not train together"));
+  const auto together = run("together");
+  INFO(together.err << together.out << cluster.read("together.out"));
+  CHECK_THAT(together.out, Contains("code 0\n") && Contains("why 0\n"));
+}
