@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """seeds.py HPCML FOLDER: what the fuzzers begin with, as FOLDER/check (the examples of all rules), FOLDER/profile (the sites) and
-FOLDER/store (one message of each kind), and what earlier runs found beside them (corpus/*.tar.xz)."""
+FOLDER/store (one message of each kind), FOLDER/ports (handshakes and messages of each port and mode), and what earlier runs found beside them (corpus/*.tar.xz)."""
 import hashlib
 import json
 import pathlib
@@ -28,6 +28,26 @@ bodies = [b"", key + value, key + value + value, key, key + number, one + key, o
 for op, body in enumerate(bodies):
     message = b"\0\xce\xf7\x85\x3c" + bytes([op]) * bool(op) + body
     (folder / "store" / str(op)).write_bytes(bytes([len(message) - 1]) + message)
+(folder / "ports").mkdir(exist_ok=True)
+
+
+def own(client, kind, *fields):
+    """A message of hpcml's that nothing damages, sealed and not (ports_fuzz.cpp)."""
+    return [bytes([action + client, kind, *fields, 0, 1]) for action in (9, 18)]
+
+
+clients = range(3)
+hands = b"".join(bytes([6 + client, client, 3]) for client in clients)
+raw = bytes([0, 14]) + b"\0\xce\xf7\x85\x3c\3" + key[:8]
+time = bytes([21, 1, 40])
+ranks = [message for client in clients for message in own(client, 0, client, 0, 0)] + [m for kind in (1, 2, 3) for m in own(1, kind)]
+agents = [message for client in clients for message in own(client, 4) + own(client, 6)]
+for event in (0, 7, 1, 2, 3, 5, 6):  # serving, heartbeat, failed …
+    agents += [m for client in clients for m in own(client, 5, event, 0, 1, 0, *([5, 3] + [65] * 10) * (event == 1)) + own(client, 6)]
+for mode in range(8):
+    for sealed in (0, 1):
+        said = b"".join((agents if mode & 2 else ranks)[1 - sealed::2])
+        (folder / "ports" / f"{mode}-{sealed}").write_bytes(bytes([mode]) + hands * sealed + said + raw + time + said)
 corpus = pathlib.Path(__file__).resolve().parent / "corpus"
 for reader in ("check", "profile"):
     with tarfile.open(corpus / f"{reader}.tar.xz") as archive:
