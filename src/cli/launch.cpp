@@ -234,8 +234,8 @@ void add_flags(CLI::App& app, LaunchFlags& flags, const Context& context) {
           ->type_name("SECONDS")
           ->check(CLI::Range(0U, 86400U));
   // Each of a step's ranks pays for every flag that is registered.
-  for (const auto& asked : model::k_rank_flags)
-    if (context.wants("--" + std::string(asked.name))) add_asked(app, asked, request.asked);
+  for (const auto& flag : model::k_rank_flags)
+    if (context.wants("--" + std::string(flag.name))) add_asked(app, flag, request.asked);
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
   app.add_option("--address-of", flags.address_of,
                  "print this interface's address (IPv4 where it has one) and end")

@@ -34,7 +34,7 @@ bool is_reported(const ReadContext& context, const JsonPlace& place) {
 /// The members that any object may have: is_about() lists them.
 void check_about_member(const JsonMember& member, ReadContext& context) {
   const auto& value = member.value;
-  if (is_reported(context, value.place)) return; // an object of its own has the same members
+  if (is_reported(context, value.place)) return; // other objects have members of the same name
   const auto kind = member.key == "instead_of" ? JsonKind::array : JsonKind::string;
   if (!value.is(kind))
     context.report("type",
