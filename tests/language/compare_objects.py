@@ -16,7 +16,7 @@ import os
 import re
 import subprocess
 import sys
-from typing import Counter, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Tuple
+from typing import Counter, Dict, Iterable, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -26,6 +26,7 @@ from rename_table import CODE_KINDS, Row, TableError, parse  # noqa: E402
 
 _PC_RELATIVE = {2, 4, 9, 26, 41, 42}  # PC32, PLT32, GOTPCREL, GOTPC32, GOTPCRELX, REX_GOTPCRELX
 _MANGLED = re.compile(r"(?:_GLOBAL__(?:sub_)?[ID]_)?_Z\w")
+_MANGLED_TYPE = re.compile(r"(?:^|\.)_ZTS")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -42,25 +43,25 @@ class Names:
     """Maps names through the table: an old and its new names have one representative."""
 
     def __init__(self, rows: Iterable[Row]):
-        self._parents: Dict[str, str] = {}
-        self._files: Dict[str, str] = {}
-        for row in rows:
-            if row.kind in CODE_KINDS:
-                self._parents[self._root(row.old)] = self._root(row.new)
-            elif row.kind == "file":
-                self._files[row.old] = row.new
+        self._rows = [row for row in rows if row.kind in CODE_KINDS]
+        self._files = {row.old: row.new for row in rows if row.kind == "file"}
+        self._in_texts = _representatives(self._rows)
+        self._in_symbols: Dict[str, str] = {}
         self._demangled: Dict[str, str] = {}
 
-    def _root(self, name: str) -> str:
-        while self._parents.get(name, name) != name:
-            name = self._parents[name]
-        return name
+    def use_symbols(self, before: Set[str], after: Set[str]) -> None:
+        """Maps in symbols only what is in them, so that names of variables make no functions equal."""
+        self._in_symbols = _representatives([row for row in self._rows if row.old in before and row.new in after])
+
+    def words(self, symbols: Iterable[str]) -> Set[str]:
+        """Returns the identifiers in the C++ names of symbols."""
+        return {word for name in symbols for word in _WORD.findall(self._demangled.get(_mangled_part(name), name))}
 
     def text(self, text: str) -> str:
         """Returns a text with the identifiers and names of files in it mapped."""
         for old, new in self._files.items():
             text = text.replace(old, new)
-        return _WORD.sub(lambda match: self._root(match.group()), text)
+        return _WORD.sub(lambda match: self._in_texts.get(match.group(), match.group()), text)
 
     def path(self, path: str) -> str:
         """Returns the path that an object has after the renames of files."""
@@ -81,14 +82,38 @@ class Names:
     def symbol(self, name: str) -> str:
         """Returns the mapped C++ name of a symbol or section."""
         mangled = _mangled_part(name)
-        if not mangled:
-            return self.text(name)
-        return name[: len(name) - len(mangled)] + self.text(self._demangled[mangled])
+        text = name[: len(name) - len(mangled)] + self._demangled[mangled] if mangled else name
+        return _WORD.sub(lambda match: self._in_symbols.get(match.group(), match.group()), text)
+
+
+def _representatives(rows: Iterable[Row]) -> Dict[str, str]:
+    """Returns for each name of the rows the representative of all names that rows connect with it."""
+    parents: Dict[str, str] = {}
+
+    def root_of(name: str) -> str:
+        while parents.get(name, name) != name:
+            name = parents[name]
+        return name
+
+    for row in rows:
+        parents[root_of(row.old)] = root_of(row.new)
+    return {name: root_of(name) for row in rows for name in (row.old, row.new)}
 
 
 def _mangled_part(name: str) -> str:
     match = _MANGLED.search(name)
     return name[match.start() :] if match else ""
+
+
+def _load(path: str) -> ElfObject:
+    with open(path, "rb") as file:
+        return ElfObject(file.read())
+
+
+def _symbols(elf: ElfObject) -> List[str]:
+    """Returns the names of the sections, and of what relocations refer to."""
+    sections = [re.sub(r"\.str\d.*", "", section.name) for section in elf.sections]
+    return sections + [row.symbol.name for rows in elf.relocations.values() for row in rows]
 
 
 class Reader:
@@ -100,10 +125,8 @@ class Reader:
 
     def read(self, path: str) -> "Tuple[Counter[Item], Counter[Item]]":
         """Returns the sections of an object: as they are, and with the texts in them mapped. Throws ElfError."""
-        with open(path, "rb") as file:
-            elf = ElfObject(file.read())
-        symbols = [r.symbol.name for rows in elf.relocations.values() for r in rows]
-        self._names.demangle(symbols + [re.sub(r"\.str\d.*", "", section.name) for section in elf.sections])
+        elf = _load(path)
+        self._names.demangle(_symbols(elf))
         exact: Counter[Item] = collections.Counter()
         mapped: Counter[Item] = collections.Counter()
         for section in elf.sections:
@@ -122,6 +145,8 @@ class Reader:
                     yield Item(name, section.flags, self._text(text, maps_texts), ())
             return
         content = section.data or b"%d bytes" % section.size
+        if _MANGLED_TYPE.search(section.name):
+            content = b""  # the mangled name of the type, which the name of the section has as well
         if not section.flags & (EXECUTABLE | MERGED) and not relocations:
             content = self._text(content, maps_texts)
         rows = tuple(self._relocation(elf, row, maps_texts) for row in relocations)
@@ -183,6 +208,12 @@ def _differences(path: str, before: "Counter[Item]", after: "Counter[Item]") -> 
 def compare(before: str, after: str, rows: Iterable[Row], roots: Sequence[str] = ("", "")) -> Report:
     """Compares the objects of two build directories. `roots` are what the paths in their texts begin with."""
     names = Names(rows)
+    words = []
+    for directory in (before, after):
+        symbols = {name for path in _objects(directory) for name in _symbols(_load(os.path.join(directory, path)))}
+        names.demangle(symbols)
+        words.append(names.words(symbols))
+    names.use_symbols(*words)
     readers = [Reader(names, root) for root in roots]
     report = Report(0, 0, [], [])
     expected = {names.path(path): path for path in _objects(before)}

@@ -47,9 +47,12 @@ int hear_node(const Told& told, const std::string& text) {
 }
 """
 SECOND = """#include "told.hpp"
+#include <functional>
 int main(int count, char** words) {
   plan::Told told;
   for (int i = 0; i < count; ++i) told.said.push_back(words[i]);
+  std::function<int(const plan::Told&)> size_of = [](const plan::Told& one) { return int(one.said.size()); };
+  if (size_of(told) > 100) return 0;
   auto print = [&](const auto& one) { return one.size() + std::string("another message").size(); };
   return plan::hear_node(told, told.said[0]) + plan::sum<int>({1, 2}) + print(told.said[0]);
 }
@@ -67,7 +70,8 @@ TABLE = """path,old,new,kind
 RENAMES = [
     ("told.hpp", "step_result.hpp"), ("Told", "StepResult"), ("told", "result"), ("said", "diagnostics"),
     ("goes", "continues"), ("hear_node", "read_launcher_configuration"), ("const auto& one", "const auto& item"),
-    ("one.size", "item.size"), ("const T& one", "const T& item"), ("+= one", "+= item"), ("given", "value"),
+    ("one.size", "item.size"), ("StepResult& one)", "StepResult& item)"), ("one.diagnostics", "item.diagnostics"),
+    ("const T& one", "const T& item"), ("+= one", "+= item"), ("given", "value"),
 ]  # fmt: skip
 
 

@@ -181,9 +181,11 @@ class Plan:
     def _plan_files(self) -> None:
         directories = ("cmake", "docs", "include", "src", "templates", "tests")
         rows = [row for row in self.rows if row.kind == "file"]
+        names: List[str] = []
         for directory in directories if rows else ():
             for path in corpora.files_below(self.root, directory, ("",)):
                 parent, name = os.path.split(path)
+                names.append(name)
                 for row in rows:
                     if name != row.old or not row.matches(path):
                         continue
@@ -193,6 +195,7 @@ class Plan:
                         self.problems.append(Problem(row.number, f"{target} exists already: choose another name"))
                     self.moves[path] = target
                     self._rows_of_moves[path] = row
+        self._unique_names = {row.old for row in rows if names.count(row.old) == 1}
 
     def _plan_includes(self, path: str, source: str) -> None:
         for match in re.finditer(r'#[ \t]*include[ \t]*["<]([^">\n]+)[">]', source) if self.moves else ():
@@ -219,6 +222,10 @@ class Plan:
                 short = moved.partition("/")[2]
                 for match in re.finditer(r"(?<![\w.-])(?:src/)?%s(?!\w)" % re.escape(short), source):
                     self._add(path, match.end() - len(row.old), match.end(), row)
+            for row in self._rows_of_moves.values() if path.endswith(".md") else ():
+                for begin in span_uses(source, row.old) if row.old in self._unique_names else ():
+                    if source[begin - 1] != "/":
+                        self._add(path, begin, begin + len(row.old), row)
             for row in rows:
                 if not row.matches(path) or path.endswith(".mustache") != (row.kind == "template"):
                     continue

@@ -31,7 +31,8 @@ class Row(NamedTuple):
 
     `path` is a pattern: `*` is a part of a name, `**` any directories, `{a,b}` either; after `#` the declaration
     in which the rename applies. Kinds: `identifier` (every token), `variable` (not after `.`, `->` or `::`),
-    `member` (after `.` or `->`), `qualified` (after `::`), `function` (before `(`), `file`, `template` (a key of the templates), `docs` (code spans of pages).
+    `member` (after `.` or `->`), `qualified` (after `::`),
+    `function` (before `(`), `file`, `template` (a key of the templates), `docs` (code spans of pages).
     `keep`, whose new name is the old one, excepts what a more general row would rename.
     `merge` after the kind allows that the new name is already used there.
     """
@@ -98,7 +99,7 @@ def _row_problem(row: Row) -> str:
 
 
 def parse(text: str) -> List[Row]:
-    """Returns the rows of a table. A line that begins with `#` names the family of the rows below. Throws TableError."""
+    """Returns the rows of a table; a line with `#` names the family of the rows below it. Throws TableError."""
     rows: List[Row] = []
     problems: List[Problem] = []
     is_first = True

@@ -28,7 +28,8 @@ FILES = {
     "README.md": "Use `hear_node` or `said so`, said.\n",
     "src/plan/plan.cpp": PLAN,
     "src/plan/guard.hpp": "struct Guard {};\n",
-    "src/run/watch.cpp": '#include "../plan/guard.hpp"\n#include "guard.hpp"\nvoid watch(Remarks& said) { use(said); }\n',
+    "src/run/watch.cpp": '#include "../plan/guard.hpp"\n#include "guard.hpp"\n'
+    "void watch(Remarks& said) { use(said); }\n",
     "src/run/guard.hpp": "struct Other {};\n",
     "docs/page.md": "See `src/plan/guard.hpp` and `said`.\n",
     "templates/job.mustache": "{{#meet}}{{{ meet }}} meet {{/meet}}{{meeting}}\n",
@@ -216,6 +217,12 @@ class RenameTest(unittest.TestCase):
         self.assertIn('#include "plan/reaper.hpp"', self.read("src/plan/plan.cpp"))
         self.assertIn('"../plan/reaper.hpp"\n#include "guard.hpp"', self.read("src/run/watch.cpp"))
         self.assertIn("`src/plan/reaper.hpp`", self.read("docs/page.md"))
+
+    def test_a_page_names_a_file_without_its_directory_if_that_is_clear(self) -> None:
+        with open(self.root + "/docs/page.md", "w", encoding="utf-8") as file:
+            file.write("`guard.hpp`, `watch.cpp`, `tools/watch.cpp`, watch.cpp\n")
+        self.run_tool("src/plan/guard.hpp,guard.hpp,reaper.hpp,file\nsrc/run/watch.cpp,watch.cpp,observer.cpp,file\n")
+        self.assertEqual(self.read("docs/page.md"), "`guard.hpp`, `observer.cpp`, `tools/watch.cpp`, watch.cpp\n")
 
     def test_a_file_does_not_replace_another(self) -> None:
         self.assert_refused("src/plan/guard.hpp,guard.hpp,plan.cpp,file\n", "src/plan/plan.cpp exists already")
