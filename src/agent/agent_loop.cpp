@@ -315,8 +315,8 @@ void AgentLoop::end(const Order& order) {
   x_apart = order.code == 0 && x_evidence &&
             launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
-  const bool said = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
-  if (order.code != 0 && !said) tell_stop(order, launch::narrate);
+  const bool was_commanded = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
+  if (order.code != 0 && !was_commanded) tell_stop(order, launch::narrate);
   if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& failed = *order.failure;
     const auto more = launch::record_failure(

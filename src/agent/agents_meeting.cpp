@@ -129,9 +129,9 @@ Found look_for_first(const Hello& hello, const launch::JobChannel& channel, cons
   search.is_over = is_over;
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
-  search.slow = [&](std::chrono::seconds waited, const std::string& said) {
+  search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
     launch::narrate("hpcml agent: " + hello.host + " has waited " + std::to_string(waited.count()) +
-                    " s for the agent of the first node (" + first.name + "): " + said);
+                    " s for the agent of the first node (" + first.name + "): " + reason);
   };
   if (search.places.empty())
     return NoConductor{{"the name " + first.name + " of the first node does not resolve here"}, true};

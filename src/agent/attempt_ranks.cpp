@@ -257,10 +257,10 @@ FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const laun
       launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
   note.last_lines = ranks.last_lines(process.local_rank);
   const auto told = read_error_file(file_of_rank(process.rank, "error.json"));
-  auto said = told ? *told : find_told_failure(note.last_lines);
-  note.message = std::move(said.message);
-  note.traceback = std::move(said.traceback);
-  note.told_at = said.at;
+  auto error = told ? *told : find_told_failure(note.last_lines);
+  note.message = std::move(error.message);
+  note.traceback = std::move(error.traceback);
+  note.told_at = error.at;
   const auto wall_time = std::chrono::system_clock::now().time_since_epoch();
   note.told_age = age_of(note.told_at, milliseconds_of(wall_time), milliseconds_of(Clock::now() - x_started));
   note.gpu_fault = gpu_fault();

@@ -75,8 +75,8 @@ private:
   };
 
   /// The agent of the first node speaks for all.
-  void send(AgentId agent, Order order, bool said = true) {
-    order.says = order.says || (said && x_agents.at(agent).leads);
+  void send(AgentId agent, Order order, bool reports = true) {
+    order.says = order.says || (reports && x_agents.at(agent).leads);
     x_orders.emplace_back(agent, std::move(order));
   }
   std::vector<AgentId> in_order() const;

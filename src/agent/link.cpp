@@ -172,34 +172,34 @@ std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const H
   const auto begin = Clock::now(), deadline = begin + search.patience;
   auto pause = k_pause;
   auto word = seconds(20);
-  std::string said = "no address of it is known";
+  std::string reason = "no address of it is known";
   for (;;) {
     for (const auto& place : search.places) {
       store::Client client(place.address, place.port, credentials_of(hello, search));
       const auto value = ask_place(client, hello, search, deadline);
       const auto reply = value ? unpack_reply(*value) : std::nullopt;
       if (client.session_error() != store::SessionError::none) {
-        said = "the store at " + client.place() + " " + client.fault();
+        reason = "the store at " + client.place() + " " + client.fault();
       } else if (!value) {
-        said = value.error().what;
+        reason = value.error().what;
       } else if (!reply) {
-        said = describe_other(*value, client.place());
+        reason = describe_other(*value, client.place());
       } else if (reply->refused.empty()) {
         return std::unique_ptr<ConductorLink>(
             std::make_unique<FarLink>(std::move(client), search, reply->secret));
       } else {
-        said = "the agent at " + client.place() + " " + reply->refused;
-        if (!reply->again) return NoConductor{{said}, true};
+        reason = "the agent at " + client.place() + " " + reply->refused;
+        if (!reply->again) return NoConductor{{reason}, true};
       }
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
     if (search.is_over && search.is_over()) return NoConductor{{"asked to end"}, true};
     if (Clock::now() >= deadline)
       return NoConductor{{"the agent of the first node did not answer within " +
-                              std::to_string(search.patience.count()) + " s: " + said,
+                              std::to_string(search.patience.count()) + " s: " + reason,
                           "is it started there, and may this node reach its port?"}};
     if (waited >= word && search.slow) {
-      search.slow(waited, said);
+      search.slow(waited, reason);
       word *= 3;
     }
     ::usleep(static_cast<useconds_t>(std::chrono::microseconds(pause).count()));

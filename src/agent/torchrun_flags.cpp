@@ -112,7 +112,7 @@ public:
     }
   }
   /// In the order of the line: what is said last counts, but all of it must be right.
-  const std::vector<std::pair<const TorchrunFlag*, Said>>& said() const { return x_said; }
+  const std::vector<std::pair<const TorchrunFlag*, Said>>& values() const { return x_said; }
 
 private:
   void fail(const std::string& what, const std::string& hint = "see hpcml torchrun --help") {
@@ -188,11 +188,11 @@ std::optional<Said> say_by_variable(const TorchrunFlag& flag, const util::EnvSna
   return number.value_or(0) != 0 ? std::optional(Said{"1", name}) : std::nullopt;
 }
 
-void take_value(const TorchrunFlag& flag, const Said& said, TorchrunLine& line) {
-  if (const auto fault = flag.read(line.request, said.text))
-    line.errors.push_back({said.by + " " + *fault, {}});
+void take_value(const TorchrunFlag& flag, const Said& value, TorchrunLine& line) {
+  if (const auto fault = flag.read(line.request, value.text))
+    line.errors.push_back({value.by + " " + *fault, {}});
   else if (!flag.note.empty())
-    util::add_once(line.request.notes, said.by + " " + std::string(flag.note));
+    util::add_once(line.request.notes, value.by + " " + std::string(flag.note));
 }
 
 void check_together(TorchrunLine& line) {
@@ -213,11 +213,11 @@ TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const uti
   reader.read();
   if (line.asks != TorchrunLine::Asks::ranks) return line;
   for (const auto* flag : all_torchrun_flags()) {
-    const auto is_it = [&](const auto& said) { return said.first == flag; };
-    if (std::none_of(reader.said().begin(), reader.said().end(), is_it))
-      if (const auto said = say_by_variable(*flag, env, line.errors)) take_value(*flag, *said, line);
+    const auto is_it = [&](const auto& value) { return value.first == flag; };
+    if (std::none_of(reader.values().begin(), reader.values().end(), is_it))
+      if (const auto value = say_by_variable(*flag, env, line.errors)) take_value(*flag, *value, line);
   }
-  for (const auto& [flag, said] : reader.said()) take_value(*flag, said, line);
+  for (const auto& [flag, value] : reader.values()) take_value(*flag, value, line);
   check_together(line);
   if (line.request.script.empty() && line.errors.empty())
     line.errors.push_back({"there is no script", "hpcml torchrun [FLAGS] train.py ARGS"});

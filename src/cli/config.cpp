@@ -197,9 +197,9 @@ std::optional<std::string> choose(const std::vector<std::string>& names, const s
 /// The person's accounts on this cluster, or why they are not known.
 util::Result<std::vector<std::string>> ask_account_names(const Context& context) {
   const slurm::LiveCommands commands(context.env);
-  const auto said = commands.ask({"scontrol", "show", "config"});
-  if (!said.ok()) return util::Error{said.why_not};
-  TRY(const auto config, slurm::parse_cluster_config(said.output.out));
+  const auto reply = commands.ask({"scontrol", "show", "config"});
+  if (!reply.ok()) return util::Error{reply.why_not};
+  TRY(const auto config, slurm::parse_cluster_config(reply.output.out));
   const auto answer = slurm::ask_accounts(commands, config, discover::make_inquirer(context.env).user);
   if (!answer.ok()) return util::Error{answer.why_not};
   return slurm::read_accounts(answer.output.out).names();

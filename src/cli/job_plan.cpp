@@ -153,10 +153,10 @@ std::optional<PlannedRequest> run_planning(const MergedRequest& request, const C
 namespace {
 
 /// Whether the planner has said something of the option on this line of the script, in its own words.
-bool is_said(std::string_view line, const diag::Diagnostics& said) {
+bool is_said(std::string_view line, const diag::Diagnostics& findings) {
   if (!line.starts_with("#SBATCH --")) return false;
   const auto name = line.substr(10, line.find_first_of("= ", 10) - 10);
-  return std::any_of(said.begin(), said.end(), [&](const diag::Diagnostic& finding) {
+  return std::any_of(findings.begin(), findings.end(), [&](const diag::Diagnostic& finding) {
     const auto key = std::string_view(finding.code).substr(finding.code.find('/') + 1);
     return finding.severity != diag::Severity::note && name.ends_with(key);
   });

@@ -149,13 +149,13 @@ std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
   if (site.partitions.empty()) return {};
   std::vector<std::vector<std::string>> rows = {{"  PARTITION", "GPUS PER NODE", "CORES", "MEMORY", "NODES",
                                                  "TIME", "WITHOUT --time", "MOST", "WHOLE NODES"}};
-  const auto said = [&](const std::string& path) {
+  const auto value_at = [&](const std::string& path) {
     return std::any_of(facts.facts.begin(), facts.facts.end(),
                        [&](const auto& fact) { return fact.path == path; });
   };
   for (std::size_t i = 0; i < site.partitions.size(); ++i) {
     const auto& partition = site.partitions[i];
-    const char* const otherwise = said(fmt::format("partitions[{}].exclusive", i)) ? "no" : "?";
+    const char* const otherwise = value_at(fmt::format("partitions[{}].exclusive", i)) ? "no" : "?";
     std::vector<std::string> gpus, cores, memory;
     std::optional<unsigned> count = 0;
     for (const auto& id : partition.node_types) {

@@ -106,9 +106,9 @@ void compare_gpus(Drift& drift, const std::string& at, const NodeType& type, con
 
 void Drift::add(Severity severity, const std::string& rule, const std::string& message,
                 const std::string& hint) {
-  const bool said = std::any_of(x_list.begin(), x_list.end(),
+  const bool is_known = std::any_of(x_list.begin(), x_list.end(),
                                 [&](const diag::Diagnostic& one) { return one.message == message; });
-  if (!said) x_list.push_back({severity, "drift/" + rule, message, {}, hint});
+  if (!is_known) x_list.push_back({severity, "drift/" + rule, message, {}, hint});
 }
 
 void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition,

@@ -76,9 +76,9 @@ std::optional<Options> find_accepted(Trials& trials, const Options& all, std::st
     for (unsigned bit = 0; bit < 3; ++bit)
       if ((dropped & (1U << bit)) != 0) there = options.erase(refusable[bit]) > 0 && there;
     if (!there) continue;
-    const auto said = trials.refusal(options);
-    if (said.empty()) return options;
-    if (reason.empty()) reason = said;
+    const auto refusal = trials.refusal(options);
+    if (refusal.empty()) return options;
+    if (reason.empty()) reason = refusal;
   }
   return std::nullopt;
 }
@@ -105,15 +105,15 @@ void try_gpus(Trials& trials, TrialReport& report, const Options& accepted,
       return std::string(style == GpuStyle::gres ? "gpu:" : "") + (kind.empty() ? "" : kind + ":") + "1";
     };
     options[name] = value("");
-    const auto said = trials.refusal(options);
-    bool taken = said.empty();
+    const auto refusal = trials.refusal(options);
+    bool taken = refusal.empty();
     if (!taken && type && !type->empty()) {
       options[name] = value(*type);
       taken = trials.refusal(options).empty();
       if (taken && report.gpu_style == GpuStyle::none) report.gpu_type_required = true;
     }
     if (!taken)
-      trials.learn(name, model::Policy::forbidden, said);
+      trials.learn(name, model::Policy::forbidden, refusal);
     else if (report.gpu_style == GpuStyle::none)
       report.gpu_style = style;
   }
@@ -148,13 +148,13 @@ TrialReport run_trials(const slurm::Commands& commands, const ClusterFacts& fact
     auto options = *accepted;
     const bool had = options.erase(name) > 0;
     if (!had) options[name] = value;
-    if (const auto said = trials.refusal(options); !said.empty())
-      trials.learn(name, had ? model::Policy::required : model::Policy::forbidden, said);
+    if (const auto refusal = trials.refusal(options); !refusal.empty())
+      trials.learn(name, had ? model::Policy::required : model::Policy::forbidden, refusal);
   }
   auto with_export = *accepted;
   with_export["export"] = "NONE";
-  if (const auto said = trials.refusal(with_export); !said.empty())
-    trials.learn("export", model::Policy::forbidden, said);
+  if (const auto refusal = trials.refusal(with_export); !refusal.empty())
+    trials.learn("export", model::Policy::forbidden, refusal);
   try_gpus(trials, report, *accepted, gpu_type_in(*partition, kinds), nodes);
   return report;
 }

@@ -136,14 +136,14 @@ private:
 
   /// The way and the grace between kind and time; each may be missing.
   void take_way(std::vector<std::string>& words) {
-    const std::vector<std::string> said(words.begin() + 1, words.end());
+    const std::vector<std::string> terms(words.begin() + 1, words.end());
     words.resize(1);
-    for (std::size_t i = 0; i < said.size(); ++i) {
-      const auto grace = parse_time(said[i]);
-      if (grace && i + 1 == said.size())
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const auto grace = parse_time(terms[i]);
+      if (grace && i + 1 == terms.size())
         x_fault.grace = *grace;
-      else if (i > 0 || !read_way(said[i]))
-        return refuse("jobs are not preempted by \"" + said[i] + "\"", "write one of " + describe_ways());
+      else if (i > 0 || !read_way(terms[i]))
+        return refuse("jobs are not preempted by \"" + terms[i] + "\"", "write one of " + describe_ways());
     }
     if (x_fault.by_qos && !x_ground.networks)
       refuse("QoS live in a slurmdbd, which needs a network of its own", "leave --shared-network out");

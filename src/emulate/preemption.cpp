@@ -129,11 +129,11 @@ util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterR
 util::Status end_preempting_job(const ClusterRun& run, Sandbox& sandbox, const std::string& job) {
   const auto state = util::run_process({slurm_program(run, "squeue"), "-h", "-j", job, "-o", "%T"},
                                        daemon_environment(sandbox.state_dir()), std::chrono::seconds(60));
-  TRY(const auto said, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));
+  TRY(const auto output, run_as_user(sandbox, {slurm_program(run, "scancel"), job}));
   if (state && util::trim(state->out) == "RUNNING") return util::Done{};
   return util::Error{"Slurm has not started the job that was to preempt the others; its state was " +
                          (state ? std::string(util::trim(state->out)) : std::string("unknown")) +
-                         (said.empty() ? "" : ", " + said),
+                         (output.empty() ? "" : ", " + output),
                      why_not_hint(run)};
 }
 

@@ -168,8 +168,8 @@ util::Status finish_ssh(const Sandbox& sandbox, pid_t keys) {
   while (sandbox.is_alive(keys) && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   if (std::error_code error; fs::exists(state_dir + "/ssh/ready", error)) return util::Done{};
-  const auto said = util::read_file(state_dir + k_keys_log);
-  return util::Error{"its keys could not be made: " + std::string(util::trim(said.value_or(""))), {}};
+  const auto log = util::read_file(state_dir + k_keys_log);
+  return util::Error{"its keys could not be made: " + std::string(util::trim(log.value_or(""))), {}};
 }
 
 std::map<std::string, std::string> ssh_variables(const std::string& state_dir) {

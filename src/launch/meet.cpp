@@ -139,7 +139,7 @@ private:
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::Refusal::step && sought.refusal != store::Refusal::run)
         narrate("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
-                " is not for it: " + sought.said);
+                " is not for it: " + sought.reason);
     }
     return lead_own(std::move(who));
   }
@@ -170,7 +170,7 @@ private:
     const auto own = serve(std::move(ports));
     if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
     auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.said};
+    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.reason};
     x_served.reset();
     tell_program(*sought.found);
     return wait_for_all(*sought.found);
@@ -195,7 +195,7 @@ private:
     who.tasks_per_node = x_setup.world.layout.tasks_per_node;
     who.decision = decision;
     auto sought = seek(who, {*own}, 1, x_deadline);
-    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.said};
+    if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.reason};
     apply_alone(decision);
     return wait_for_all(*sought.found);
   }
@@ -268,7 +268,7 @@ private:
       return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
                    "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};
     return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
-                     std::to_string(x_timeout.count()) + " s: " + sought.said,
+                     std::to_string(x_timeout.count()) + " s: " + sought.reason,
                  "--meet-timeout SECONDS waits longer, 0 does not wait at all"};
   }
 

@@ -72,42 +72,42 @@ bool shows_the_same(const model::Plan& one, const model::Plan& two) {
 }
 
 /// What is there once for the script is the first component's.
-void compare_software(const model::Plan& first, const model::Plan& other, std::size_t number, Remarks& said) {
+void compare_software(const model::Plan& first, const model::Plan& other, std::size_t number, Remarks& diagnostics) {
   if (module_text(first) != module_text(other))
-    said.warning(k_code,
+    diagnostics.warning(k_code,
                  name_of(number) +
                      " would load other modules than the first, and the script loads the first's: " +
                      module_text(first) + "; not: " + module_text(other),
                  "its program must run with the first component's modules");
   if (const auto names = different_exports(first, other); !names.empty())
-    said.warning(k_code, name_of(number) +
+    diagnostics.warning(k_code, name_of(number) +
                              " would have other variables than the first, and the script sets the first's: " +
                              util::join(names, ", "));
   if (!shows_the_same(first, other))
-    said.error(k_code, name_of(number) + " would have another image, or other folders in it, than the first",
+    diagnostics.error(k_code, name_of(number) + " would have another image, or other folders in it, than the first",
                "name the folders with --bind for all");
 }
 
 /// What one script with one step over all components cannot do.
-void refuse_alone(const model::Plan& plan, Remarks& said) {
+void refuse_alone(const model::Plan& plan, Remarks& diagnostics) {
   if (!plan.launcher.choice.is_hpcml() || !plan.launcher.by_srun())
-    said.error(k_code,
+    diagnostics.error(k_code,
                "only hpcml launch, started by srun, makes one world of several components; here " +
                    plan.launcher.choice.name() + " starts the ranks" +
                    (plan.launcher.by_srun() ? "" : ", by " + plan.launcher.step),
                "leave --launcher out, or write a job of one component");
   if (plan.launcher.has_own_agent())
-    said.error(k_code,
+    diagnostics.error(k_code,
                "an agent per node counts on as many ranks on each node, and components differ in that: they "
                "have none, nor " +
                    model::wishes_for_agent(plan.ranks),
                "leave " + model::wishes_for_agent(plan.ranks) + " out, or write a job of one component");
   if (plan.python.on_each_node() || plan.stage)
-    said.error(k_code, "what is copied to each node's disk, or made there, is for jobs of one component",
+    diagnostics.error(k_code, "what is copied to each node's disk, or made there, is for jobs of one component",
                "put it on storage that all nodes see");
   for (const auto& directive : plan.directives)
     if (directive.name == "--array")
-      said.error(k_code, "Slurm has no arrays of jobs with several components", "leave --array out");
+      diagnostics.error(k_code, "Slurm has no arrays of jobs with several components", "leave --array out");
 }
 
 /// What srun would read from the batch step's variables, which are the first component's: each says its own.
@@ -127,7 +127,7 @@ void say_counts(model::Plan& plan) {
 } // namespace
 
 Remarks leave_out_inherited(std::vector<model::Plan>& components) {
-  Remarks said;
+  Remarks diagnostics;
   std::map<std::string, model::PlannedDirective> held; // what the component before hands on
   for (std::size_t i = 0; i < components.size(); ++i) {
     auto& own = components[i].directives;
@@ -147,13 +147,13 @@ Remarks leave_out_inherited(std::vector<model::Plan>& components) {
     }
     for (const auto& [name, directive] : handed_on)
       if (name != "--job-name")
-        said.error(k_code,
+        diagnostics.error(k_code,
                    name_of(i) + " is planned without " + name + ", and sbatch hands " + directive.word() +
                        " on from " + name_of(i - 1),
                    "say it in each component, or in none");
     own = std::move(written);
   }
-  return said;
+  return diagnostics;
 }
 
 PlanResult make_plan(const std::vector<model::JobSpec>& components, const model::Site& site,
@@ -161,22 +161,22 @@ PlanResult make_plan(const std::vector<model::JobSpec>& components, const model:
   if (components.size() == 1) return make_plan(components.front(), site, caller);
   std::vector<PlanResult> results;
   for (const auto& job : components) results.push_back(make_plan(job, site, caller));
-  Remarks said;
-  said.findings = merge_findings(results);
-  if (said.refuse() || components.empty()) return {std::nullopt, std::move(said.findings)};
+  Remarks diagnostics;
+  diagnostics.findings = merge_findings(results);
+  if (diagnostics.refuse() || components.empty()) return {std::nullopt, std::move(diagnostics.findings)};
   std::vector<model::Plan> plans;
   for (auto& result : results) plans.push_back(std::move(*result.plan));
   Remarks alone;
   for (const auto& plan : plans)
     if (!alone.refuse()) refuse_alone(plan, alone);
-  add(said, std::move(alone));
-  for (std::size_t i = 1; i < plans.size(); ++i) compare_software(plans[0], plans[i], i, said);
+  add(diagnostics, std::move(alone));
+  for (std::size_t i = 1; i < plans.size(); ++i) compare_software(plans[0], plans[i], i, diagnostics);
   for (auto& plan : plans) say_counts(plan);
-  add(said, leave_out_inherited(plans));
-  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
+  add(diagnostics, leave_out_inherited(plans));
+  if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   auto plan = std::move(plans.front());
   plan.components.assign(std::make_move_iterator(plans.begin() + 1), std::make_move_iterator(plans.end()));
-  return {std::move(plan), std::move(said.findings)};
+  return {std::move(plan), std::move(diagnostics.findings)};
 }
 
 } // namespace hpcml::plan

@@ -19,12 +19,12 @@ bool is_bind_path(const std::string& path) {
          path.find_first_of(",:") == std::string::npos;
 }
 
-void add_user_bind(Remarks& said, model::PlannedContainer& container,
+void add_user_bind(Remarks& diagnostics, model::PlannedContainer& container,
                    const model::Sourced<std::string>& given) {
   const auto parts = util::split(given.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, given.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
-    said.error("usage/bind", "'" + given.value + "' is no bind",
+    diagnostics.error("usage/bind", "'" + given.value + "' is no bind",
                "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
     return;
   }
@@ -35,7 +35,7 @@ void add_user_bind(Remarks& said, model::PlannedContainer& container,
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
-      said.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
+      diagnostics.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
     container.binds.erase(old);
   }
   container.binds.push_back(std::move(bind));
@@ -84,7 +84,7 @@ void translate_environment(Told<Software>& told, const std::vector<ContainerBind
 }
 
 /// Absolute paths of a command, also behind "--option=".
-void translate_command(Remarks& said, std::vector<std::string>& command,
+void translate_command(Remarks& diagnostics, std::vector<std::string>& command,
                        const std::vector<ContainerBind>& binds) {
   for (std::string& word : command) {
     const std::size_t equals = word.find("=/");
@@ -94,42 +94,42 @@ void translate_command(Remarks& said, std::vector<std::string>& command,
     const std::string inside = word.substr(0, start) + inside_path(word.substr(start), binds);
     if (inside == word) continue;
     const auto note = word + " is called " + inside + " inside the container";
-    const auto& notes = said.notes; // the steps of a job may share words
+    const auto& notes = diagnostics.notes; // the steps of a job may share words
     if (std::none_of(notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; }))
-      said.note(note, by_rule("paths under a bind have the bind's name inside"));
+      diagnostics.note(note, by_rule("paths under a bind have the bind's name inside"));
     word = inside;
   }
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_image_rule(const Launched& given, Remarks& said) {
+const model::ContainerRule* find_image_rule(const Launched& given, Remarks& diagnostics) {
   const model::Site& site = given.site;
   if (const auto* rule = first_that_applies(given.request.images, given.facts())) return rule;
   const auto names = site::engine_names(site);
   const auto& engine = given.job.container_engine;
   if (names.empty())
-    said.error("request/container", site.name + " has no container engine in its profile",
+    diagnostics.error("request/container", site.name + " has no container engine in its profile",
                "--venv or --conda names an environment in place of the image; an engine that the site has "
                "all the same belongs into the profile: docs/adding-a-site.md");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
-    said.error("request/container-engine",
+    diagnostics.error("request/container-engine",
                site.name + " has no " + model::word_of(engine->value) + " in its profile",
                "its engines: " + util::join(names, ", "));
   else
-    said.error(
+    diagnostics.error(
         "request/container", site.name + " has no container engine in its profile for such a job and image",
         "its engines: " + util::join(names, ", ") + "; --container-engine names the one that is meant");
   return nullptr;
 }
 
 /// Where there is a choice, what was chosen and how the others are.
-void note_choice(const Launched& given, const model::ContainerRule& rule, Remarks& said) {
+void note_choice(const Launched& given, const model::ContainerRule& rule, Remarks& diagnostics) {
   const auto names = site::engine_names(given.site);
   if (names.size() < 2 || given.job.container_engine) return;
   std::vector<std::string> others;
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
-  said.note("the image is one of " + model::word_of(rule.engine) +
+  diagnostics.note("the image is one of " + model::word_of(rule.engine) +
                 (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
                 "; --container-engine " + util::join(others, " or ") + " takes it for another's",
             rule.origin);
@@ -159,14 +159,14 @@ void mount_environment(const Launched& given, Told<Software>& told, const model:
 
 /// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
-void plan_own_edf(const Launched& given, model::PlannedContainer& container, Remarks& said) {
+void plan_own_edf(const Launched& given, model::PlannedContainer& container, Remarks& diagnostics) {
   container.own_edf = !container.binds.empty() || given.is_hpcml();
   const auto& binds = container.binds;
   if (container.own_edf &&
       (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) {
         return fits_edf(bind.source + bind.target);
       })))
-    said.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+    diagnostics.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
                "rename it");
 }
 
@@ -222,7 +222,7 @@ void refuse_without_image(const Launched& given, Told<Software>& told) {
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
-model::PlannedContainer image_by(const model::ContainerRule& rule, const Launched& given, Remarks& said) {
+model::PlannedContainer image_by(const model::ContainerRule& rule, const Launched& given, Remarks& diagnostics) {
   const model::JobSpec& job = given.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
@@ -231,7 +231,7 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const Launche
   if (given.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
-    said.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
+    diagnostics.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
   }
   container.image_variable = rule.image_variable;
   return container;
@@ -241,7 +241,7 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const Launche
 
 Told<Software> enter_image(const Launched& given, Software software) {
   Told<Software> told{std::move(software)};
-  auto& said = told.remarks;
+  auto& diagnostics = told.remarks;
   const model::JobSpec& job = given.job;
   if (!job.container) {
     refuse_without_image(given, told);
@@ -249,21 +249,21 @@ Told<Software> enter_image(const Launched& given, Software software) {
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !util::is_one_line(job.container->value))
-    said.error("usage/container", "'" + job.container->value + "' is no container image");
-  told.value.image_rule = find_image_rule(given, said);
+    diagnostics.error("usage/container", "'" + job.container->value + "' is no container image");
+  told.value.image_rule = find_image_rule(given, diagnostics);
   if (!told.value.image_rule) return told;
   const model::ContainerRule& rule = *told.value.image_rule;
-  note_choice(given, rule, said);
-  auto container = image_by(rule, given, said);
+  note_choice(given, rule, diagnostics);
+  auto container = image_by(rule, given, diagnostics);
   for (const auto& module : rule.modules) add_module(told, module, rule.origin);
   if (!rule.image_variable.empty()) add_module(told, job.container->value, job.container->origin);
-  for (const auto& bind : job.binds) add_user_bind(said, container, bind);
+  for (const auto& bind : job.binds) add_user_bind(diagnostics, container, bind);
   for (auto& bind : container.binds)
     bind.squashed =
         rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
   mount_environment(given, told, rule, container);
-  translate_command(said, told.value.command, container.binds);
-  for (auto& step : told.value.steps) translate_command(said, step.command, container.binds);
+  translate_command(diagnostics, told.value.command, container.binds);
+  for (auto& step : told.value.steps) translate_command(diagnostics, step.command, container.binds);
   give_to_slurm(given, told, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
   if (!told.value.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))

@@ -92,7 +92,7 @@ bool Directives::has(const std::string& name) const {
   return std::any_of(header.begin(), header.end(), [&](const auto& one) { return one.name == name; });
 }
 
-Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics& said) {
+Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics& findings) {
   Told<Directives> told{{given.software.image_options, given.launcher().step_args}};
   auto& header = told.value;
   const model::JobSpec& job = given.job;
@@ -129,7 +129,7 @@ Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics&
   add_options(given, told);
   add_raw(given, told);
   if (!job.sbatch.empty()) refuse_combinations(told.remarks, given.site, header.header);
-  check_flags(given, said, told);
+  check_flags(given, findings, told);
   return told;
 }
 

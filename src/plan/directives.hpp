@@ -18,8 +18,8 @@ struct Directives {
   bool has(const std::string& name) const;
 };
 
-/// Writes the options. `said`: what the steps before have said, which is not said again.
-Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics& said);
+/// Writes the options. `findings`: what the steps before have said, which is not said again.
+Told<Directives> plan_directives(const Equipped& given, const diag::Diagnostics& findings);
 
 /// What the site says about the finished job as a whole: limits of partition and QoS, GPU counts, shares.
 Remarks judge_job(const Equipped& given, const Directives& directives);

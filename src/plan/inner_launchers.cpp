@@ -64,7 +64,7 @@ std::string right_line(const StartedLauncher& found) {
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
-void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& starts, Remarks& said) {
+void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& starts, Remarks& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
   const auto times = starts.per_node > 1
                          ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"
@@ -78,11 +78,11 @@ void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& st
     hint += "; or, to start the command once on each node: --tasks-per-node 1 --gpus-per-node " +
             std::to_string(given.numbers().gpus_per_node) +
             (starts.nodes > 1 ? ", with " + found.name + "'s options for several nodes" : "");
-  said.error("usage/command", what, hint);
+  diagnostics.error("usage/command", what, hint);
 }
 
 void check_command(const LaidOut& given, const std::vector<std::string>& command, bool once,
-                   const std::string& script, Remarks& said) {
+                   const std::string& script, Remarks& diagnostics) {
   auto found = chain::find_started_launcher(command);
   if (!found && !script.empty()) found = chain::find_started_launcher_in(script);
   if (!found) return;
@@ -90,23 +90,23 @@ void check_command(const LaidOut& given, const std::vector<std::string>& command
   const Starts starts = once ? Starts{} : Starts{layout.ranks_per_node, layout.nodes};
   const bool alone = starts.per_node == 1 && found->role == chain::Role::agent && !found->is_hpcml();
   if (alone && (starts.nodes == 1 || found->meets_other_nodes())) return;
-  refuse(given, *found, starts, said);
+  refuse(given, *found, starts, diagnostics);
 }
 
 } // namespace
 
 Remarks check_inner_launchers(const LaidOut& given) {
-  Remarks said;
+  Remarks diagnostics;
   const auto& job = given.job;
   if (job.body) {
     for (const auto& piece : job.body->pieces)
-      check_command(given, piece.launch.command, piece.launch.once, {}, said);
+      check_command(given, piece.launch.command, piece.launch.once, {}, diagnostics);
   } else if (!job.steps.empty()) {
-    for (const auto& step : job.steps) check_command(given, step.command, step.once, {}, said);
+    for (const auto& step : job.steps) check_command(given, step.command, step.once, {}, diagnostics);
   } else {
-    check_command(given, job.command, false, job.command_script, said);
+    check_command(given, job.command, false, job.command_script, diagnostics);
   }
-  return said;
+  return diagnostics;
 }
 
 } // namespace hpcml::plan

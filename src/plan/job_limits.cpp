@@ -7,19 +7,19 @@ namespace hpcml::plan {
 namespace {
 
 /// How many ranks may share a GPU, and what becomes of them on parts of GPUs.
-void check_ranks(const LaidOut& given, Remarks& said) {
+void check_ranks(const LaidOut& given, Remarks& diagnostics) {
   const model::PlannedLayout& layout = given.numbers();
   const auto* node = given.node();
   const bool alone = node && node->gpu && node->gpu->compute_mode == model::ComputeMode::exclusive_process;
   if (layout.gpus_per_node == 0) return;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
-    said.error("request/tasks-per-node",
+    diagnostics.error("request/tasks-per-node",
                std::to_string(layout.ranks_per_node) + " ranks share " +
                    std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + given.site.name +
                    " takes one process" + site::cited(node->origin),
                "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
   if (given.slice() && layout.nodes * layout.ranks_per_node > 1)
-    said.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
+    diagnostics.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
                  "one rank, or --backend gloo");
 }
 
@@ -27,22 +27,22 @@ void check_ranks(const LaidOut& given, Remarks& said) {
 
 Remarks judge_job(const Equipped& given, const Directives& directives) {
   using site::SiteRule;
-  Remarks said;
+  Remarks diagnostics;
   const SiteJudgement judgement(given, demand_of(given, directives.header));
-  judgement.say(said, {SiteRule::nodes_under});
-  judgement.say(said, {SiteRule::gpus_over, SiteRule::gpus_under});
-  judgement.say(said, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
-  judgement.say(said, {SiteRule::nodes_of_user});
-  judgement.say(said, {SiteRule::jobs_over});
-  judgement.say(said, {SiteRule::nodes_apart});
-  judgement.say(said, {SiteRule::node_minutes, SiteRule::time_short});
-  judgement.say(said, {SiteRule::gpus_missing, SiteRule::gpus_listed, SiteRule::gpus_whole_nodes,
+  judgement.say(diagnostics, {SiteRule::nodes_under});
+  judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
+  judgement.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
+  judgement.say(diagnostics, {SiteRule::nodes_of_user});
+  judgement.say(diagnostics, {SiteRule::jobs_over});
+  judgement.say(diagnostics, {SiteRule::nodes_apart});
+  judgement.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
+  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpus_listed, SiteRule::gpus_whole_nodes,
                        SiteRule::gpus_multiple});
-  check_ranks(given, said);
-  judgement.say(said, {SiteRule::memory_share});
-  judgement.say(said, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
+  check_ranks(given, diagnostics);
+  judgement.say(diagnostics, {SiteRule::memory_share});
+  judgement.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
                        SiteRule::feature_sign});
-  return said;
+  return diagnostics;
 }
 
 } // namespace hpcml::plan

@@ -49,7 +49,7 @@ bool masks_are_valid(const LaidOut& given, const LaunchPlan& launch, std::string
 }
 
 /// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
-void check_colons(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& said) {
+void check_colons(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& diagnostics) {
   const auto has_colon = [](const std::vector<std::string>& command) {
     return std::find(command.begin(), command.end(), ":") != command.end();
   };
@@ -58,7 +58,7 @@ void check_colons(const LaidOut& given, const model::PlannedLauncher& launcher, 
       (!has_colon(given.job.command) &&
        std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
     return;
-  said.error("usage/command",
+  diagnostics.error("usage/command",
              "the program's argument ':' alone ends the step for srun, which takes the next word for the "
              "program of another component",
              "start a script that has the argument: -- bash run.sh");
@@ -70,36 +70,36 @@ bool runs_once(const model::JobSpec& job) {
                                   [](const auto& piece) { return piece.launch.once; }));
 }
 
-void check_steps(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& said) {
+void check_steps(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& diagnostics) {
   if (launcher.by_srun() || !runs_once(given.job)) return;
-  said.error("request/steps",
+  diagnostics.error("request/steps",
              given.site.name + " starts programs with " + launcher.step +
                  ", which does not start one process alone",
              "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
 }
 
 /// Which cores and which GPUs first: as asked for, where somebody is there to do it.
-void plan_order(const LaidOut& given, LaunchPlan& launch, Remarks& said) {
+void plan_order(const LaidOut& given, LaunchPlan& launch, Remarks& diagnostics) {
   const model::JobSpec& job = given.job;
   model::PlannedBinding& binding = launch.binding;
   const auto& launcher = launch.launcher.choice;
   if (job.spill) binding.spill = *job.spill;
   if (binding.spill.value != model::CoreSpill::none && !launcher.is_hpcml())
-    said.error("request/spill",
+    diagnostics.error("request/spill",
                "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
                "leave --spill or --launcher out");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = given.numbers().gpus_per_node;
   if (gpus == 0)
-    return said.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
+    return diagnostics.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
   if (!launcher.is_hpcml())
-    said.error("request/rank-order",
+    diagnostics.error("request/rank-order",
                "with " + launcher.name() + " nobody puts the GPUs into the order " +
                    binding.order.value.text(),
                "leave --rank-order or --launcher out");
   else if (given.gpus_by_task())
-    said.error("request/rank-order",
+    diagnostics.error("request/rank-order",
                given.site.name + " gives each task its own GPUs" + site::cited(given.gpu_request().origin) +
                    ": no rank sees another's",
                "leave --rank-order out");
@@ -109,9 +109,9 @@ void plan_order(const LaidOut& given, LaunchPlan& launch, Remarks& said) {
   const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
   const std::size_t needed = std::size_t{given.numbers().ranks_per_node} * given.numbers().gpus_per_rank;
   if (!order)
-    said.error("request/rank-order", order.error().what, order.error().hint);
+    diagnostics.error("request/rank-order", order.error().what, order.error().hint);
   else if (order->size() < std::min<std::size_t>(needed, gpus))
-    said.error("request/rank-order",
+    diagnostics.error("request/rank-order",
                "--rank-order names " + std::to_string(order->size()) + " GPUs, the ranks of a node take " +
                    std::to_string(needed),
                "name each GPU that a rank takes");
@@ -139,7 +139,7 @@ std::vector<model::GpuPlace> places_in_order(const LaidOut& given, model::GpuOrd
 
 Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
   Told<model::PlannedLauncher> told;
-  auto& [launcher, said] = told;
+  auto& [launcher, diagnostics] = told;
   const auto& request = given.request;
   launcher.choice = request.launcher;
   launcher.spawns = request.spawns_ranks();
@@ -154,7 +154,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
     const bool known =
         find_rule(given, launcher.step) || (launcher.by_srun() && given.site.launchers.empty());
     if (!known)
-      said.error("request/launcher",
+      diagnostics.error("request/launcher",
                  "the profile of " + given.site.name + " does not start programs with " + launcher.step,
                  "its own launcher is " +
                      (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
@@ -170,7 +170,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
     launcher.world_size_variable = rule->world_size_variable;
   }
   if (!launcher.by_srun() && !given.job.srun.empty())
-    said.error("request/srun",
+    diagnostics.error("request/srun",
                given.site.name + " starts programs with " + launcher.step +
                    ": srun's options have nobody to go to",
                "leave --srun=" + given.job.srun.front().value + " out");
@@ -179,35 +179,35 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_asked(const LaidOut& given, const LaunchPlan& launch, Remarks& said) {
+void check_asked(const LaidOut& given, const LaunchPlan& launch, Remarks& diagnostics) {
   if (const auto fault = model::find_contradiction(given.job))
-    said.error("request/store", fault->what, fault->hint);
+    diagnostics.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;
   const auto& name = launch.launcher.choice.name();
   if (given.job.bind_check)
-    said.error("request/bind-check",
+    diagnostics.error("request/bind-check",
                "with " + name + " nobody looks at what the ranks have before they start",
                "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
   if (const auto wishes = model::wishes_for_agent(given.job); !wishes.empty())
-    said.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
+    diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
                "say --launcher hpcml, or leave " + wishes + " out");
   if (given.job.store || given.job.meet_timeout || model::is_on(given.job.coordinator))
-    said.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
+    diagnostics.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
                "leave --launcher out, or --store, --meet-timeout and --coordinator");
 }
 
 /// What an agent of hpcml's own cannot do here.
-void check_own_agent(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& said) {
+void check_own_agent(const LaidOut& given, const model::PlannedLauncher& launcher, Remarks& diagnostics) {
   if (!launcher.has_own_agent()) return;
   const auto wishes = model::wishes_for_agent(given.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
-    said.error("request/nnodes",
+    diagnostics.error("request/nnodes",
                given.site.name + " starts programs with " + launcher.step +
                    ", which ends all of them where a node is lost",
                "leave --nnodes out");
   for (const auto& raw : given.job.srun)
     if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
-      said.error("request/agent",
+      diagnostics.error("request/agent",
                  "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + wishes +
                      " one agent per node starts them",
                  "MPI programs: leave " + wishes + " out; others: leave --srun=" + raw.value + " out");
@@ -234,13 +234,13 @@ void choose_binder(const LaidOut& given, LaunchPlan& launch) {
 }
 
 /// The masks of the ranks, where srun is to bind with them.
-void plan_masks(const LaidOut& given, LaunchPlan& launch, Remarks& said) {
+void plan_masks(const LaidOut& given, LaunchPlan& launch, Remarks& diagnostics) {
   auto& binding = launch.binding;
   const auto places = places_in_order(given, binding.order.value);
   auto affinity = topo::plan_affinity(
       given.node()->cpu, places, make_affinity_request(given.numbers(), binding.spill.value, places.size()));
   binding.ranks = std::move(affinity.ranks);
-  for (const auto& warning : affinity.warnings) said.note(warning, binding.origin);
+  for (const auto& warning : affinity.warnings) diagnostics.note(warning, binding.origin);
 }
 
 } // namespace
@@ -260,20 +260,20 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
 
 Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
   Told<LaunchPlan> told;
-  auto& [launch, said] = told;
-  launch.launcher = take(plan_launcher(given), said);
-  check_steps(given, launch.launcher, said);
-  add(said, check_inner_launchers(given));
-  check_colons(given, launch.launcher, said);
-  plan_order(given, launch, said);
-  check_asked(given, launch, said);
-  check_own_agent(given, launch.launcher, said);
-  add(said, check_spares(given, launch.launcher));
-  launch.saving = take(plan_saving(given, launch.launcher), said);
-  launch.requeue = take(plan_requeue(given, launch), said);
+  auto& [launch, diagnostics] = told;
+  launch.launcher = take(plan_launcher(given), diagnostics);
+  check_steps(given, launch.launcher, diagnostics);
+  add(diagnostics, check_inner_launchers(given));
+  check_colons(given, launch.launcher, diagnostics);
+  plan_order(given, launch, diagnostics);
+  check_asked(given, launch, diagnostics);
+  check_own_agent(given, launch.launcher, diagnostics);
+  add(diagnostics, check_spares(given, launch.launcher));
+  launch.saving = take(plan_saving(given, launch.launcher), diagnostics);
+  launch.requeue = take(plan_requeue(given, launch), diagnostics);
   choose_binder(given, launch);
-  if (launch.binding.binder == model::Binder::srun_masks && !refused && !said.refuse())
-    plan_masks(given, launch, said);
+  if (launch.binding.binder == model::Binder::srun_masks && !refused && !diagnostics.refuse())
+    plan_masks(given, launch, diagnostics);
   return told;
 }
 

@@ -65,19 +65,19 @@ struct RankCount {
 
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
 /// none.
-void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, Remarks& said) {
+void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, Remarks& diagnostics) {
   const auto& backend = job.backend;
   const auto what = std::to_string(ranks) + " ranks share " + util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
-    return said.note(what + "; NCCL refuses two ranks on one GPU", job.tasks_per_node->origin);
+    return diagnostics.note(what + "; NCCL refuses two ranks on one GPU", job.tasks_per_node->origin);
   const auto hint = "say --tasks-per-node " + std::to_string(gpus) +
                     ", one rank per GPU; ranks that share GPUs on purpose: --backend gloo";
   const auto why = what + " of a node: NCCL refuses two ranks on one GPU, and GPU number LOCAL_RANK is not "
                           "there for each rank";
   if (backend && backend->value == model::Backend::nccl)
-    said.error("request/tasks-per-node", why, hint);
+    diagnostics.error("request/tasks-per-node", why, hint);
   else
-    said.warning("request/tasks-per-node", why, hint);
+    diagnostics.warning("request/tasks-per-node", why, hint);
 }
 
 /// "1, 2, 4 or 8".
@@ -90,10 +90,10 @@ std::string divisors_of(unsigned number) {
 
 Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   Told<RankCount> told;
-  auto& [ranks, said] = told;
+  auto& [ranks, diagnostics] = told;
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   if (per_rank > gpus)
-    said.error("request/gpus-per-task",
+    diagnostics.error("request/gpus-per-task",
                std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
                "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
   if (job.tasks_per_node)
@@ -101,19 +101,19 @@ Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   else
     ranks.per_node = gpus == 0 ? 1 : std::max(1u, gpus / std::max(1u, per_rank));
   if (ranks.per_node == 0) {
-    said.error("usage/tasks-per-node", "--tasks-per-node 0: a node needs at least one rank");
+    diagnostics.error("usage/tasks-per-node", "--tasks-per-node 0: a node needs at least one rank");
     ranks.per_node = 1;
   }
   ranks.gpus_each = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / ranks.per_node);
   if (per_rank > 0 && per_rank <= gpus && ranks.per_node * per_rank > gpus)
-    said.error("request/gpus-per-task", std::to_string(ranks.per_node) + " ranks with " +
+    diagnostics.error("request/gpus-per-task", std::to_string(ranks.per_node) + " ranks with " +
                                             std::to_string(per_rank) + " GPUs each need " +
                                             std::to_string(ranks.per_node * per_rank) +
                                             " GPUs per node, not " + std::to_string(gpus));
   if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
-    say_shared_gpus(job, ranks.per_node, gpus, said);
+    say_shared_gpus(job, ranks.per_node, gpus, diagnostics);
   else if (gpus > ranks.per_node * ranks.gpus_each)
-    said.warning(per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
+    diagnostics.warning(per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
                  std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " of the " + std::to_string(gpus) +
                      " GPUs of each node have no rank: ranks take equal numbers of GPUs",
                  per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
@@ -143,20 +143,20 @@ unsigned default_cores(const Placed& given, const model::PlannedLayout& layout) 
 /// them, it shows one.
 Told<model::Known<unsigned>> read_hardware_threads(const Placed& given, const site::JobFacts& facts) {
   Told<model::Known<unsigned>> told{given.job.threads_per_core};
-  auto& [asked, said] = told;
+  auto& [asked, diagnostics] = told;
   const model::FlagRule& rule = site::flag_rule(given.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !asked) {
     asked = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
-    said.note(rule.default_value + " hardware threads of each core" +
+    diagnostics.note(rule.default_value + " hardware threads of each core" +
                   (rule.why.empty() ? "" : ": " + rule.why),
               rule.origin);
   }
   const auto* node = given.node();
   if (asked && asked->value == 0) {
-    said.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
+    diagnostics.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
     asked.reset();
   } else if (asked && node && asked->value > node->cpu.threads_per_core) {
-    said.warning("request/threads-per-core",
+    diagnostics.warning("request/threads-per-core",
                  std::to_string(asked->value) + " hardware threads of each core: the profile of " +
                      given.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
                      " on node type " + node->id + site::cited(node->origin),
@@ -208,21 +208,21 @@ Told<Layout> plan_layout(const Placed& given) {
   layout.threads_per_core = threads.value;
   if (threads.value) numbers.threads_per_core = threads.value->value;
 
-  Remarks said;
+  Remarks diagnostics;
   const LaidOut done(given, layout);
   const SiteJudgement judgement(done, demand_of(done));
   using site::SiteRule;
-  if (numbers.nodes == 0) said.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  judgement.say(said, {SiteRule::nodes_over});
-  add(said, std::move(gpus.remarks));
-  judgement.say(said, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
-  add(said, std::move(ranks.remarks));
+  if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
+  judgement.say(diagnostics, {SiteRule::nodes_over});
+  add(diagnostics, std::move(gpus.remarks));
+  judgement.say(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
+  add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && given.cpus_per_task())
-    said.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
-  judgement.say(said,
+    diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
+  judgement.say(diagnostics,
                 {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
-  add(said, std::move(threads.remarks));
-  return {std::move(layout), std::move(said)};
+  add(diagnostics, std::move(threads.remarks));
+  return {std::move(layout), std::move(diagnostics)};
 }
 
 bool LaidOut::gpus_by_task() const {

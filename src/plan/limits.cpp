@@ -13,29 +13,29 @@ using model::Sourced;
 using model::Walltime;
 
 std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const SiteJudgement& judgement,
-                                                   Remarks& said) {
+                                                   Remarks& diagnostics) {
   const model::FlagRule& rule = given.flag("mem");
   const model::PlannedLayout& layout = given.numbers();
   if (!rule.takes()) return std::nullopt;
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : given.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      judgement.say(said, {site::SiteRule::memory_over});
+      judgement.say(diagnostics, {site::SiteRule::memory_over});
       return std::nullopt;
     }
   if (given.mem()) {
     constexpr unsigned long long k_least = 512; // MiB: an interpreter with torch needs more
     if (const auto mib = given.mem()->value.mib(); mib > 0 && mib < k_least)
-      said.warning("request/mem",
+      diagnostics.warning("request/mem",
                    given.mem()->origin.by + " " + given.mem()->value.to_slurm() + ": that is " +
                        std::to_string(mib) + " MiB, the unit of Slurm where none is named",
                    "say --mem " + std::to_string(mib) + "G for GiB");
     if (site::takes_all_memory(given.placement.place, demand_of(given)))
-      said.warning("request/mem",
+      diagnostics.warning("request/mem",
                    "--mem 0 takes all memory of a node that others share, for " +
                        std::to_string(layout.gpus_per_node) + " of its GPUs",
                    "leave it out for the GPUs' share, or say --sbatch=--exclusive");
-    judgement.say(said, {site::SiteRule::memory_over});
+    judgement.say(diagnostics, {site::SiteRule::memory_over});
     return given.mem();
   }
   if (!rule.default_value.empty()) {
@@ -45,7 +45,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const S
   if (!given.node()) return std::nullopt;
   const model::NodeType& node = *given.node();
   if (node.share_policy == model::SharePolicy::automatic && layout.gpus_per_node > 0) {
-    said.note("no --mem: memory comes with the GPUs here", node.origin);
+    diagnostics.note("no --mem: memory comes with the GPUs here", node.origin);
     return std::nullopt;
   }
   const unsigned per_node = node.gpu ? node.gpu->per_node : 0;
@@ -62,15 +62,15 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& given, const S
 }
 
 std::optional<Sourced<Walltime>> plan_time(const LaidOut& given, const SiteJudgement& judgement,
-                                           Remarks& said) {
+                                           Remarks& diagnostics) {
   std::optional<Sourced<Walltime>> time = given.job.time;
   const model::FlagRule& rule = given.flag("time");
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    judgement.say(said, {site::SiteRule::time_over, site::SiteRule::time_under});
+    judgement.say(diagnostics, {site::SiteRule::time_over, site::SiteRule::time_under});
   else if (given.partition() && given.partition()->default_time)
-    said.note("no --time: the default of the partition is " +
+    diagnostics.note("no --time: the default of the partition is " +
                   given.partition()->default_time->value.to_slurm(),
               given.partition()->default_time->origin);
   return time;

@@ -18,7 +18,7 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
                      *fault};
 }
 
-void refuse_combinations(Remarks& said, const model::Site& site,
+void refuse_combinations(Remarks& diagnostics, const model::Site& site,
                          const std::vector<model::PlannedDirective>& directives) {
   std::vector<slurm::Setting> settings;
   for (const auto& directive : directives) settings.push_back({directive.name.substr(2), directive.value});
@@ -34,7 +34,7 @@ void refuse_combinations(Remarks& said, const model::Site& site,
       if (finding.severity == diag::Severity::error)
         faults.emplace(finding.code, util::Error{finding.message, finding.hint});
   }
-  for (const auto& [code, fault] : faults) said.error("usage/sbatch", fault.what, fault.hint);
+  for (const auto& [code, fault] : faults) diagnostics.error("usage/sbatch", fault.what, fault.hint);
 }
 
 } // namespace hpcml::plan

@@ -11,9 +11,9 @@ namespace hpcml::plan {
 namespace {
 
 /// The job names no partition, and the profile has none for it that is not a guess.
-void say_no_default(const Placed& given, Remarks& said) {
+void say_no_default(const Placed& given, Remarks& diagnostics) {
   const bool gpus = !given.job.gpus_per_node || given.job.gpus_per_node->value > 0;
-  said.error("usage/partition",
+  diagnostics.error("usage/partition",
              given.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
              "say --partition: " + util::join(given.placement.place.choices, ", "));
 }
@@ -40,12 +40,12 @@ SliceShare share_of(const model::JobSpec& job, const site::Landing& place) {
   return share;
 }
 
-void refuse_type(const Placed& given, Remarks& said) {
+void refuse_type(const Placed& given, Remarks& diagnostics) {
   const auto& kinds = given.placement.place.kinds;
   const auto types = site::gpu_type_names(kinds);
   const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
   const auto near = util::nearest(given.job.gpu_type->value, types);
-  said.error("request/gpu-type", "no node here has GPUs of type '" + given.job.gpu_type->value + "'",
+  diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + given.job.gpu_type->value + "'",
              (near ? "did you mean " + *near + "? " : std::string()) +
                  (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
                                         ": leave --gpu-type out, or name another --partition"
@@ -55,7 +55,7 @@ void refuse_type(const Placed& given, Remarks& said) {
 
 /// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
 /// have less.
-void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks& said) {
+void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks& diagnostics) {
   const auto& job = given.job;
   const auto& place = given.placement.place;
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
@@ -67,7 +67,7 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
     util::add_once(others, site::gpu_name(*node));
   if (others.empty()) return;
   const auto name = site::gpu_name(chosen);
-  said.warning("request/gpu-type",
+  diagnostics.warning("request/gpu-type",
                (given.partition() ? "partition " + given.partition()->name : given.site.name) +
                    " has several kinds of GPU node, and cores and memory of this request are those of " +
                    name + ": nodes that have less per GPU do not get the job",
@@ -78,31 +78,31 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
 void say_unnamed_type(const Placed& given, const std::string& nodes, const model::Origin& origin,
-                      Remarks& said) {
+                      Remarks& diagnostics) {
   const std::string asked = "--gpu-type " + given.job.gpu_type->value;
   const auto& request = site::gpu_rule(given.site, given.placement.place.facts);
   if (request.style == model::GpuStyle::none)
-    said.note(asked + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
+    diagnostics.note(asked + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
   else if (request.type != model::Policy::forbidden) // that one is said with the line
-    said.warning("request/gpu-type",
+    diagnostics.warning("request/gpu-type",
                  "the profile of " + given.site.name + " does not know what Slurm calls the GPUs of " +
                      nodes + ": " + asked + " is taken as it is",
                  "sinfo -o '%P %G' shows the names");
 }
 
 /// What is to be said of the kind of node that the job is planned for.
-void judge_node(const Placed& given, Remarks& said) {
+void judge_node(const Placed& given, Remarks& diagnostics) {
   const auto* node = given.node();
   const bool typed = given.job.gpu_type && !given.job.gpu_type->value.empty();
-  if (!typed && node) return warn_of_mixture(given, *node, said);
+  if (!typed && node) return warn_of_mixture(given, *node, diagnostics);
   if (!typed) return;
   if (!node && given.partition())
-    return say_unnamed_type(given, "partition " + given.partition()->name, given.partition()->origin, said);
+    return say_unnamed_type(given, "partition " + given.partition()->name, given.partition()->origin, diagnostics);
   if (!node) return;
-  if (!given.placement.place.type_is_there) return refuse_type(given, said);
+  if (!given.placement.place.type_is_there) return refuse_type(given, diagnostics);
   if (given.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
   const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
-  say_unnamed_type(given, "node type " + node->id + model, node->origin, said);
+  say_unnamed_type(given, "node type " + node->id + model, node->origin, diagnostics);
 }
 
 } // namespace
@@ -111,10 +111,10 @@ Told<Placement> plan_placement(const Request& request) {
   const model::Site& site = request.site;
   const model::JobSpec& job = request.job;
   Told<Placement> told{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
-  auto& [placement, said] = told;
+  auto& [placement, diagnostics] = told;
   auto& place = placement.place;
   if (job.partition) {
-    add(said, judge_named_partition(request, place));
+    add(diagnostics, judge_named_partition(request, place));
     placement.partition = job.partition->value;
   } else if (place.partition()) {
     placement.partition = place.partition()->name;
@@ -124,11 +124,11 @@ Told<Placement> plan_placement(const Request& request) {
   }
   const Placed given(request, placement);
   if (place.chosen_by == site::ChosenBy::only_with_type)
-    said.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
+    diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
                   job.gpu_type->value,
               place.partition()->origin);
-  if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(given, said);
-  judge_node(given, said);
+  if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(given, diagnostics);
+  judge_node(given, diagnostics);
   const auto* node = place.node();
   if (node) placement.node_type = node->id;
   placement.share = share_of(job, place);

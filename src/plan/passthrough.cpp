@@ -110,57 +110,57 @@ void check_memory(Told<model::JobSpec>& told, const std::vector<model::Sourced<s
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
-void check_version(Remarks& said, const model::Site& site, const std::string& flag, slurm::Program program,
+void check_version(Remarks& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
                    const std::string& name) {
   const auto& runs = site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version) return;
   const auto match = slurm::find_option(program, name, version);
   if (match.option && match.option->name == name) return;
-  said.error("usage/" + flag,
+  diagnostics.error("usage/" + flag,
              "--" + name + " is not an option of Slurm " + runs->value + ", which " + site.name + " runs" +
                  site::cited(runs->origin),
              "versions of Slurm that have it: " + slurm::versions_of(program, name));
 }
 
 /// A name that Slurm does not know is a plugin's, or a slip.
-void check_known(Remarks& said, const model::Site& site, const std::string& flag, slurm::Program program,
+void check_known(Remarks& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
                  const slurm::OptionWord& option) {
-  if (option.known) return check_version(said, site, flag, program, option.name.substr(2));
+  if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
   const auto plugin = site::plugin_option(&site, name);
   const auto what = "Slurm has no option " + option.name + " of its own";
   const auto meant = near ? "did you mean --" + *near + "? " : std::string();
   if (program == slurm::Program::srun) {
-    if (near) said.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
+    if (near) diagnostics.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
   } else if (plugin == site::PluginOption::none) {
-    said.error("usage/" + flag, what + ", and " + site.name + " no plugin that brings it",
+    diagnostics.error("usage/" + flag, what + ", and " + site.name + " no plugin that brings it",
                meant + "sbatch would refuse the job: leave it out");
   } else if (plugin == site::PluginOption::possible) {
-    said.warning("usage/" + flag, what,
+    diagnostics.warning("usage/" + flag, what,
                  meant + "If a plugin of the site has it, all is well: the profile tells of none");
   }
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.
-std::optional<slurm::OptionWord> read_raw(Remarks& said, const model::Site& site, const std::string& flag,
+std::optional<slurm::OptionWord> read_raw(Remarks& diagnostics, const model::Site& site, const std::string& flag,
                                           slurm::Program program, const std::string& word, RawUse& use) {
   const auto option = slurm::read_option(program, word);
   if (!option) {
-    said.error("usage/" + flag, option.error().what, option.error().hint);
+    diagnostics.error("usage/" + flag, option.error().what, option.error().hint);
     return std::nullopt;
   }
   const RawDecision decision = decide_raw(program, *option);
   use = decision.use;
   if (use == RawUse::refuse) {
-    said.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why, decision.hint);
+    diagnostics.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why, decision.hint);
     return std::nullopt;
   }
-  check_known(said, site, flag, program, *option);
+  check_known(diagnostics, site, flag, program, *option);
   if (use != RawUse::allow || program != slurm::Program::sbatch || !option->value) return *option;
   if (const auto fault = find_value_fault(site, option->name.substr(2), *option->value))
-    said.error("usage/" + flag, fault->what, fault->hint);
+    diagnostics.error("usage/" + flag, fault->what, fault->hint);
   return *option;
 }
 

@@ -16,20 +16,20 @@ namespace {
 /// A site that takes no job, whatever else is right or wrong about the request: a retired cluster, or one
 /// without Slurm, where a script for sbatch is of no use and the ranks are started here and now.
 Remarks refuse_site(const model::JobSpec& job, const model::Site& site) {
-  Remarks said;
+  Remarks diagnostics;
   const auto closed = site::closed_by(site);
   if (closed == site::SiteRule::site_retired) {
     const auto why = site::describe_retirement(site);
-    said.error("site/retired", why.what, why.hint);
+    diagnostics.error("site/retired", why.what, why.hint);
   } else if (closed == site::SiteRule::no_scheduler) {
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
-    said.error("request/scheduler",
+    diagnostics.error("request/scheduler",
                (site.name.empty() ? site.id : site.name) + ": there is no Slurm to submit a script to" +
                    (one_machine ? "" : ", and no second node"),
                job.command.empty() ? "start the program with hpcml launch -- CMD"
                                    : "start the program here: " + launch_line(job));
   }
-  return said;
+  return diagnostics;
 }
 
 /// The plan as scripts and launch read it, from the values of the steps.
@@ -75,28 +75,28 @@ model::Plan plan_of(const Equipped& given, Software software, Directives directi
 } // namespace
 
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const Caller& caller) {
-  auto said = refuse_site(job, site);
-  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
-  const auto request = take(read_request(job, site), said);
-  const auto placement = take(plan_placement(request), said);
+  auto diagnostics = refuse_site(job, site);
+  if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
+  const auto request = take(read_request(job, site), diagnostics);
+  const auto placement = take(plan_placement(request), diagnostics);
   const Placed placed(request, placement);
-  const auto layout = take(plan_layout(placed), said);
+  const auto layout = take(plan_layout(placed), diagnostics);
   const LaidOut laid_out(placed, layout);
-  const auto launch = take(plan_launch(laid_out, said.refuse()), said);
+  const auto launch = take(plan_launch(laid_out, diagnostics.refuse()), diagnostics);
   const Launched launched(laid_out, launch);
-  auto software = take(plan_software(launched), said);
+  auto software = take(plan_software(launched), diagnostics);
   const Equipped equipped(launched, software);
-  auto directives = take(plan_directives(equipped, said.findings), said);
-  add(said, judge_job(equipped, directives));
-  auto submission = take(plan_submission(equipped), said);
-  add(said, note_site_rules(equipped, directives));
-  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
+  auto directives = take(plan_directives(equipped, diagnostics.findings), diagnostics);
+  add(diagnostics, judge_job(equipped, directives));
+  auto submission = take(plan_submission(equipped), diagnostics);
+  add(diagnostics, note_site_rules(equipped, directives));
+  if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   auto plan = plan_of(equipped, std::move(software), std::move(directives));
   plan.submit_command = std::move(submission);
-  plan.notes = std::move(said.notes);
+  plan.notes = std::move(diagnostics.notes);
   plan.request_line = caller.request_line;
   plan.sites_dirs = caller.sites_dirs;
-  return {std::move(plan), std::move(said.findings)};
+  return {std::move(plan), std::move(diagnostics.findings)};
 }
 
 } // namespace hpcml::plan

@@ -19,10 +19,10 @@ void Remarks::tell(const std::string& code, const std::string& message, const st
 
 void Remarks::note(const std::string& text, const model::Origin& origin) { notes.emplace_back(text, origin); }
 
-void add(Remarks& said, Remarks later) {
-  said.findings.insert(said.findings.end(), std::make_move_iterator(later.findings.begin()),
+void add(Remarks& diagnostics, Remarks later) {
+  diagnostics.findings.insert(diagnostics.findings.end(), std::make_move_iterator(later.findings.begin()),
                        std::make_move_iterator(later.findings.end()));
-  said.notes.insert(said.notes.end(), std::make_move_iterator(later.notes.begin()),
+  diagnostics.notes.insert(diagnostics.notes.end(), std::make_move_iterator(later.notes.begin()),
                     std::make_move_iterator(later.notes.end()));
 }
 

@@ -31,10 +31,10 @@ template <class T> struct Told {
 };
 
 /// Puts `later` behind what has been said.
-void add(Remarks& said, Remarks later);
+void add(Remarks& diagnostics, Remarks later);
 /// The value alone; what is said of it goes behind what has been said.
-template <class T> T take(Told<T> told, Remarks& said) {
-  add(said, std::move(told.remarks));
+template <class T> T take(Told<T> told, Remarks& diagnostics) {
+  add(diagnostics, std::move(told.remarks));
   return std::move(told.value);
 }
 

@@ -9,21 +9,21 @@ namespace hpcml::plan {
 namespace {
 
 Remarks check_commands(const model::JobSpec& job) {
-  Remarks said;
+  Remarks diagnostics;
   const auto is_missing = [](const std::vector<std::string>& command) {
     return command.empty() || command.front().empty();
   };
   if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
                                              [&](const auto& step) { return is_missing(step.command); }))
-    said.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
+    diagnostics.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
   const auto refuse_empty = [&](const model::Known<std::string>& known, const char* code) {
     if (known && known->value.empty())
-      said.error(code, known->origin.by + " is empty", "give it a value, or leave it out");
+      diagnostics.error(code, known->origin.by + " is empty", "give it a value, or leave it out");
   };
   refuse_empty(job.hpcml_path, "usage/hpcml-path");
   refuse_empty(job.gpu_type, "usage/gpu-type");
   refuse_empty(job.checkpoint_dir, "usage/checkpoint-dir");
-  return said;
+  return diagnostics;
 }
 
 } // namespace
@@ -74,18 +74,18 @@ Told<LaunchedJob> read_node_range(LaunchedJob launched) {
 }
 
 Told<Request> read_request(model::JobSpec job, const model::Site& site) {
-  Remarks said = check_commands(job);
-  auto launched = take(read_command_launcher(take(read_passthrough(std::move(job), site), said)), said);
-  launched = take(read_node_range(std::move(launched)), said);
+  Remarks diagnostics = check_commands(job);
+  auto launched = take(read_command_launcher(take(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
+  launched = take(read_node_range(std::move(launched)), diagnostics);
   Told<Request> told{{site,
-                      take(read_unasked_gpus(std::move(launched.job), site), said),
+                      take(read_unasked_gpus(std::move(launched.job), site), diagnostics),
                       {},
                       std::move(launched.agent_options),
                       launched.least_nodes}};
   auto& request = told.value;
   if (request.job.launcher) request.launcher = request.job.launcher->value;
   if (request.job.container) request.images = container_rules(site, request.job);
-  told.remarks = std::move(said);
+  told.remarks = std::move(diagnostics);
   return told;
 }
 

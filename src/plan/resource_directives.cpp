@@ -15,13 +15,13 @@ using model::Policy;
 namespace {
 
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
-void say_chosen_type(const LaidOut& given, const std::string& type, const Origin& origin, Remarks& said) {
+void say_chosen_type(const LaidOut& given, const std::string& type, const Origin& origin, Remarks& diagnostics) {
   const auto others = site::other_gpu_types(given.placement.place.kinds, type);
   const std::string what = given.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
-    said.note(what + ", the only one here", origin);
+    diagnostics.note(what + ", the only one here", origin);
   else
-    said.warning("request/gpu-type", what + site::cited(origin),
+    diagnostics.warning("request/gpu-type", what + site::cited(origin),
                  "--gpu-type chooses; there are also " + util::join(others, ", "));
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
   Told<SetupWay> told;
-  auto& [way, said] = told;
+  auto& [way, diagnostics] = told;
   way.kind = kind;
   way.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host
   const auto refuse = [&](const char* code, const std::string& what, const std::string& hint) {
@@ -55,7 +55,7 @@ Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
     return refuse("usage/venv", "an environment on top of an image is one file",
                   "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
   if (given.spec.packages.empty())
-    said.error("usage/packages", "the image has its packages already",
+    diagnostics.error("usage/packages", "the image has its packages already",
                "say what it lacks: --packages 'optuna wandb'");
   std::vector<std::string> options;
   for (const auto& option : rule->options)
@@ -68,7 +68,7 @@ Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
                                rule->squashfs.at,
                                rule->squashfs.options,
                                by_srun ? step_of(given.job) : std::vector<std::string>{}};
-  said.note("jobs mount it with the image: one file for the file system instead of thousands",
+  diagnostics.note("jobs mount it with the image: one file for the file system instead of thousands",
             rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
   return told;

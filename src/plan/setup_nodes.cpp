@@ -45,14 +45,14 @@ NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vect
 }
 
 /// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
-void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget& target, Remarks& said) {
+void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget& target, Remarks& diagnostics) {
   const auto& [vendors, cpus, toolkits] = traits;
   target.vendor = vendors.empty() ? GpuVendor::unknown
                                   : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
   if (vendors.empty() &&
       given.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
     if (given.spec.cuda.empty() && given.spec.rocm.empty())
-      said.error(
+      diagnostics.error(
           "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", given.site.name),
           "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
     target.vendor = given.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
@@ -69,10 +69,10 @@ void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget
 
 Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
   Told<SetupNodes> told;
-  auto& [nodes, said] = told;
+  auto& [nodes, diagnostics] = told;
   if (given.job.partition)
     if (const auto unknown = site::judge_partition_name(given.site, given.job.partition->value)) {
-      said.findings.push_back(describe_unknown_partition(given.site, *unknown));
+      diagnostics.findings.push_back(describe_unknown_partition(given.site, *unknown));
       return told;
     }
   auto& types = nodes.types;
@@ -84,7 +84,7 @@ Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
     types = by_id ? std::vector{named} : site::nodes_with_type(types, type->value);
   }
   if (types.empty() && !given.site.node_types.empty()) {
-    said.error("request/setup",
+    diagnostics.error("request/setup",
                fmt::format("{} has no nodes with {} for this request in its profile", given.site.name,
                            given.is_for_gpus() ? "GPUs" : "CPUs only"),
                "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
@@ -96,12 +96,12 @@ Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
   if (std::find(vendors.begin(), vendors.end(), "") != vendors.end())
     vendors.clear(); // one unknown is enough not to know
   if (vendors.size() > 1 || cpus.size() > 1)
-    said.error("request/setup",
+    diagnostics.error("request/setup",
                fmt::format("one environment cannot run on all nodes of {}: they have {}", given.site.name,
                            util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
                "choose the nodes with --partition or --gpu-type");
   else
-    set_target(given, traits, nodes.target, said);
+    set_target(given, traits, nodes.target, diagnostics);
   return told;
 }
 

@@ -20,13 +20,13 @@ constexpr const char* k_python = "3.12";
 
 Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
   Told<SetupPackages> told;
-  auto& [packages, said] = told;
+  auto& [packages, diagnostics] = told;
   const auto* recipe = given.way.recipe;
   std::vector<std::string> words;
   if (given.spec.packages.empty()) {
     words = recipe && !recipe->packages.empty() ? recipe->packages : std::vector<std::string>{"torch"};
   } else {
-    words = requirement_words(given.spec.packages, "--packages", said.findings);
+    words = requirement_words(given.spec.packages, "--packages", diagnostics.findings);
   }
   const bool is_file = !words.empty() && words.front() == "-r";
   if (given.way.kind == SetupKind::libtorch) {
@@ -36,7 +36,7 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
   packages.has_torch = is_file || std::any_of(words.begin(), words.end(), brings_torch);
   if (is_file) {
     if (given.way.kind == SetupKind::container)
-      said.error("usage/packages", "an image is built from packages by name, not from a requirements file",
+      diagnostics.error("usage/packages", "an image is built from packages by name, not from a requirements file",
                  "as --packages 'torch numpy'");
     packages.other = words;
     words = {"torch"};
@@ -47,16 +47,16 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
 
 Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& place) {
   Told<SetupIndex> told;
-  auto& [chosen, said] = told;
+  auto& [chosen, diagnostics] = told;
   const auto* recipe = given.way.recipe;
   if (given.way.squashed || !place.easyconfig.empty()) {
     const bool any = !given.spec.cuda.empty() || !given.spec.rocm.empty() || !given.spec.python.empty() ||
                      !given.spec.pack.empty();
     if (any)
-      said.error("usage/setup", "CUDA, ROCm and Python are the image's own",
+      diagnostics.error("usage/setup", "CUDA, ROCm and Python are the image's own",
                  "leave --cuda, --rocm, --python and --pack out");
     if (!place.easyconfig.empty() && !given.spec.packages.empty())
-      said.error("usage/packages", "the recipe says what is in the image",
+      diagnostics.error("usage/packages", "the recipe says what is in the image",
                  "leave --packages out; --setup venv --container " + place.place +
                      " --venv FILE.sqsh adds to it");
     return told;
@@ -65,7 +65,7 @@ Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& p
     chosen.list_wheels = recipe->list_wheels;
     for (const auto* version : {&given.spec.cuda, &given.spec.rocm})
       if (!version->empty())
-        said.error("usage/setup", "the site's own wheels are built for its GPUs: there is nothing to choose",
+        diagnostics.error("usage/setup", "the site's own wheels are built for its GPUs: there is nothing to choose",
                    "leave --cuda and --rocm out");
   } else {
     auto target = given.nodes.target;
@@ -76,16 +76,16 @@ Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& p
     const bool amd = target.vendor == GpuVendor::amd;
     target.toolkit_wanted = amd ? given.spec.rocm : given.spec.cuda;
     if (!(amd ? given.spec.cuda : given.spec.rocm).empty())
-      said.error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"),
+      diagnostics.error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"),
                  amd ? "say --rocm VERSION" : "say --cuda VERSION");
     const auto choice = choose_wheels(target);
-    if (!choice.index) said.error("request/setup", choice.reason, choice.hint);
+    if (!choice.index) diagnostics.error("request/setup", choice.reason, choice.hint);
     chosen.index = choice.index;
     chosen.reason = choice.reason;
   }
   chosen.python = given.spec.python;
   if (!chosen.python.empty() && chosen.python.find_first_not_of("0123456789.") != std::string::npos)
-    said.error("usage/python", "'" + chosen.python + "' is no version of Python", "as --python 3.12");
+    diagnostics.error("usage/python", "'" + chosen.python + "' is no version of Python", "as --python 3.12");
   if (!chosen.python.empty()) return told;
   // All are "3.NN".
   chosen.python = chosen.index && chosen.index->python_to < k_python ? chosen.index->python_to : k_python;

@@ -13,7 +13,7 @@ using model::PythonWay;
 
 Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
   Told<SetupPlace> told;
-  auto& [chosen, said] = told;
+  auto& [chosen, diagnostics] = told;
   const auto kind = given.way.kind;
   const auto* recipe = given.way.recipe;
   switch (kind) {
@@ -28,7 +28,7 @@ Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
     if (given.job.container)
       chosen.place = given.job.container->value;
     else
-      said.error("usage/container", "the image needs a path",
+      diagnostics.error("usage/container", "the image needs a path",
                  "say where it is built: --container /project/me/torch.sif");
     break;
   case SetupKind::wheelhouse: // tried in a folder that goes away; what stays is the list of packages
@@ -49,26 +49,26 @@ Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
       chosen.place = given.site.storage.scratch + "/torch";
       chosen.expression = true;
       if (const auto& days = given.site.storage.scratch_days)
-        said.note(
+        diagnostics.note(
             fmt::format(
                 "scratch removes files that nobody has touched for {} days; --venv chooses another place",
                 *days),
             given.site.storage.origin);
     } else {
-      said.error("usage/venv", "the environment needs a path",
+      diagnostics.error("usage/venv", "the environment needs a path",
                  "say where, on a file system that all nodes see: --venv /project/me/torch");
     }
   }
   chosen.pack = given.spec.pack;
   const bool can_pack = kind == SetupKind::conda || kind == SetupKind::venv || kind == SetupKind::uv;
   if (!chosen.pack.empty() && !(can_pack && is_archive(chosen.pack)))
-    said.error("usage/pack",
+    diagnostics.error("usage/pack",
                can_pack ? "'" + chosen.pack + "' is no archive"
                         : "only conda and virtual environments are packed",
                "as --setup conda --pack /project/me/env.tar.gz");
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
-      said.error("usage/setup", "an environment's name or path is one line of text", {});
+      diagnostics.error("usage/setup", "an environment's name or path is one line of text", {});
   return told;
 }
 

@@ -7,17 +7,17 @@
 namespace hpcml::plan {
 
 SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site) {
-  Remarks said;
+  Remarks diagnostics;
   const SetupRequest request{spec, job, site, job.container ? container_rules(site, job) : ContainerRules{}};
-  const auto nodes = take(find_setup_nodes(request), said);
+  const auto nodes = take(find_setup_nodes(request), diagnostics);
   const SetupOnNodes on_nodes(request, nodes);
-  const auto way = take(choose_setup_way(on_nodes), said);
+  const auto way = take(choose_setup_way(on_nodes), diagnostics);
   const SetupByWay by_way(on_nodes, way);
-  auto place = take(choose_setup_place(by_way), said);
-  auto packages = take(read_setup_packages(by_way), said);
-  auto index = take(choose_setup_index(by_way, place), said);
-  auto software = take(plan_setup_software(by_way), said);
-  if (said.refuse()) return {std::nullopt, std::move(said.findings)};
+  auto place = take(choose_setup_place(by_way), diagnostics);
+  auto packages = take(read_setup_packages(by_way), diagnostics);
+  auto index = take(choose_setup_index(by_way, place), diagnostics);
+  auto software = take(plan_setup_software(by_way), diagnostics);
+  if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   SetupPlan plan;
   plan.kind = way.kind;
   plan.site_id = site.id;
@@ -44,8 +44,8 @@ SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const m
   plan.pack = std::move(place.pack);
   plan.downloads = std::move(software.downloads);
   plan.use = std::move(place.use);
-  plan.notes = std::move(said.notes);
-  return {std::move(plan), std::move(said.findings)};
+  plan.notes = std::move(diagnostics.notes);
+  return {std::move(plan), std::move(diagnostics.findings)};
 }
 
 } // namespace hpcml::plan

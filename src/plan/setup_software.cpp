@@ -35,7 +35,7 @@ void place_downloads(const SetupByWay& given, SetupSoftware& software) {
 
 Told<SetupSoftware> plan_setup_software(const SetupByWay& given) {
   Told<SetupSoftware> told;
-  auto& [software, said] = told;
+  auto& [software, diagnostics] = told;
   const auto* recipe = given.way.recipe;
   const auto* image_rule = given.way.image_rule;
   place_downloads(given, software);
@@ -55,7 +55,7 @@ Told<SetupSoftware> plan_setup_software(const SetupByWay& given) {
   if (recipe) {
     software.base_image = recipe->image.base_image;
     for (const auto& other : recipe->origin.superseded)
-      said.note(fmt::format("instead of {}: {}", other.value, other.why), recipe->origin);
+      diagnostics.note(fmt::format("instead of {}: {}", other.value, other.why), recipe->origin);
   }
   if (given.way.kind != SetupKind::libtorch) return told;
   software.link_directories = given.site.libtorch_link_directories;

@@ -10,13 +10,13 @@ using model::PythonWay;
 namespace {
 
 /// The first way of the site's that a script can go; what stands before it is said to be left out.
-SetupKind recommended_kind(const model::Site& site, Remarks& said) {
+SetupKind recommended_kind(const model::Site& site, Remarks& diagnostics) {
   for (const auto& rule : site.python) {
     if (rule.kind == PythonWay::module) break; // a Python in a module is what environments are made with
     const bool built = rule.kind != PythonWay::container || !rule.image.tool.empty();
     if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
     if (built) continue;
-    said.warning("request/setup",
+    diagnostics.warning("request/setup",
                  fmt::format("{} recommends images{}, and its profile does not say how they are built there: "
                              "this makes a virtual environment",
                              site.name,
@@ -26,7 +26,7 @@ SetupKind recommended_kind(const model::Site& site, Remarks& said) {
   return SetupKind::venv;
 }
 
-SetupKind kind_of(const SetupOnNodes& given, Remarks& said) {
+SetupKind kind_of(const SetupOnNodes& given, Remarks& diagnostics) {
   if (given.spec.kind) return *given.spec.kind;
   if (given.job.conda) return SetupKind::conda;
   if (given.job.venv) {
@@ -34,7 +34,7 @@ SetupKind kind_of(const SetupOnNodes& given, Remarks& said) {
     return !ways.empty() && ways.front().kind == PythonWay::uv ? SetupKind::uv : SetupKind::venv;
   }
   if (given.job.container) return SetupKind::container;
-  return recommended_kind(given.site, said);
+  return recommended_kind(given.site, diagnostics);
 }
 
 /// The site's first recipe of that way for these nodes.
@@ -52,14 +52,14 @@ const model::PythonRule* find_recipe(const SetupOnNodes& given, SetupKind kind,
 
 Told<SetupWay> choose_setup_way(const SetupOnNodes& given) {
   Told<SetupWay> told;
-  auto& [way, said] = told;
-  const auto kind = kind_of(given, said);
+  auto& [way, diagnostics] = told;
+  const auto kind = kind_of(given, diagnostics);
   const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(given, kind, of); };
   const auto name = model::word_of(kind);
   way.kind = kind;
   way.recipe = recipe_for(model::find_word<PythonWay>(name));
   if (!given.spec.kind && way.recipe)
-    said.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
+    diagnostics.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
   // Where the site has a Python of its own in a module, an environment is made with it.
   if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
     way.recipe = recipe_for(PythonWay::module);
@@ -68,15 +68,15 @@ Told<SetupWay> choose_setup_way(const SetupOnNodes& given) {
     way.recipe = wheels ? wheels : recipe_for(PythonWay::venv);
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
-    said.error("request/setup", given.site.name + " has no wheels of its own in its profile",
+    diagnostics.error("request/setup", given.site.name + " has no wheels of its own in its profile",
                "--setup venv or --setup conda take PyTorch's");
   if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
-    said.error("request/setup",
+    diagnostics.error("request/setup",
                fmt::format("the profile of {} does not say how images are built there", given.site.name),
                "--setup venv makes an environment without an image");
   if (!given.job.container || kind == SetupKind::container) return told;
   auto on_image = choose_setup_image(given, kind);
-  add(said, std::move(on_image.remarks));
+  add(diagnostics, std::move(on_image.remarks));
   if (!on_image.value.image_rule)
     on_image.value.recipe = way.recipe; // refused: what else is wrong is said, too
   way = std::move(on_image.value);

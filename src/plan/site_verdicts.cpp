@@ -233,9 +233,9 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::feature_sign;
 }
 
-void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdict, Remarks& said) {
+void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdict, Remarks& diagnostics) {
   if (verdict.rule == SiteRule::gpus_idle)
-    return said.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
+    return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
                          std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
                          " GPUs of each node stay idle",
                      verdict.origin);
@@ -248,9 +248,9 @@ void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdic
   if (verdict.rule == SiteRule::cpus_many) what += "; more may wait longer or block GPUs for others";
   if (verdict.reservable) what += "; the job's reservation may allow it";
   if (verdict.reservable || is_warning(verdict.rule))
-    said.warning(code, what, hint);
+    diagnostics.warning(code, what, hint);
   else
-    said.error(code, what, hint);
+    diagnostics.error(code, what, hint);
 }
 
 } // namespace
@@ -263,18 +263,18 @@ util::Error describe_job_count(const Verdict& verdict) {
 }
 
 Remarks judge_named_partition(const Request& request, const site::Landing& place) {
-  Remarks said;
+  Remarks diagnostics;
   for (const auto& verdict : site::judge(request.site, place, site::demand_of(request.job))) {
     if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_untold)
-      said.findings.push_back(describe_unknown_partition(request.site, verdict));
+      diagnostics.findings.push_back(describe_unknown_partition(request.site, verdict));
     if (site::rule_id(verdict.rule) != "site/partition-named") continue;
     const auto [code, what, hint] = words_of_partition(request.site, verdict);
     if (is_warning(verdict.rule))
-      said.warning(code, what + site::cited(verdict.origin), hint);
+      diagnostics.warning(code, what + site::cited(verdict.origin), hint);
     else
-      said.error(code, what + site::cited(verdict.origin), hint);
+      diagnostics.error(code, what + site::cited(verdict.origin), hint);
   }
-  return said;
+  return diagnostics;
 }
 
 site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives) {
@@ -312,10 +312,10 @@ SiteJudgement::SiteJudgement(const LaidOut& given, site::Demand demand)
   x_verdicts = site::judge(given.site, place, x_demand);
 }
 
-void SiteJudgement::say(Remarks& said, std::initializer_list<SiteRule> rules) const {
+void SiteJudgement::say(Remarks& diagnostics, std::initializer_list<SiteRule> rules) const {
   for (const auto& verdict : x_verdicts)
     if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end())
-      plan::say(x_given, x_demand, verdict, said);
+      plan::say(x_given, x_demand, verdict, diagnostics);
 }
 
 } // namespace hpcml::plan

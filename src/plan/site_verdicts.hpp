@@ -22,7 +22,7 @@ public:
   const site::Verdicts& verdicts() const& { return x_verdicts; }
   const site::Verdicts& verdicts() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.
-  void say(Remarks& said, std::initializer_list<site::SiteRule> rules) const;
+  void say(Remarks& diagnostics, std::initializer_list<site::SiteRule> rules) const;
 
 private:
   const LaidOut& x_given;

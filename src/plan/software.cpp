@@ -124,10 +124,10 @@ void plan_python(const Launched& given, Told<Software>& told) {
 }
 
 /// The ranks start hpcml by this path, wherever they are.
-void check_hpcml_path(const Launched& given, Remarks& said) {
+void check_hpcml_path(const Launched& given, Remarks& diagnostics) {
   const auto& path = given.job.hpcml_path;
   if (given.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
-    said.error("usage/hpcml-path", "'" + path->value + "' is no absolute path",
+    diagnostics.error("usage/hpcml-path", "'" + path->value + "' is no absolute path",
                "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
 }
 
@@ -163,12 +163,12 @@ Told<Software> plan_modules(const Launched& given) {
 }
 
 Told<Software> plan_software(const Launched& given) {
-  Remarks said;
-  auto software = take(plan_modules(given), said);
-  software = take(enter_image(given, std::move(software)), said);
-  software = take(stage_files(given, std::move(software)), said);
-  software = take(plan_environment(given, std::move(software)), said);
-  return {std::move(software), std::move(said)};
+  Remarks diagnostics;
+  auto software = take(plan_modules(given), diagnostics);
+  software = take(enter_image(given, std::move(software)), diagnostics);
+  software = take(stage_files(given, std::move(software)), diagnostics);
+  software = take(plan_environment(given, std::move(software)), diagnostics);
+  return {std::move(software), std::move(diagnostics)};
 }
 
 } // namespace hpcml::plan

@@ -18,17 +18,17 @@ std::string name_of(std::string path) {
   return util::base_name(path);
 }
 
-void check_sources(model::PlannedStage& stage, Remarks& said) {
+void check_sources(model::PlannedStage& stage, Remarks& diagnostics) {
   std::set<std::string> names;
   for (auto& source : stage.sources) {
     while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
     const auto name = name_of(source.value);
     if (!util::is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
         source.value.front() != '/')
-      said.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
+      diagnostics.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
                  "a path, as --stage /project/me/data");
     else if (!names.insert(name).second)
-      said.error("usage/stage", "two things called " + name + " cannot lie in one folder",
+      diagnostics.error("usage/stage", "two things called " + name + " cannot lie in one folder",
                  "rename one of them");
   }
 }
@@ -47,13 +47,13 @@ bool is_by_slurm(const std::string& place) {
 
 Told<Software> stage_files(const Launched& given, Software software) {
   Told<Software> told{std::move(software)};
-  auto& [plan, said] = told;
+  auto& [plan, diagnostics] = told;
   const bool packed = plan.python.kind == model::PythonKind::packed;
   if (given.job.stage.empty() && !packed) return told;
   const auto origin = packed ? plan.python.origin : given.job.stage.front().origin;
   const auto* node = given.node();
   if (!node || !node->local_disk) {
-    said.error("request/stage",
+    diagnostics.error("request/stage",
                given.site.name + " has no node-local storage in its profile" +
                    (node ? " for " + node->id : ""),
                packed ? "unpack the environment where all nodes see it and give that folder"
@@ -61,7 +61,7 @@ Told<Software> stage_files(const Launched& given, Software software) {
     return told;
   }
   if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
-    said.error("usage/python", "an environment that was packed for the host does not run inside an image",
+    diagnostics.error("usage/python", "an environment that was packed for the host does not run inside an image",
                "leave one of them out");
   const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
@@ -73,18 +73,18 @@ Told<Software> stage_files(const Launched& given, Software software) {
     plan.python.where = plan.stage->folder + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
   }
-  check_sources(*plan.stage, said);
+  check_sources(*plan.stage, diagnostics);
   if (packed) { // has lines of its own
     plan.python.packages.front() = plan.stage->sources.back().value;
     plan.stage->sources.pop_back();
   }
   if (given.site.storage.tmp_is_memory)
-    said.note(
+    diagnostics.note(
         "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
         given.site.storage.origin);
   if (!plan.container || model::row_of(plan.container->engine).keeps_host) return told;
   if (plan.container->by_slurm)
-    said.error("request/stage", "Slurm starts the image before the nodes have the data",
+    diagnostics.error("request/stage", "Slurm starts the image before the nodes have the data",
                "leave --stage out, and bind the folder that all nodes see");
   else
     plan.container->binds.push_back(

@@ -16,49 +16,49 @@ namespace {
 constexpr std::int64_t k_most_seconds = 65535;
 
 /// As the request says, else as the site's profile does for "save-before".
-model::Known<model::LeadTime> wanted_time(const LaidOut& given, Remarks& said) {
+model::Known<model::LeadTime> wanted_time(const LaidOut& given, Remarks& diagnostics) {
   if (given.job.save_before) return given.job.save_before;
   const auto& rule = given.flag("save-before");
   if (rule.default_value.empty()) return std::nullopt;
   const auto time = model::LeadTime::parse(rule.default_value);
   if (time) return model::Sourced<model::LeadTime>{*time, rule.origin};
-  said.error("site/save-before", "the profile's save-before: " + time.error().what, time.error().hint);
+  diagnostics.error("site/save-before", "the profile's save-before: " + time.error().what, time.error().hint);
   return std::nullopt;
 }
 
 /// The site's word for "save-signal"; nothing where its profile has none.
-model::Known<model::SaveSignal> signal_of_site(const LaidOut& given, Remarks& said) {
+model::Known<model::SaveSignal> signal_of_site(const LaidOut& given, Remarks& diagnostics) {
   const auto& rule = given.flag("save-signal");
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
   if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
-  said.error("site/save-signal", "the profile's save-signal: " + signal.error().what, signal.error().hint);
+  diagnostics.error("site/save-signal", "the profile's save-signal: " + signal.error().what, signal.error().hint);
   return std::nullopt;
 }
 
 /// Why nobody could ask the ranks, or nobody needs to.
 void refuse(const LaidOut& given, const model::PlannedLauncher& launcher, const model::Walltime& time,
-            Remarks& said) {
+            Remarks& diagnostics) {
   if (given.job.body)
-    said.error("request/save-before",
+    diagnostics.error("request/save-before",
                "the old script's own commands stand around its launches, and its traps are its own",
                "write the trap there, and --signal=B:USR1@300 without --save-before");
   if (given.job.signal)
-    said.error("request/save-before",
+    diagnostics.error("request/save-before",
                "--signal and --save-before both say what Slurm sends before the time limit, which is one "
                "signal",
                "leave --signal out; --save-signal says what the ranks get");
   if (!launcher.by_srun())
-    said.error("request/save-before",
+    diagnostics.error("request/save-before",
                given.site.name + " starts programs with " + launcher.step +
                    ", whose tasks are no tasks of Slurm's: a signal does not reach them",
                "save at intervals, or let --signal reach what " + launcher.step + " starts, if it does");
   if (time.seconds().count() > k_most_seconds)
-    said.error("request/save-before",
+    diagnostics.error("request/save-before",
                "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
                "say --save-before with less");
   if (given.job.time && time >= given.job.time->value)
-    said.error("request/save-before",
+    diagnostics.error("request/save-before",
                "the ranks would be asked to save before they begin: the time limit is " +
                    given.job.time->value.to_slurm(),
                "say --save-before with less than --time");
@@ -82,14 +82,14 @@ bool leaves_signal_to_lightning(const std::string& text) {
 }
 
 /// What can be seen of the program: whether somebody listens.
-void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving, Remarks& said) {
+void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving, Remarks& diagnostics) {
   const auto signal = saving.signal.text();
   if (signal != "USR1" && leaves_signal_to_lightning(given.job.program_text))
-    said.warning("request/save-before", "Lightning saves and requeues at USR1, and the ranks get " + signal,
+    diagnostics.warning("request/save-before", "Lightning saves and requeues at USR1, and the ranks get " + signal,
                  "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
                      ") in the program, or --save-signal USR1");
   if (seems_to_listen(given.job.program_text)) return;
-  said.warning("request/save-before",
+  diagnostics.warning("request/save-before",
                "the program has no handler for " + signal + " that could be seen: " +
                    (saving.by_launch() ? "it is not signalled, and runs to the time limit"
                                        : "the signal ends it, and nothing is saved"),
@@ -102,16 +102,16 @@ void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving,
 Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
                                                       const model::PlannedLauncher& launcher) {
   Told<std::optional<model::PlannedSaving>> told;
-  auto& [planned, said] = told;
-  const auto time = wanted_time(given, said);
+  auto& [planned, diagnostics] = told;
+  const auto time = wanted_time(given, diagnostics);
   if (!time) {
     // In a job the variable tells its own programs; that is no wish for another job.
     if (given.job.save_signal && given.job.save_signal->origin.kind != model::OriginKind::environment)
-      said.error("request/save-signal", "--save-signal says how the ranks are asked, and nobody asks them",
+      diagnostics.error("request/save-signal", "--save-signal says how the ranks are asked, and nobody asks them",
                  "say --save-before TIME, too");
     return told;
   }
-  refuse(given, launcher, time->value, said);
+  refuse(given, launcher, time->value, diagnostics);
   model::PlannedSaving saving;
   saving.seconds =
       static_cast<unsigned>(std::min<std::int64_t>(time->value.seconds().count(), k_most_seconds));
@@ -123,7 +123,7 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
   } else if (launcher.choice.is_agent()) {
     saving.signal = model::SaveSignal::of_agents();
     saving.chosen = by_rule(launcher.choice.name() + " passes TERM on to its processes, and no other");
-  } else if (const auto site = signal_of_site(given, said)) {
+  } else if (const auto site = signal_of_site(given, diagnostics)) {
     saving.signal = site->value;
     saving.chosen = site->origin;
   } else {
@@ -132,7 +132,7 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
                             "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
   }
   saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
-  remark_on_program(given, saving, said);
+  remark_on_program(given, saving, diagnostics);
   planned = std::move(saving);
   return told;
 }
@@ -158,9 +158,9 @@ std::string shared_folder_hint(const LaidOut& given) {
 }
 
 /// A folder that is gone with the node, or that the node may not write, is none to save in.
-void check_checkpoint_dir(const LaidOut& given, const model::Sourced<std::string>& folder, Remarks& said) {
+void check_checkpoint_dir(const LaidOut& given, const model::Sourced<std::string>& folder, Remarks& diagnostics) {
   const auto refuse = [&](const std::string& why) {
-    said.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
+    diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
                shared_folder_hint(given));
   };
   if (is_own_to_nodes(given, folder.value)) return refuse(k_own_to_nodes);
@@ -171,14 +171,14 @@ void check_checkpoint_dir(const LaidOut& given, const model::Sourced<std::string
 }
 
 /// What is said of requeues that nobody could make.
-void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues, Remarks& said) {
+void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues, Remarks& diagnostics) {
   const model::JobSpec& job = given.job;
   if (job.max_requeues && !requeues)
-    said.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
+    diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
                "say --requeue and --save-before TIME, too");
   if (!job.retry_on || job.retry_on->value.empty()) return;
   if (!(job.requeue && job.requeue->value))
-    said.error("request/retry-on", "--retry-on tries a job again by requeueing it", "say --requeue, too");
+    diagnostics.error("request/retry-on", "--retry-on tries a job again by requeueing it", "say --requeue, too");
   const auto& words = job.retry_on->value.words();
   const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
   const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
@@ -189,16 +189,16 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
   const bool of_preemption =
       std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
   if (recorded && of_preemption && !launch.saving)
-    said.error("request/retry-on",
+    diagnostics.error("request/retry-on",
                "where Slurm ends a job for another one, its script ends before it could requeue it",
                "say --save-before TIME, too: then the script hears of it; or leave preempted out");
   if (recorded && is_own_to_nodes(given, job.log_dir->value.text()))
-    said.error("request/log-dir",
+    diagnostics.error("request/log-dir",
                "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
                    "; why a run ended, and which nodes were bad, is read from there",
                shared_folder_hint(given));
   if (!recorded && !hears)
-    said.error(
+    diagnostics.error(
         "request/retry-on",
         "why a run ended stands in its record, which an agent writes into its folder of logs",
         "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME, of bad nodes "
@@ -206,18 +206,18 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
 }
 
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
-model::Known<std::string> value_of_site(const LaidOut& given, Remarks& said) {
+model::Known<std::string> value_of_site(const LaidOut& given, Remarks& diagnostics) {
   const auto& rule = given.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site::k_expedite) {
-    said.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
+    diagnostics.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
                std::string("the profile's value is ") + site::k_expedite + ", or there is none");
     return std::nullopt;
   }
   const auto& runs = given.site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version || *version < slurm::Version::v25_11) {
-    said.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
+    diagnostics.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
               rule.origin);
     return std::nullopt;
   }
@@ -230,25 +230,25 @@ model::Known<std::string> value_of_site(const LaidOut& given, Remarks& said) {
 
 Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, const LaunchPlan& launch) {
   Told<std::optional<model::PlannedRequeue>> told;
-  auto& [planned, said] = told;
+  auto& [planned, diagnostics] = told;
   const model::JobSpec& job = given.job;
   const bool asked = job.requeue && job.requeue->value && !job.body;
   const bool retries = asked && job.retry_on && !job.retry_on->value.empty();
   const bool requeues = asked && (launch.saving || retries);
-  check_bounds(given, launch, requeues, said);
-  if (job.checkpoint_dir) check_checkpoint_dir(given, *job.checkpoint_dir, said);
+  check_bounds(given, launch, requeues, diagnostics);
+  if (job.checkpoint_dir) check_checkpoint_dir(given, *job.checkpoint_dir, diagnostics);
   if (!asked && !job.checkpoint_dir) return told;
   model::PlannedRequeue requeue;
   requeue.requeues = requeues;
   requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
-  if (asked) requeue.slurm = value_of_site(given, said);
+  if (asked) requeue.slurm = value_of_site(given, diagnostics);
   if (job.retry_on) requeue.retry_on = job.retry_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
   requeue.bound = job.max_requeues ? job.max_requeues->origin
                                    : by_rule("a job that never gets ahead is not to run for ever");
   if (asked && !requeues)
-    said.note(
+    diagnostics.note(
         "Slurm starts the job again after the loss of a node and after preemption; at its time limit only "
         "--save-before TIME does",
         requeue.origin);
@@ -257,11 +257,11 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, co
 }
 
 Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launcher) {
-  Remarks said;
-  if (given.numbers().spare_nodes == 0) return said;
+  Remarks diagnostics;
+  if (given.numbers().spare_nodes == 0) return diagnostics;
   const auto& job = given.job;
   const auto refuse = [&](const std::string& why, const std::string& hint) {
-    said.error("request/spare-nodes", why, hint);
+    diagnostics.error("request/spare-nodes", why, hint);
   };
   const bool once =
       std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; });
@@ -285,7 +285,7 @@ Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launche
   else if (on_own_disks)
     refuse("what is on each node's own disk would be missing on the spare ones",
            "leave --spare-nodes out, or have the files on storage that all nodes share");
-  return said;
+  return diagnostics;
 }
 
 } // namespace hpcml::plan

@@ -58,7 +58,7 @@ namespace {
 /// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
 /// end the job.
 model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourced<std::string> signal,
-                                             Remarks& said) {
+                                             Remarks& diagnostics) {
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
   if (given.job.body || colon == std::string::npos || batch > colon ||
@@ -67,7 +67,7 @@ model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourc
   const auto asked = signal.value;
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
-  said.note("--signal=" + asked + " is written " + signal.value +
+  diagnostics.note("--signal=" + asked + " is written " + signal.value +
                 ": the ranks get it; the batch shell would die of it, and the job with it",
             by_rule("a signal before the time limit is for the program"));
   return signal;

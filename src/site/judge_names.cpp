@@ -40,11 +40,11 @@ void judge_features(Case& job) {
   for (const std::string sign : {"&", "|"})
     if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !util::contains(signs, sign))
       job.add(SiteRule::feature_sign, Certainty::likely, 0, 0, {}).name = sign;
-  std::vector<std::string> said;
+  std::vector<std::string> reported;
   for (const auto& name : demand.features) {
-    if (site.constraints.empty() || util::contains(site.constraints, name) || util::contains(said, name))
+    if (site.constraints.empty() || util::contains(site.constraints, name) || util::contains(reported, name))
       continue;
-    said.push_back(name);
+    reported.push_back(name);
     job.add(SiteRule::feature_unknown, Certainty::likely, 0, 0, {}).name = name;
   }
 }

@@ -13,11 +13,11 @@ namespace {
 /// The first line that says something, without the "command: error: " that only repeats who spoke.
 std::string first_sentence(const std::string& text) {
   for (const auto& line : util::split(text, '\n')) {
-    auto said = std::string(util::trim(line));
-    if (said.empty()) continue;
+    auto sentence = std::string(util::trim(line));
+    if (sentence.empty()) continue;
     for (const char* mark : {": error: ", ": fatal: "})
-      if (const auto at = said.find(mark); at != std::string::npos) said = said.substr(at + 9);
-    return said;
+      if (const auto at = sentence.find(mark); at != std::string::npos) sentence = sentence.substr(at + 9);
+    return sentence;
   }
   return {};
 }

@@ -24,12 +24,12 @@ std::vector<std::string> without_bad(const std::vector<std::string>& nodes,
 
 NodesToRun choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
                         const std::vector<model::BadNode>& known, std::size_t need) {
-  const auto said = model::parse_bad_nodes(answers);
+  const auto answers_read = model::parse_bad_nodes(answers);
   NodesToRun run;
   std::vector<std::string> healthy;
   const auto asked = without_bad(nodes, known);
   for (const auto& node : asked) {
-    const auto* answer = find_node(said, node);
+    const auto* answer = find_node(answers_read, node);
     if (answer != nullptr && answer->why == k_healthy)
       healthy.push_back(node);
     else

@@ -24,12 +24,12 @@ std::uint16_t port_of(int fd) {
 
 util::Error refused(const std::string& address, std::uint16_t port) {
   const int error = errno;
-  util::Error said{"the store cannot listen at " + (address.empty() ? "any address" : address) + ", port " +
+  util::Error failure{"the store cannot listen at " + (address.empty() ? "any address" : address) + ", port " +
                    std::to_string(port) + ": " + std::strerror(error)};
   if (error == EADDRINUSE)
-    said.hint = "another program has this port: choose another one, or 0 for any that is free";
-  if (error == EADDRNOTAVAIL) said.hint = "the address belongs to no interface of this node";
-  return said;
+    failure.hint = "another program has this port: choose another one, or 0 for any that is free";
+  if (error == EADDRNOTAVAIL) failure.hint = "the address belongs to no interface of this node";
+  return failure;
 }
 
 constexpr const char* k_any_address[] = {"::", "0.0.0.0"}; ///< a node without IPv6 has only the second

@@ -28,14 +28,14 @@ struct Attempt {
   std::unique_ptr<Client> client = nullptr;
   Clock::time_point again, begun{};
   milliseconds pause = k_first_pause;
-  std::string said = "not asked yet";
+  std::string reason = "not asked yet";
   Refusal refusal = Refusal::none; ///< by a store that is for others
 
   bool is_taken() const { return client && (client->wanted() & POLLOUT) == 0; }
   void put_off(Clock::time_point now, milliseconds by, std::string why) {
     client.reset();
     again = now + by;
-    said = std::move(why);
+    reason = std::move(why);
   }
 };
 
@@ -50,7 +50,7 @@ void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock:
 std::string said_by(const std::vector<Attempt>& attempts) {
   std::string text;
   for (const auto& one : attempts)
-    text += (text.empty() ? "" : "; ") + place_text(one.place.address, one.place.port) + " " + one.said;
+    text += (text.empty() ? "" : "; ") + place_text(one.place.address, one.place.port) + " " + one.reason;
   return text;
 }
 
@@ -70,7 +70,7 @@ bool try_place(Attempt& attempt, const std::string& announcement,
     attempt.client->put_compare_set(k_announce_key, "?", announcement);
     attempt.begun = now;
     // A place that has refused is asked again, and its reason applies until it answers otherwise.
-    if (attempt.refusal == Refusal::none) attempt.said = "has not answered";
+    if (attempt.refusal == Refusal::none) attempt.reason = "has not answered";
   }
   const bool on = attempt.client->advance();
   if (const auto value = attempt.client->take_value()) {

@@ -30,7 +30,7 @@ struct Found {
 /// What a search has come to.
 struct Sought {
   std::optional<Found> found;
-  std::string said;                ///< where nothing is found: what each place says
+  std::string reason;                ///< where nothing is found: what each place says
   Refusal refusal = Refusal::none; ///< of the last store that is there and not for us
 };
 

@@ -255,17 +255,17 @@ private:
     }
     if (!text.empty()) text += "; ";
     if (!certain && !own_key && suspects.size() > 1) text += "at least one of these " + deed + ": ";
-    std::size_t said = 0;
+    std::size_t named_count = 0;
     for (const auto* one : suspects) {
-      if (said == k_named_suspects) break;
-      text += (said++ > 0 ? "; " : "") + one->name;
+      if (named_count == k_named_suspects) break;
+      text += (named_count++ > 0 ? "; " : "") + one->name;
       if (certain || suspects.size() == 1)
         text += " " + (own_key ? std::string("does not wait for it") : deed);
       text += ": " + doing(*one, x_scene.now);
     }
-    if (suspects.size() == said) return text;
+    if (suspects.size() == named_count) return text;
     std::vector<std::string> others;
-    for (auto at = said; at < suspects.size(); ++at) others.push_back(suspects[at]->short_name);
+    for (auto at = named_count; at < suspects.size(); ++at) others.push_back(suspects[at]->short_name);
     return text + "; and " + (others.size() == 1 ? "rank " : "ranks ") + range_text(others);
   }
 

@@ -306,21 +306,21 @@ std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::secon
     const auto place =
         read_key(stall.key).kind == KeyMeaning::Kind::other ? stall.key : read_key(stall.key).place;
     const auto known = x_said.find(place);
-    Said said = known == x_said.end() ? Said{stall.what, patience} : known->second;
+    Said report = known == x_said.end() ? Said{stall.what, patience} : known->second;
     // Who has not arrived is said by those who count the arrivals.
     const bool told =
         !stall.missing.empty() && std::all_of(stall.missing.begin(), stall.missing.end(), [&](unsigned rank) {
           return rank < roster.members().size() && roster.members()[rank].missed;
         });
-    if (stall.waited >= said.next && !told) {
+    if (stall.waited >= report.next && !told) {
       lines.push_back(stall.text);
-      said.next = stall.waited * 3;
+      report.next = stall.waited * 3;
     }
-    still[place] = std::move(said);
+    still[place] = std::move(report);
   }
-  for (const auto& [place, said] : x_said)
-    if (still.count(place) == 0 && said.next > patience)
-      lines.push_back("nobody waits any longer for " + said.what);
+  for (const auto& [place, report] : x_said)
+    if (still.count(place) == 0 && report.next > patience)
+      lines.push_back("nobody waits any longer for " + report.what);
   x_said = std::move(still);
   return lines;
 }

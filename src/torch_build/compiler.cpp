@@ -41,9 +41,9 @@ util::Result<std::string> find_compiler(const util::EnvSnapshot& env) {
 }
 
 std::string compiler_name(const std::string& compiler, const util::EnvSnapshot& env) {
-  const auto said = util::run_process({compiler, "--version"}, env, k_limit);
-  if (!said || said->exit_code != 0 || said->out.empty()) return compiler;
-  return std::string(util::trim(util::split(said->out, '\n').front()));
+  const auto version_output = util::run_process({compiler, "--version"}, env, k_limit);
+  if (!version_output || version_output->exit_code != 0 || version_output->out.empty()) return compiler;
+  return std::string(util::trim(util::split(version_output->out, '\n').front()));
 }
 
 std::optional<util::Error> try_compiler(const std::string& compiler, unsigned cxx_standard,

@@ -56,8 +56,8 @@ std::vector<KeptBuild> read_kept_builds(const std::string& cache) {
     build.name = entry->path().filename().string();
     if (!entry->is_directory(ignored)) continue;
     if (!build.name.starts_with("torch-") && !build.name.starts_with(k_half_built)) continue;
-    if (const auto said = util::read_file(folder + "/" + k_built_for_name)) {
-      build.built_for = std::string(util::trim(*said));
+    if (const auto kept_name = util::read_file(folder + "/" + k_built_for_name)) {
+      build.built_for = std::string(util::trim(*kept_name));
       build.there_now = file_identity(path_of_identity(build.built_for));
     }
     build.used = last_touched(folder);

@@ -50,9 +50,9 @@ std::string ask_python(const std::string& program, const util::EnvSnapshot& env)
   constexpr const char* k_question =
       "import importlib.util as u, os, runpy; place = os.path.dirname(u.find_spec('torch').origin); "
       "print(runpy.run_path(os.path.join(place, 'version.py'))['__version__'])";
-  const auto said = util::run_process({program, "-c", k_question}, env, k_python_limit);
-  if (!said || said->exit_code != 0) return {};
-  return std::string(util::trim(util::split(util::trim(said->out), '\n').back()));
+  const auto answer = util::run_process({program, "-c", k_question}, env, k_python_limit);
+  if (!answer || answer->exit_code != 0) return {};
+  return std::string(util::trim(util::split(util::trim(answer->out), '\n').back()));
 }
 
 /// A Python that imports torch: the command's own, else the PATH's.

@@ -43,7 +43,7 @@ void LogReading::read_block(std::string_view block) {
 
 void LogReading::read_line(std::uint64_t number, std::string_view line, bool nccl) {
   if (nccl)
-    if (const auto said = parse_nccl_line(line)) x_networks.read(number, *said);
+    if (const auto networks = parse_nccl_line(line)) x_networks.read(number, *networks);
   if (x_failures.is_worth()) x_failures.read(number, line);
   if (x_first_errors.is_worth()) x_first_errors.read(number, line);
 }

@@ -117,7 +117,7 @@ public:
                                            "8", "--gpus-per-node", "2", "--", "bash", "./all.sh"},
                                           env, std::chrono::seconds(1500));
     REQUIRE(output);
-    said = output->out + output->err;
+    all_output = output->out + output->err;
   }
   void write(const std::string& name, const std::string& text) const {
     REQUIRE(util::write_file((x_folder / name).string(), text));
@@ -135,7 +135,7 @@ public:
   }
   bool has(const std::string& name) const { return std::filesystem::exists(x_folder / name); }
 
-  std::string said;
+  std::string all_output;
 
 private:
   test::TempFolder x_folder;
@@ -170,12 +170,12 @@ double seconds_until_known(const Evening& evening, const std::string& job) {
 }
 
 void check_a_crash(const Evening& evening) {
-  const auto said = evening.read("dies.out");
-  INFO(said);
-  check_report(said, 1);
-  CHECK_THAT(said,
+  const auto output = evening.read("dies.out");
+  INFO(output);
+  check_report(output, 1);
+  CHECK_THAT(output,
              Contains("the other ranks were stopped because of rank 3") && Contains("\nExitCode=139:0\n"));
-  CHECK(count(said, "done") == 0);
+  CHECK(count(output, "done") == 0);
   const auto took = seconds_until_known(evening, "dies");
   CHECK((took >= -0.01 && took < 5));
   const auto run = evening.run_of("dies");
@@ -187,11 +187,11 @@ void check_a_crash(const Evening& evening) {
 }
 
 void check_restarts(const Evening& evening) {
-  const auto said = evening.read("again.out");
-  INFO(said);
-  check_report(said, 2);
-  CHECK_THAT(said, Contains("restart 1 of 2") && Contains("restart 2 of 2") && Contains("\nExitCode=0:0\n"));
-  CHECK(count(said, "\\] done [0-5]\n") == 6);
+  const auto output = evening.read("again.out");
+  INFO(output);
+  check_report(output, 2);
+  CHECK_THAT(output, Contains("restart 1 of 2") && Contains("restart 2 of 2") && Contains("\nExitCode=0:0\n"));
+  CHECK(count(output, "\\] done [0-5]\n") == 6);
   for (unsigned rank = 0; rank < 6; ++rank) {
     const auto out = evening.run_of("again") + "attempt_2/" + std::to_string(rank) + "/stdout.log";
     CHECK(evening.read(out) == "up " + std::to_string(rank) + "\ndone " + std::to_string(rank) + "\n");
@@ -199,10 +199,10 @@ void check_restarts(const Evening& evening) {
 }
 
 void check_lost_agent(const Evening& evening) {
-  const auto said = evening.read("lost.out");
-  INFO(said);
-  CHECK_THAT(said, Contains("hpcml agent: the agent of node002 has gone\n"));
-  CHECK(count(said, "\\] up [0-3] of 4\n") == 4);
+  const auto output = evening.read("lost.out");
+  INFO(output);
+  CHECK_THAT(output, Contains("hpcml agent: the agent of node002 has gone\n"));
+  CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
   CHECK_THAT(evening.read(evening.run_of("lost") + "record-0.jsonl"),
              Contains("\"because_of\":null,\"why\":\"the agent of node002 has gone\",\"pause\":0.000}"));
   for (const char* node : {"0", "2"})
@@ -211,26 +211,26 @@ void check_lost_agent(const Evening& evening) {
 }
 
 void check_dead_node(const Evening& evening) {
-  const auto said = evening.read("gone.out");
-  INFO(said);
-  CHECK(count(said, "\\] up [0-3] of 4\n") == 4);
-  CHECK_THAT(said, Contains("the agent of node002 has gone\n") && Contains("\nExitCode=0:0\n"));
+  const auto output = evening.read("gone.out");
+  INFO(output);
+  CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
+  CHECK_THAT(output, Contains("the agent of node002 has gone\n") && Contains("\nExitCode=0:0\n"));
 }
 
 void check_signals(const Evening& evening) {
-  const auto said = evening.read("asked.out");
-  INFO(said);
-  CHECK(count(said, "\\] heard USR1 [0-5]\n") >= 6); // Slurm tells the ranks, too, by the emulation's way
+  const auto output = evening.read("asked.out");
+  INFO(output);
+  CHECK(count(output, "\\] heard USR1 [0-5]\n") >= 6); // Slurm tells the ranks, too, by the emulation's way
   for (const char* rank : {"0", "1", "2", "3", "4", "5"})
-    CHECK_THAT(said, Contains(std::string("heard TERM ") + rank));
-  CHECK(count(said, "hpcml agent: the agent of node00[1-3] was asked to end by SIGTERM\n") == 1);
-  CHECK_THAT(said, Contains("JobState=CANCELLED"));
+    CHECK_THAT(output, Contains(std::string("heard TERM ") + rank));
+  CHECK(count(output, "hpcml agent: the agent of node00[1-3] was asked to end by SIGTERM\n") == 1);
+  CHECK_THAT(output, Contains("JobState=CANCELLED"));
 }
 
 void check_stall(const Evening& evening) {
-  const auto said = evening.read("stalls.out");
-  INFO(said);
-  CHECK_THAT(said, Contains("nothing has come of any rank for 1 s") && Contains("\nExitCode=124:0\n"));
+  const auto output = evening.read("stalls.out");
+  INFO(output);
+  CHECK_THAT(output, Contains("nothing has come of any rank for 1 s") && Contains("\nExitCode=124:0\n"));
   const auto folder = evening.run_of("stalls") + "attempt_0/";
   CHECK_THAT(evening.read(folder + "stacks.txt"), Contains("sleep"));
   for (const char* node : {"0", "1", "2"})
@@ -238,12 +238,12 @@ void check_stall(const Evening& evening) {
 }
 
 void check_steps(const Evening& evening) {
-  const auto said = evening.read("steps.out");
-  INFO(said);
+  const auto output = evening.read("steps.out");
+  INFO(output);
   for (const char* step : {"first", "second", "a 1", "b 1"})
-    CHECK(count(said, std::string("\\] ") + step + " [0-5] of 6\n") == 6);
-  CHECK(count(said, "bad") == 0);
-  CHECK_THAT(said, Contains("\nExitCode=0:0\n"));
+    CHECK(count(output, std::string("\\] ") + step + " [0-5] of 6\n") == 6);
+  CHECK(count(output, "bad") == 0);
+  CHECK_THAT(output, Contains("\nExitCode=0:0\n"));
 }
 
 } // namespace
@@ -254,8 +254,8 @@ TEST_CASE("a crash on the second of three nodes is one report, restarts go over 
           "nothing is left on any node",
           "[slurm]") {
   const Evening evening;
-  INFO(evening.said);
-  CHECK(evening.said.empty());
+  INFO(evening.all_output);
+  CHECK(evening.all_output.empty());
   check_a_crash(evening);
   check_restarts(evening);
   check_lost_agent(evening);

@@ -117,9 +117,9 @@ TEST_CASE("a record whose folder is removed goes on in a new one, with the run's
   REQUIRE(record.add(RunFacts{.run_id = "7.0"}));
   REQUIRE(record.add(AttemptFacts{}));
   fs::remove_all(path.parent_path());
-  const auto said = record.add(RunEnded{.code = 1});
-  REQUIRE_FALSE(said);
-  CHECK(said.error().what.find("was removed, and goes on in a new file") != std::string::npos);
+  const auto added = record.add(RunEnded{.code = 1});
+  REQUIRE_FALSE(added);
+  CHECK(added.error().what.find("was removed, and goes on in a new file") != std::string::npos);
   REQUIRE(record.add(RunEnded{.code = 2}));
   const auto lines = whole_lines(path);
   REQUIRE(lines.size() == 3);

@@ -80,17 +80,17 @@ TEST_CASE("a program that could not be started is said while it can be mended") 
   desk.put("train.py", "print()\n");
   desk.put("run", "#!/bin/bash\n./x\n");
   desk.put("good.py", "#!/usr/bin/env python\n", 0755);
-  const auto said = [&](const std::string& program) {
+  const auto has_warning = [&](const std::string& program) {
     const auto result = desk.hpcml(
         {"gen", "--site", "lumi", "--nodes", "1", "--account", "project_1", "--time", "10", "--", program});
     CHECK(result.exit_code == 0);
     return result.err;
   };
-  CHECK(holds(said("train.py"), "say python train.py"));
-  CHECK(holds(said("./train.py"), "./train.py is not executable"));
-  CHECK(holds(said("./run"), "bash ./run"));
-  CHECK(said("./good.py") == "");
-  CHECK(said("./elsewhere") == "");
+  CHECK(holds(has_warning("train.py"), "say python train.py"));
+  CHECK(holds(has_warning("./train.py"), "./train.py is not executable"));
+  CHECK(holds(has_warning("./run"), "bash ./run"));
+  CHECK(has_warning("./good.py") == "");
+  CHECK(has_warning("./elsewhere") == "");
 }
 
 TEST_CASE("a script that starts torchrun is seen before each rank starts it") {

@@ -25,9 +25,9 @@ TEST_CASE("the job file of every site is one that hpcml reads, and fits the site
     if (site->state == model::SiteState::retired || site->scheduler != model::Scheduler::slurm) continue;
     desk.put("job.json", cli::render_job_file(*site, {}));
     auto file = spec::load_job_file((desk / "job.json").string());
-    std::string said;
-    for (const auto& finding : file.diagnostics) said += diag::render_text(finding, file.source, false);
-    CAPTURE(id, said);
+    std::string text;
+    for (const auto& finding : file.diagnostics) text += diag::render_text(finding, file.source, false);
+    CAPTURE(id, text);
     REQUIRE(file.job);
     CHECK(file.site == id);
     CHECK(file.job->command == std::vector<std::string>{"python", "train.py"});
@@ -36,8 +36,8 @@ TEST_CASE("the job file of every site is one that hpcml reads, and fits the site
       if (holds(desk.read("job.json"), "  // \"" + name + "\": ")) site->flags.erase(name);
     const auto planned = plan::make_plan(*file.job, *site);
     for (const auto& finding : planned.diagnostics)
-      if (finding.severity == diag::Severity::error) said += finding.message + "\n";
-    CAPTURE(said);
+      if (finding.severity == diag::Severity::error) text += finding.message + "\n";
+    CAPTURE(text);
     CHECK(planned.plan);
     ++sites;
   }
@@ -134,13 +134,13 @@ TEST_CASE("every key that is asked for stands in the job file and is read as it 
       const auto value = equals != std::string::npos ? word.substr(equals + 1) : no ? "false" : "true";
       REQUIRE_FALSE(key.from_text(job, value, {}));
     }
-    const auto said = key.to_json(job);
-    REQUIRE(said);
+    const auto text = key.to_json(job);
+    REQUIRE(text);
     desk.put("job.json", cli::render_job_file(*site, job));
     const auto file = spec::load_job_file((desk / "job.json").string());
     CAPTURE(desk.read("job.json"));
     REQUIRE(file.job);
-    CHECK(key.to_json(*file.job) == said);
+    CHECK(key.to_json(*file.job) == text);
   }
 }
 

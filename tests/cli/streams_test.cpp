@@ -40,13 +40,13 @@ TEST_CASE("a result that does not reach a full disk is an error of every command
     CAPTURE(words);
     if (words == "config show; true") { // it prints nothing where nothing is remembered
       shell(desk, "\"$H\" config set site lumi");
-      const auto said = shell(desk, "\"$H\" config show > /dev/full");
-      CHECK(said.exit_code == 5);
+      const auto outcome = shell(desk, "\"$H\" config show > /dev/full");
+      CHECK(outcome.exit_code == 5);
       continue;
     }
-    const auto said = shell(desk, "\"$H\" " + words + " > /dev/full");
-    CHECK(said.exit_code == 5);
-    CHECK(holds(said.err, "cannot write to the standard output"));
+    const auto outcome = shell(desk, "\"$H\" " + words + " > /dev/full");
+    CHECK(outcome.exit_code == 5);
+    CHECK(holds(outcome.err, "cannot write to the standard output"));
   }
 }
 
@@ -74,37 +74,37 @@ TEST_CASE("config says that a value is remembered once it is") {
   if (::geteuid() == 0) return test::skip("root can write to every directory");
   const Desk desk;
   REQUIRE(shell(desk, "mkdir -p config/hpcml && chmod a-w config/hpcml").exit_code == 0);
-  const auto said = shell(desk, "\"$H\" config set site lumi");
-  CHECK(said.exit_code == 5);
-  CHECK(said.out.empty());
+  const auto outcome = shell(desk, "\"$H\" config set site lumi");
+  CHECK(outcome.exit_code == 5);
+  CHECK(outcome.out.empty());
 }
 
 TEST_CASE("a folder of profiles that is not there is a mistake of the line") {
   const Desk desk;
-  const auto said = desk.hpcml({"--sites-dir", "/nonexistent", "sites", "list"});
-  CHECK(said.exit_code == 2);
-  CHECK(holds(said.err, "there is no folder /nonexistent"));
+  const auto outcome = desk.hpcml({"--sites-dir", "/nonexistent", "sites", "list"});
+  CHECK(outcome.exit_code == 2);
+  CHECK(holds(outcome.err, "there is no folder /nonexistent"));
 }
 
 TEST_CASE("what sbatch says is shown, not obeyed, and has an end") {
   const Desk desk;
   struct Case {
     const char* sbatch;
-    const char* said;
+    const char* outcome;
   };
   const Case cases[] = {
       {"printf 'sbatch: error: \\033[31mred\\007\\n' >&2; exit 1", "\\x1b[31mred\\x07"},
       {"kill -9 $$", "was ended by signal 9"},
       {"yes", "printed more than 128 MiB and was stopped"},
   };
-  for (const auto& [program, said] : cases) {
+  for (const auto& [program, outcome] : cases) {
     CAPTURE(program);
     desk.put("sbatch", std::string("#!/bin/bash\n") + program + "\n", 0755);
     const auto result =
         shell(desk, "PATH=\"$HOME:$PATH\" \"$H\" submit --site generic --nodes 1 --gpus-per-node 1 "
                     "-- python train.py");
     CHECK(result.exit_code == 5);
-    CHECK(holds(result.err, said));
+    CHECK(holds(result.err, outcome));
     CHECK(result.err.find('\033') == std::string::npos);
   }
 }
@@ -130,11 +130,11 @@ TEST_CASE("a job's name with a slash has a log that Slurm can make") {
 TEST_CASE("a lone colon among the program's words is refused: srun would end the step there") {
   const Desk desk;
   for (const bool lone : {true, false}) {
-    const auto said = desk.hpcml({"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1", "--",
+    const auto outcome = desk.hpcml({"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1", "--",
                                   "x", lone ? ":" : "::", "y"});
-    INFO(said.err);
-    CHECK(said.exit_code == (lone ? 2 : 0));
-    CHECK(holds(said.err, "argument ':'") == lone);
+    INFO(outcome.err);
+    CHECK(outcome.exit_code == (lone ? 2 : 0));
+    CHECK(holds(outcome.err, "argument ':'") == lone);
   }
 }
 

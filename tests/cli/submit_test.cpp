@@ -155,15 +155,15 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
                           "--gpus-per-node 1 --launcher srun -- true"));
   CAPTURE(result.out, result.err);
   REQUIRE(result.exit_code == 0);
-  const auto said = [&](const std::string& name) { return part_of(result.out, name); };
+  const auto part_named = [&](const std::string& name) { return part_of(result.out, name); };
   CHECK(std::regex_search(
-      said("test-only"),
+      part_named("test-only"),
       std::regex("hostname: would start at 20[0-9]{2}-[0-9-]+T"))); // not the person's own form of time
-  CHECK(holds(said("test-only"), " in partition small-g on nid000001\n"));
-  CHECK(holds(said("test-only"), "code 0"));
+  CHECK(holds(part_named("test-only"), " in partition small-g on nid000001\n"));
+  CHECK(holds(part_named("test-only"), "code 0"));
   // Slurm's own record is the oracle for the log's path, and for the time limit that a variable would have
   // changed.
-  const auto watch = said("watch");
+  const auto watch = part_named("watch");
   CHECK(holds(watch, "SBATCH_TIMELIMIT=7"));
   CHECK(holds(watch, "running on nid000001"));
   CHECK(holds(watch, "step 1\nstep 2\nstep 3\n"));
@@ -171,10 +171,10 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(holds(watch, "job 2 ended with 3: program\n"));
   CHECK(holds(watch, "code 3"));
   CHECK(watch.find('\r') == std::string::npos);
-  CHECK(holds(said("record"), "TimeLimit=00:10:00"));
-  CHECK(holds(said("record"), "StdOut=" + (desk / "logs/steps-2.out").string()));
+  CHECK(holds(part_named("record"), "TimeLimit=00:10:00"));
+  CHECK(holds(part_named("record"), "StdOut=" + (desk / "logs/steps-2.out").string()));
   CHECK(holds(watch, "job 2 log " + (desk / "logs/steps-2.out").string() + "\n"));
-  const auto chain = said("chain");
+  const auto chain = part_named("chain");
   const auto jobs = nlohmann::json::parse(chain.substr(0, chain.rfind("]\n") + 1), nullptr, false);
   REQUIRE(jobs.is_array());
   CHECK(jobs[1]["log"] == (desk / "true-4.out").string());
@@ -182,19 +182,19 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
   CHECK(holds(chain, "Dependency=afterany:3"));
   const auto folder = shared.path() + "/3";
   CHECK(desk.read("starts") == "0 " + folder + "\n1 " + folder + "\n"); // the second goes on from the first
-  CHECK(holds(said("hopeless"), "can never start"));
-  CHECK(holds(said("hopeless"), "code 5"));
-  const auto array = said("array");
+  CHECK(holds(part_named("hopeless"), "can never start"));
+  CHECK(holds(part_named("hopeless"), "code 5"));
+  const auto array = part_named("array");
   for (const char* task : {"task 0 ", "task 1 ", "task 2 "}) CHECK(holds(array, task));
   CHECK(holds(array, "log-7_2.out"));
   CHECK(holds(array, "exit code 1 (program); log "));
   CHECK(holds(array, "code 1"));
-  CHECK(holds(said("detach"), "detached: job "));
-  CHECK(holds(said("detach"), "code 130"));
-  CHECK(holds(said("attach"), "step 3\n"));
-  CHECK(holds(said("attach"), "code 3"));
-  CHECK(holds(said("refused"), "hpcml emulate --site lumi --nodes 2"));
-  CHECK(holds(said("refused"), "code 5"));
+  CHECK(holds(part_named("detach"), "detached: job "));
+  CHECK(holds(part_named("detach"), "code 130"));
+  CHECK(holds(part_named("attach"), "step 3\n"));
+  CHECK(holds(part_named("attach"), "code 3"));
+  CHECK(holds(part_named("refused"), "hpcml emulate --site lumi --nodes 2"));
+  CHECK(holds(part_named("refused"), "code 5"));
 }
 
 TEST_CASE("what a site has in sbatch's place submits, where it is there", "[slurm]") {

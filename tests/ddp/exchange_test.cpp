@@ -25,10 +25,10 @@ void check_named(const std::string& how, const std::string& words, bool also,
     if (rank == 2 && !also) continue;
     INFO("rank " << rank);
     REQUIRE(run.ranks.at(rank).exit_code == 6);
-    const auto said = said_by(run, rank);
-    CHECK(said.at("culprits") == "2");
-    CHECK_THAT(said.at("phase").get<std::string>(), Catch::Equals("send") || Catch::Equals("recv"));
-    CHECK_THAT(said.at("error").get<std::string>(), Contains(words));
+    const auto output = said_by(run, rank);
+    CHECK(output.at("culprits") == "2");
+    CHECK_THAT(output.at("phase").get<std::string>(), Catch::Equals("send") || Catch::Equals("recv"));
+    CHECK_THAT(output.at("error").get<std::string>(), Contains(words));
   }
 }
 
@@ -73,9 +73,9 @@ TEST_CASE("ranks that wait for each other all around are named with what each wa
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 6);
-    const auto said = said_by(run, rank);
-    CHECK(said.at("culprits") == "0 1");
-    CHECK_THAT(said.at("error").get<std::string>(),
+    const auto output = said_by(run, rank);
+    CHECK(output.at("culprits") == "0 1");
+    CHECK_THAT(output.at("error").get<std::string>(),
                Contains("wait for each other: rank 0 in recv from rank 1 (tag 0), "
                         "rank 1 in recv from rank 0 (tag 1)"));
   }

@@ -12,8 +12,8 @@ TEST_CASE(
   const auto run = run_ranks(1, {0}, [](int) { return std::vector<std::string>{ddp_rank(), "late"}; });
   INFO(run.transcript());
   REQUIRE(run.ranks.at(0).exit_code == 0);
-  const auto said = nlohmann::json::parse(run.ranks.at(0).out);
-  CHECK(said.at("ends") == "done");
-  CHECK(said.at("fails") == "lost");
-  CHECK(said.at("goes_on") == "not yet");
+  const auto output = nlohmann::json::parse(run.ranks.at(0).out);
+  CHECK(output.at("ends") == "done");
+  CHECK(output.at("fails") == "lost");
+  CHECK(output.at("goes_on") == "not yet");
 }

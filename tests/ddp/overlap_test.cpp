@@ -16,8 +16,8 @@ TEST_CASE("the last layer's all_reduce ends before the first layer's gradient is
   INFO(run.transcript());
   for (int rank = 0; rank < 2; ++rank) {
     REQUIRE(run.ranks.at(rank).exit_code == 0);
-    const auto said = nlohmann::json::parse(run.ranks.at(rank).out);
-    CHECK(said.at("buckets") == 6);
-    CHECK(said.at("overlapped") == 3); // all but the first one, which has one bucket
+    const auto output = nlohmann::json::parse(run.ranks.at(rank).out);
+    CHECK(output.at("buckets") == 6);
+    CHECK(output.at("overlapped") == 3); // all but the first one, which has one bucket
   }
 }

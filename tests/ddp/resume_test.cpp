@@ -63,9 +63,9 @@ TEST_CASE("a training that is killed goes on from its newest whole checkpoint, t
     INFO(second.transcript());
     for (int rank = 0; rank < k_ranks; ++rank) {
       REQUIRE(second.ranks.at(rank).exit_code == 0);
-      const auto said = nlohmann::json::parse(second.ranks.at(rank).out);
-      CHECK(said.at("resumed") == (kill_at - 1) / 3 * 3);
-      CHECK(said.at("seen") == nlohmann::json::parse(first.ranks.at(rank).out).at("seen"));
+      const auto output = nlohmann::json::parse(second.ranks.at(rank).out);
+      CHECK(output.at("resumed") == (kill_at - 1) / 3 * 3);
+      CHECK(output.at("seen") == nlohmann::json::parse(first.ranks.at(rank).out).at("seen"));
       const bool same_bits = weights(whole.path(), rank) == weights(killed.path(), rank);
       CHECK(same_bits);
     }

@@ -24,9 +24,9 @@ void check_named(const std::string& how, int bad, const std::string& words, cons
     if (rank == bad) continue;
     INFO("rank " << rank);
     REQUIRE(run.ranks.at(rank).exit_code == 6);
-    const auto said = nlohmann::json::parse(run.ranks.at(rank).out);
-    CHECK(said.at("culprits") == std::to_string(bad));
-    CHECK_THAT(said.at("error").get<std::string>(),
+    const auto output = nlohmann::json::parse(run.ranks.at(rank).out);
+    CHECK(output.at("culprits") == std::to_string(bad));
+    CHECK_THAT(output.at("error").get<std::string>(),
                Contains("rank " + std::to_string(bad)) && Contains(words));
   }
 }

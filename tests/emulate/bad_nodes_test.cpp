@@ -53,10 +53,10 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2", "--sbatch=--exclude=node001"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
-  CHECK_THAT(said, Contains("hpcml: node003: its agent was lost; it is left out of the next start\n") &&
+  CHECK_THAT(output, Contains("hpcml: node003: its agent was lost; it is left out of the next start\n") &&
                        Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
                        Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
@@ -77,14 +77,14 @@ root=$(sbatch --parsable --hold -o /dev/null --wrap true)
 as scontrol update jobid=$root ExcNodeList=node001 2>&1; scancel $root
 over; told 1; scontrol -o show job 1 | grep -o 'UserId=[a-z]*'
 )sh");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=PENDING Restarts=0 ExcNodeList=node001 NodeList=\n"
                    "slurm_update error: Invalid user id\n"
                    "Invalid user id for job 3\n"
                    "JobState=COMPLETED Restarts=1 ExcNodeList=node002 NodeList=node[001,003]\n"
                    "UserId=nobody\n");
-  CHECK_THAT(said, Contains("hpcml: node002: its agent was lost; it is left out of the next start\n") &&
+  CHECK_THAT(output, Contains("hpcml: node002: its agent was lost; it is left out of the next start\n") &&
                        Contains("done 1") && !Contains("may not change"));
 }
 
@@ -101,13 +101,13 @@ rules=$(dirname "$SLURM_CONF")/job_submit.lua
 sed -i '/slurm_job_modify/{n;s/SUCCESS/ERROR/}' "$rules"; touch -d '1 minute' "$rules" # read anew where it is newer
 sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//'; squeue -h; scontrol -o show job 4 2>&1
 )sh");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null)\n"
                    "JobState=CANCELLED Restarts=1 ExcNodeList=(null)\n"
                    "JobState=COMPLETED Restarts=0 ExcNodeList=node004\n"
                    "slurm_load_jobs error: Invalid job id specified\n");
-  CHECK_THAT(said, Contains("the exclude list of job 1_4 may not change: job 3 goes on for it\n") &&
+  CHECK_THAT(output, Contains("the exclude list of job 1_4 may not change: job 3 goes on for it\n") &&
                        Contains("begin 1 restart 1 on ") && Contains("done 1 " + folder.path() + "/1_4\n"));
 }
 
@@ -118,10 +118,10 @@ TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, i
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2", "--checkpoint-dir", folder.path()}, {"none", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED") && Contains(" NodeList=node[001,003]"));
-  CHECK_THAT(said, Contains("on node003") && Contains("done 1"));
+  CHECK_THAT(output, Contains("on node003") && Contains("done 1"));
 }
 
 TEST_CASE("of a job with spare nodes the healthy ones run, not the one whose GPUs are gone, and after the "
@@ -162,10 +162,10 @@ TEST_CASE("of a job with spare nodes the healthy ones run, not the one whose GPU
 srun -t 5 -w node001 mount -t tmpfs none /proc/driver/nvidia/gpus
 sbatch -Q job.sh; over; told 2
 )sh");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-004]\n");
-  CHECK_THAT(said, Contains("hpcml: node001: its driver shows 0 of 2 GPUs; it does not take part\n") &&
+  CHECK_THAT(output, Contains("hpcml: node001: its driver shows 0 of 2 GPUs; it does not take part\n") &&
                        Contains("hpcml: the program runs on node[002-003]; spare: node004\n") &&
                        Contains("hpcml: the program runs on node[002,004]; no node is spare\n") &&
                        Contains("it is started again in this job, 1 of at most 3 times\n") &&
@@ -183,10 +183,10 @@ pkill -STOP -f '[s]lurmd -D -N node002'; sbatch -Q job.sh
 for i in {1..1800}; do grep -qs "done 1" job.out && break; sleep 0.1; done
 pkill -CONT -f '[s]lurmd -D -N node002'; over; told 1
 )sh");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-003]\n");
-  CHECK_THAT(said, Contains("hpcml: node002: it did not answer; it does not take part\n") &&
+  CHECK_THAT(output, Contains("hpcml: node002: it did not answer; it does not take part\n") &&
                        Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
 }
 
@@ -198,10 +198,10 @@ TEST_CASE(
   cluster.write("train.py", k_program);
   generate(cluster, {"--nodes", "2", "--spare-nodes", "1", "--max-requeues", "1"}, {"none", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; over; told 1");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED Restarts=0"));
-  CHECK_THAT(said, Contains("the program runs on node[001-002]; spare: node003\n") &&
+  CHECK_THAT(output, Contains("the program runs on node[001-002]; spare: node003\n") &&
                        Contains("it is started again in this job, 1 of at most 1 times\n") &&
                        Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
 }

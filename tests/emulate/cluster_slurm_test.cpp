@@ -117,7 +117,7 @@ TEST_CASE("Slurm itself makes the site's GPUs visible", "[slurm]") {
 TEST_CASE("requests that the site refuses are refused at submission", "[slurm]") {
   struct Case {
     const char* options;
-    const char* said;
+    const char* expected;
   };
   const Case cases[] = {
       {"-A project_1 -p standard-g -t 5 --gpus-per-node=9", "Requested node configuration is not available"},
@@ -142,7 +142,7 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
   REQUIRE(answers.size() > std::size(cases));
   for (std::size_t i = 0; i < std::size(cases); ++i) {
     CAPTURE(cases[i].options, answers[i]);
-    CHECK(answers[i].find(cases[i].said) != std::string::npos);
+    CHECK(answers[i].find(cases[i].expected) != std::string::npos);
     CHECK(answers[i].find("code=1") != std::string::npos);
   }
 }
@@ -319,7 +319,7 @@ TEST_CASE("a cluster that cannot be emulated is refused before anything starts")
   struct Case {
     std::vector<std::string> arguments;
     int code;
-    const char* said;
+    const char* expected;
   };
   const Case cases[] = {
       {{"--site", "lmui"}, 2, "lumi"},
@@ -331,11 +331,11 @@ TEST_CASE("a cluster that cannot be emulated is refused before anything starts")
       {{"--site", "generic", "--gpus-per-node", "a100:"}, 2, "--gpus-per-node"},
       {{"--site", "generic", "--cpus-per-node", "0"}, 4, "at least one CPU"},
   };
-  for (const auto& [arguments, code, said] : cases) {
+  for (const auto& [arguments, code, expected] : cases) {
     const auto result = Cluster(arguments).run("true");
     CAPTURE(arguments, result.err);
     CHECK(result.exit_code == code);
-    CHECK(result.err.find(said) != std::string::npos);
+    CHECK(result.err.find(expected) != std::string::npos);
     CHECK(result.out.empty());
   }
 }

@@ -42,8 +42,8 @@ echo done
   // ROCR_VISIBLE_DEVICES is Slurm's, who counts what the task may open.
   CHECK_THAT(first, Contains("0: opens gpu0 sees 0\n") && Contains("1: opens gpu1 sees 0\n"));
   CHECK_THAT(second, Contains("0: opens gpu2 sees 0\n") && Contains("1: opens gpu3 sees 0\n"));
-  for (const auto& said : {first, second})
-    CHECK_THAT(said, Contains("0: GPU 0: AMD MI250X (GCD) (emulated)\n") && !Contains("GPU 1"));
+  for (const auto& output : {first, second})
+    CHECK_THAT(output, Contains("0: GPU 0: AMD MI250X (GCD) (emulated)\n") && !Contains("GPU 1"));
   // What it plans with is near the GPUs that the job has: 0 and 1 at NUMA node 3, 2 and 3 at NUMA node 1.
   CHECK_THAT(first, Contains("rank 1: GPU not local to cores") && Contains("of NUMA 3\n"));
   CHECK_THAT(second, Contains("rank 1: GPU not local to cores") && Contains("of NUMA 1\n"));

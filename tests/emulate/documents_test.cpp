@@ -25,7 +25,7 @@ struct Expected {
 struct Page {
   const char* name;                 ///< of the document, and of what is typed, in documents/NAME.sh
   std::vector<std::string> cluster; ///< flags of emulate
-  std::vector<Expected> said;       ///< on either output
+  std::vector<Expected> expectations;       ///< on either output
 };
 
 const std::vector<Page> k_pages = {
@@ -142,7 +142,7 @@ TEST_CASE("what each document has a person type does on its emulated site what t
       const auto result = cluster.run(k_submit + cluster.read(page.name + std::string(".sh")));
       CAPTURE(page.name);
       INFO(result.out + result.err);
-      for (const auto& expected : page.said) {
+      for (const auto& expected : page.expectations) {
         CAPTURE(expected.text);
         CHECK(count(result.out, expected.text) == expected.times);
       }

@@ -104,7 +104,7 @@ TEST_CASE("every fault that help shows can be asked for") {
 TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
   struct Case {
     const char* text;
-    const char* said;
+    const char* expected;
   };
   const Case cases[] = {
       {"node-dwn:2@3s", "there is no fault \"node-dwn\"; did you mean node-down?"},
@@ -150,7 +150,7 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
   for (std::size_t i = 0; i < std::size(cases); ++i) {
     CAPTURE(cases[i].text, list.errors[i].what, list.errors[i].hint);
     CHECK(list.errors[i].what.starts_with(std::string("--fault ") + cases[i].text + ": "));
-    CHECK(list.errors[i].what.find(cases[i].said) != std::string::npos);
+    CHECK(list.errors[i].what.find(cases[i].expected) != std::string::npos);
     CHECK_FALSE(list.errors[i].hint.empty());
   }
 }

@@ -67,10 +67,10 @@ TEST_CASE("a job whose nodes another takes is requeued, or cancelled", "[.faults
     const auto result = cluster.run("sbatch --parsable job.sh; for i in {1..1500}; do sleep 0.2; "
                                     "[ -n \"$(squeue -h -n job.sh)\" ] || break; done; "
                                     "scontrol show job 1 | grep -o 'JobState=[A-Z]*'");
-    const auto said = cluster.read("job.out");
-    INFO(result.err << result.out << said);
-    CHECK_THAT(said, Contains("start 0\n") && Contains("DUE TO PREEMPTION"));
-    CHECK((said.find("\nstart 1\n") != std::string::npos) == way.empty());
+    const auto output = cluster.read("job.out");
+    INFO(result.err << result.out << output);
+    CHECK_THAT(output, Contains("start 0\n") && Contains("DUE TO PREEMPTION"));
+    CHECK((output.find("\nstart 1\n") != std::string::npos) == way.empty());
     CHECK(result.out == std::string("1\nJobState=") + (way.empty() ? "COMPLETED" : "PREEMPTED") + "\n");
     CHECK_THAT(result.err, Contains("takes all nodes; what runs there is "));
   }
@@ -93,10 +93,10 @@ TEST_CASE("where QoS decide, jobs of the site's preemptible QoS are requeued, or
         "sbatch --parsable job.sh; for i in {1..1500}; do sleep 0.2; [ -n \"$(squeue -h -n job.sh)\" ] || "
         "break; "
         "done; scontrol -o show job 1 | grep -o 'JobState=[A-Z]*\\|QOS=[a-z]*' | xargs");
-    const auto said = cluster.read("job.out");
-    INFO(result.err << result.out << said);
-    CHECK_THAT(said, Contains("start 0\n") && Contains("DUE TO PREEMPTION"));
-    CHECK((said.find("\nstart 1\n") != std::string::npos) == (way == "qos"));
+    const auto output = cluster.read("job.out");
+    INFO(result.err << result.out << output);
+    CHECK_THAT(output, Contains("start 0\n") && Contains("DUE TO PREEMPTION"));
+    CHECK((output.find("\nstart 1\n") != std::string::npos) == (way == "qos"));
     CHECK(result.out == "preempt/qos\n00:00:0" + std::string(way == "qos" ? "0" : "6") +
                             "\n1\nQOS=besteffort JobState=" + (way == "qos" ? "COMPLETED\n" : "PREEMPTED\n"));
     CHECK_THAT(result.err, Contains("takes all nodes; what runs there with QoS besteffort is "));

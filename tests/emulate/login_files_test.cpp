@@ -51,14 +51,14 @@ TEST_CASE("the login file gives every shell the site's module, its folders and t
   const auto state = installed.folder.path().string();
   REQUIRE(util::write_file(installed.folder / "site.sh", emulate::make_login_profile(site, state, "o'hara")));
   for (const auto* shell : {"bash", "sh"}) {
-    const auto said = util::run_process(
+    const auto output = util::run_process(
         {"env", "-i", "PATH=/usr/bin:/bin", shell, "-c",
          ". " + util::shell_quote(state + "/site.sh") + "; echo \"$SCRATCH\"; command -v sacct"},
         util::EnvSnapshot::of_process(), std::chrono::seconds(60));
-    REQUIRE(said);
-    CAPTURE(shell, said->err);
-    CHECK(said->out == state + "/scratch/o'hara\n" + state + "/bin/sacct\n");
-    CHECK(said->err.empty());
+    REQUIRE(output);
+    CAPTURE(shell, output->err);
+    CHECK(output->out == state + "/scratch/o'hara\n" + state + "/bin/sacct\n");
+    CHECK(output->err.empty());
   }
   const auto loaded =
       installed.bash("unset -f module; . " + util::shell_quote(state + "/site.sh") +

@@ -41,12 +41,12 @@ TEST_CASE("folders in the places for temporary files are kept, files are not") {
 
 TEST_CASE("a place in which the person works or lives stays shared, and that is said") {
   using Case = std::tuple<util::EnvSnapshot, const char*, const char*>;
-  for (const auto& [env, where, said] : {Case{util::EnvSnapshot(), "/tmp", "working directory is /tmp"},
+  for (const auto& [env, where, expected] : {Case{util::EnvSnapshot(), "/tmp", "working directory is /tmp"},
                                          Case{with("HOME", "/tmp"), "/", "home directory is /tmp"}}) {
     const auto found = emulate::find_temporary_places(env, where);
     for (const auto& folder : found.folders) CHECK(folder.target != "/tmp");
     REQUIRE(found.notes.size() == 1);
-    CHECK(found.notes.front().find(said) != std::string::npos);
+    CHECK(found.notes.front().find(expected) != std::string::npos);
   }
   for (const auto* odd : {"", "/", "relative", "/no/such/place", "/etc/passwd"}) {
     const auto found = emulate::find_temporary_places(with("TMPDIR", odd), "/");
@@ -74,9 +74,9 @@ TEST_CASE("a checkpoint in the node's temporary folder is on no other node and i
   CHECK(result.out ==
         "/tmp\n/var/tmp\nlater\nmine\n" + here + "\n" + here + "\nmade-nid000001\nmade-nid000002\n");
   CHECK(util::read_file(kept / "data").value_or("") == "mine\n"); // nobody emptied it
-  const auto said =
+  const auto expected =
       result.err.find(" lies in the login node's own /tmp: the job's nodes have no such folder.");
-  CHECK(said != std::string::npos);
-  CHECK(result.err.find("login node's own", said + 20) ==
+  CHECK(expected != std::string::npos);
+  CHECK(result.err.find("login node's own", expected + 20) ==
         std::string::npos); // the others were in shared ones
 }

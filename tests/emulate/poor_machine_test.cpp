@@ -23,7 +23,7 @@ struct Machine {
   const char* before; ///< for bash; ends in "exec" and takes the program's words as "$@"
   const char* flags;
   int code;
-  const char* said; ///< on standard error; empty: nothing need be
+  const char* expected; ///< on standard error; empty: nothing need be
 };
 
 // A user namespace that forbids further ones, as a container's seccomp filter does.
@@ -100,7 +100,7 @@ TEST_CASE("a machine that allows less gets its cluster, or one sentence that say
       INFO(result->err);
       CHECK(result->exit_code == machine.code);
       CHECK(result->out == (machine.code == 0 ? "nid000001\n" : ""));
-      CHECK(result->err.find(machine.said) != std::string::npos);
+      CHECK(result->err.find(machine.expected) != std::string::npos);
       CHECK_FALSE(left);
     }
   }
@@ -109,7 +109,7 @@ TEST_CASE("a machine that allows less gets its cluster, or one sentence that say
 TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]") {
   const test::Cluster cluster({"--site", "lumi", "--quiet"});
   cluster.write("file", "");
-  for (const auto& [option, place, said] :
+  for (const auto& [option, place, expected] :
        {std::tuple{"--record", "none/calls.jsonl",
                    "cannot write none/calls.jsonl: No such file or directory"},
         std::tuple{"--record", ".", "cannot write .: Is a directory"},
@@ -122,7 +122,7 @@ TEST_CASE("what cannot be written is said before the cluster starts", "[slurm]")
     REQUIRE(result);
     CAPTURE(option, place, result->err);
     CHECK(result->exit_code == 5);
-    CHECK(result->err.find(said) != std::string::npos);
+    CHECK(result->err.find(expected) != std::string::npos);
     CHECK_FALSE(fs::exists(cluster.folder() / "started"));
   }
 }

@@ -86,9 +86,9 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
   REQUIRE(util::write_file(installed.folder / "bad.yml", "name: x\n"));
   struct Case {
     const char* arguments;
-    const char* said;
+    const char* expected;
   };
-  for (const auto& [arguments, said] :
+  for (const auto& [arguments, expected] :
        {Case{"build x.sif --conda-env=env.yml", "--base-image and --system"},
         Case{"build x.sif --base-image=/nowhere/base.sif", "base image /nowhere/base.sif does not exist"},
         Case{"build x.sif --base-image /appl/base.sif --conda-env=none.yml", "cannot read"},
@@ -98,7 +98,7 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
     const auto result = installed.bash(in + "cotainr " + arguments);
     CAPTURE(arguments, result.err);
     CHECK(result.exit_code != 0);
-    CHECK(result.err.find(said) != std::string::npos);
+    CHECK(result.err.find(expected) != std::string::npos);
   }
   CHECK(installed.bash("cotainr build x.sif --system=lumi-g").exit_code == 127); // its module is not loaded
   const auto built = installed.bash(

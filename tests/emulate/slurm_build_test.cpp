@@ -19,7 +19,7 @@ namespace {
 struct Workshop {
   test::TempFolder folder;
   util::EnvSnapshot env = util::EnvSnapshot::of_process();
-  std::vector<std::string> said;
+  std::vector<std::string> reports;
 
   Workshop() { env.set("XDG_CACHE_HOME", (folder / "caches").string()); }
 
@@ -52,7 +52,7 @@ struct Workshop {
   }
 
   util::Result<std::string> obtain(const SlurmWish& wish) {
-    return obtain_slurm(wish, env, [&](const std::string& sentence) { said.push_back(sentence); });
+    return obtain_slurm(wish, env, [&](const std::string& sentence) { reports.push_back(sentence); });
   }
 
   /// What stays in the cache besides built Slurms and their logs.
@@ -86,11 +86,11 @@ TEST_CASE("a Slurm is built once from its sources, and found by its version from
   CHECK(fs::exists(*first + "/sbin/slurmctld"));
   CHECK(util::read_file(shop.cache() + "/23.11.9.log").value().find("--prefix=" + *first) !=
         std::string::npos);
-  REQUIRE(shop.said.size() == 1);
-  CHECK(shop.said[0].starts_with("building Slurm 23.11.9, once"));
+  REQUIRE(shop.reports.size() == 1);
+  CHECK(shop.reports[0].starts_with("building Slurm 23.11.9, once"));
   CHECK(shop.obtain({"", tarball}).value() == *first);
   CHECK(shop.obtain({"23.11", ""}).value() == *first);
-  CHECK(shop.said.size() == 1);
+  CHECK(shop.reports.size() == 1);
   CHECK(util::read_file(shop.folder / "builds").value() == "one\n");
   // A folder is as good as a tarball, and the newest of a release is taken.
   shop.sources("23.11.10");

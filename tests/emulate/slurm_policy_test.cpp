@@ -105,8 +105,8 @@ TEST_CASE("a hostile profile cannot leave its strings") {
   site.partitions[1].name = "dev\"]=error('left')";
   site.flags["account"] = rule(model::Policy::required, evil);
   site.flags["account"].pattern_hint = evil;
-  const auto said = refusal(site, "");
-  CHECK(said == evil + ": --account is required: " + evil + " (give --account=" + evil + ")");
+  const auto refused = refusal(site, "");
+  CHECK(refused == evil + ": --account is required: " + evil + " (give --account=" + evil + ")");
 }
 
 TEST_CASE("the site's flag rules refuse what they forbid and ask for what they need") {
@@ -122,7 +122,7 @@ TEST_CASE("the site's flag rules refuse what they forbid and ask for what they n
   const std::string good = "d.account='project_1' d.time_limit=10 ";
   struct Case {
     std::string fields;
-    std::string said;
+    std::string refused;
   };
   const Case cases[] = {
       {good, ""},
@@ -136,9 +136,9 @@ TEST_CASE("the site's flag rules refuse what they forbid and ask for what they n
       {good + "d.pn_min_memory=0", "Small: --mem is refused: memory comes with the node"},
       {good + "d.tres_per_task='gres:gpu:1'", "Small: --gpus-per-task is refused"},
   };
-  for (const auto& [fields, said] : cases) {
+  for (const auto& [fields, refused] : cases) {
     CAPTURE(fields);
-    CHECK(refusal(site, fields) == said);
+    CHECK(refusal(site, fields) == refused);
   }
 }
 

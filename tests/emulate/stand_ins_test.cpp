@@ -81,7 +81,7 @@ TEST_CASE("module loads what the profile names and nothing else") {
     const char* script;
     int code;
     const char* loaded;
-    const char* said;
+    const char* output;
   };
   const Case cases[] = {
       {"module load StdEnv/2023 python/3.11", 0, "StdEnv/2023:python/3.11", ""},
@@ -95,13 +95,13 @@ TEST_CASE("module loads what the profile names and nothing else") {
       {"module load python StdEnv; module unload python", 0, "StdEnv/2023", ""},
       {"module frobnicate", 1, "", "no subcommand"},
   };
-  for (const auto& [script, code, loaded, said] : cases) {
+  for (const auto& [script, code, loaded, output] : cases) {
     CAPTURE(script);
     const auto result =
         installed.bash(std::string("{ ") + script + "; }; code=$?; printf %s \"$LOADEDMODULES\"; exit $code");
     CHECK(result.exit_code == code);
     CHECK(result.out == loaded);
-    CHECK(result.err.find(said) != std::string::npos);
+    CHECK(result.err.find(output) != std::string::npos);
   }
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("singularity checks its image, its binds and its options") {
   REQUIRE(util::write_file(image, ""));
   struct Case {
     std::string arguments;
-    std::string said;
+    std::string output;
   };
   const Case cases[] = {
       {"exec /nowhere/x.sif true", "image /nowhere/x.sif does not exist"},
@@ -151,11 +151,11 @@ TEST_CASE("singularity checks its image, its binds and its options") {
       {"exec --env NOVALUE " + image + " true", "--env NOVALUE"},
       {"pull x", "'pull' is not emulated"},
   };
-  for (const auto& [arguments, said] : cases) {
+  for (const auto& [arguments, output] : cases) {
     CAPTURE(arguments);
     const auto result = installed.bash("singularity " + arguments);
     CHECK(result.exit_code == 255);
-    CHECK(result.err.find(said) != std::string::npos);
+    CHECK(result.err.find(output) != std::string::npos);
   }
 }
 
@@ -215,15 +215,15 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   const auto site_file = installed.folder.path() / "lib/site.sh";
   REQUIRE(util::write_file(site_file,
                            *util::read_file(site_file) + "hpcml_srun=" + (real / "srun").string() + "\n"));
-  const auto said = [&](const std::string& text) {
+  const auto output = [&](const std::string& text) {
     const auto result = installed.bash("cd " + installed.folder.path().string() + " && " + text);
     CHECK(result.exit_code == 0);
     return result.out;
   };
-  CHECK(said("bin/srun --cpu-bind=none -n 4 --environment=./x.toml prog --environment=kept") ==
+  CHECK(output("bin/srun --cpu-bind=none -n 4 --environment=./x.toml prog --environment=kept") ==
         "--cpu-bind=none -n 4 prog --environment=kept\n");
-  CHECK(said("bin/srun --environment x prog a") == "prog a\n");
-  const auto script = said("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; "
+  CHECK(output("bin/srun --environment x prog a") == "prog a\n");
+  const auto script = output("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; "
                            "mkdir tmp; TMPDIR=$PWD/tmp bin/sbatch --test-only job.sh --environment=kept");
   CHECK(script.find("/job.sh --environment=kept\n#!/bin/bash\n#SBATCH --nodes=1\n") != std::string::npos);
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again

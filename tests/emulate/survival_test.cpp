@@ -205,11 +205,11 @@ TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job", {"--nodes", "2", "--time", "1", "--save-before", "20s"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; ended 1; told 1");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\n");
   for (const std::string rank : {"0", "1"})
-    CHECK_THAT(said, Contains("saved " + rank + "\n") &&
+    CHECK_THAT(output, Contains("saved " + rank + "\n") &&
                          Contains("begin " + rank + " restart 1 at a checkpoint\n") &&
                          Contains("done " + rank + "\n"));
 }
@@ -220,13 +220,13 @@ TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go 
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job", {"--array", "0-1", "--max-requeues", "0"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + "sbatch -Q job.sh; ended 1; told 1_0; told 1_1");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said);
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
   CHECK(ran.out ==
         "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=COMPLETED Restarts=1 ExitCode=0:0\n");
-  CHECK(count(said, "saved 0\n") == 2);
-  CHECK(count(said, "at a checkpoint\n") == 2);
-  CHECK_THAT(said, !Contains("is requeued"));
+  CHECK(count(output, "saved 0\n") == 2);
+  CHECK(count(output, "at a checkpoint\n") == 2);
+  CHECK_THAT(output, !Contains("is requeued"));
 }
 
 TEST_CASE("jobs that another preempts are requeued by their script where the site cancels them, and not "
@@ -244,11 +244,11 @@ ended=$(sbatch --parsable ended.sh)
 hear ended.out "begin 0"; scancel $ended; ended $ended
 ended 1; told 1_0; told 1_1; told $ended
 )sh");
-  const auto said = cluster.read("job.out");
-  INFO(ran.out << ran.err << said << cluster.read("ended.out"));
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output << cluster.read("ended.out"));
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=COMPLETED Restarts=1 ExitCode=0:0\n"
                    "JobState=CANCELLED Restarts=0 ExitCode=0:0\n");
-  CHECK(count(said, "its nodes are given to another job: job 1_") == 2);
+  CHECK(count(output, "its nodes are given to another job: job 1_") == 2);
   CHECK_THAT(cluster.read("ended.out"), !Contains("requeued"));
 }
 
@@ -267,12 +267,12 @@ for rank in 0 1 2 3; do hear job.out "begin $rank"; done; scancel --batch --sign
 ended 1; ended 2; told 1; told 2
 grep -h '"event":"end"' logs/1.0/record-0.jsonl logs/1.0.1/record-0.jsonl failing-logs/2.0/record-0.jsonl | grep -o '"code".*'
 )sh");
-  const auto said = cluster.read("job.out"), failing = cluster.read("failing.out");
-  INFO(ran.out << ran.err << said << failing);
+  const auto output = cluster.read("job.out"), failing = cluster.read("failing.out");
+  INFO(ran.out << ran.err << output << failing);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=FAILED Restarts=0 ExitCode=3:0\n"
                    "\"code\":0,\"restarts\":0,\"class\":\"time-limit\"}\n"
                    "\"code\":0,\"restarts\":0,\"class\":null}\n"
                    "\"code\":3,\"restarts\":0,\"class\":\"program\"}\n");
-  CHECK(count(said, "] saved ") == 4);
+  CHECK(count(output, "] saved ") == 4);
   CHECK_THAT(failing, Contains("hpcml launch: the run ended with 3: program\n") && !Contains("is requeued"));
 }

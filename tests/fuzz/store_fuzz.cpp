@@ -20,7 +20,7 @@ struct Nobody : Answers {
 };
 
 struct Speaker {
-  std::string said;
+  std::string input;
   Dialect dialect = Dialect::unknown;
   bool gone = false;
 };
@@ -31,13 +31,13 @@ void listen(Speaker& speaker, ClientId id, Table& table) {
   Message message;
   const MessageLimits limits{.key_bytes = 100, .value_bytes = 1000, .keys = 20};
   while (!speaker.gone) {
-    const auto found = read_message(speaker.said, speaker.dialect, limits, message);
-    if (found.length > speaker.said.size()) std::abort();
-    if (found.fault.empty() && found.length == 0 && found.needed <= speaker.said.size()) std::abort();
+    const auto found = read_message(speaker.input, speaker.dialect, limits, message);
+    if (found.length > speaker.input.size()) std::abort();
+    if (found.fault.empty() && found.length == 0 && found.needed <= speaker.input.size()) std::abort();
     speaker.gone = !found.fault.empty();
     if (speaker.gone || found.length == 0) break;
     if (message.op != Op::validate) speaker.gone = !table.apply(id, speaker.dialect, message, nobody).empty();
-    speaker.said.erase(0, found.length);
+    speaker.input.erase(0, found.length);
   }
   if (speaker.gone) table.forget_waits(id);
 }
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (ClientId turn = 0; !rest.empty(); ++turn) {
     const std::size_t piece = 1 + static_cast<unsigned char>(rest[0]) % 64;
     auto& speaker = speakers[turn % speakers.size()];
-    speaker.said += rest.substr(1, piece);
+    speaker.input += rest.substr(1, piece);
     rest.remove_prefix(std::min(rest.size(), 1 + piece));
     listen(speaker, turn % 3, table);
     if (table.bytes() > most) std::abort();

@@ -16,7 +16,7 @@ using Catch::Contains;
 TEST_CASE("a launcher that every rank would start is refused before it starts twice") {
   struct Row {
     std::vector<std::string> command;
-    const char* said; // empty: it runs
+    const char* expected; // empty: it runs
   };
   const Row rows[] = {
       {{"torchrun", "--nproc_per_node=2", "x.py"}, "torchrun starts the ranks of a node itself"},
@@ -39,8 +39,8 @@ TEST_CASE("a launcher that every rank would start is refused before it starts tw
       words.emplace_back("--");
       words.insert(words.end(), row.command.begin(), row.command.end());
       const auto output = run_hpcml(words, spawn ? bare_environment() : step_environment(0, 2));
-      CHECK(output.exit_code == (*row.said == '\0' ? 0 : 125));
-      CHECK_THAT(output.err, Contains(row.said));
+      CHECK(output.exit_code == (*row.expected == '\0' ? 0 : 125));
+      CHECK_THAT(output.err, Contains(row.expected));
     }
   }
   // One agent for the node is what the agent is for; the GPUs do not make several of it.
@@ -58,7 +58,7 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
   struct Row {
     std::string command;
     int code;
-    const char* said;
+    const char* expected;
   };
   const Row rows[] = {
       {"torchrun --nproc_per_node=4 x.py", 125,
@@ -86,7 +86,7 @@ TEST_CASE("an agent that each node starts is told of the other nodes, or refused
     CAPTURE(row.command);
     const auto output = run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- " + row.command, env);
     CHECK(output.exit_code == row.code);
-    CHECK_THAT(output.err, Contains(row.said));
+    CHECK_THAT(output.err, Contains(row.expected));
   }
   // Its configuration file, in a home folder that is not ours, may say it.
   CHECK_THAT(run_line(std::string(HPCML_BINARY) + " launch " +
@@ -180,7 +180,7 @@ TEST_CASE("launch in launch is refused: each rank would have a world of its own"
   REQUIRE(util::write_file(folder + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
   struct Row {
     std::string command;
-    const char* said;
+    const char* expected;
   };
   for (const auto& row : {Row{inner, "hpcml launch starts the ranks of a node itself"},
                           Row{folder + "/run.sh", "of 2 of hpcml launch already"}}) {
@@ -189,7 +189,7 @@ TEST_CASE("launch in launch is refused: each rank would have a world of its own"
         run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- " + row.command);
     CHECK(output.exit_code == 125);
     CHECK(output.out.find("hi") == std::string::npos);
-    CHECK_THAT(output.err, Contains(row.said));
+    CHECK_THAT(output.err, Contains(row.expected));
   }
   // A world of one around it is none of two.
   CHECK(run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 1 -- " + folder + "/run.sh")

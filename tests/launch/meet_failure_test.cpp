@@ -67,11 +67,11 @@ std::vector<std::string> late(const std::vector<std::string>& words) {
 }
 
 /// All have begun, and at one place.
-void check_met(const std::vector<Said>& said) {
-  for (const auto& one : said) {
+void check_met(const std::vector<Said>& outputs) {
+  for (const auto& one : outputs) {
     CAPTURE(one.err);
     CHECK_THAT(one.out, StartsWith(util::read_host_name()));
-    CHECK(one.out == said.front().out);
+    CHECK(one.out == outputs.front().out);
   }
 }
 
@@ -81,18 +81,18 @@ TEST_CASE("a rank that cannot be set up ends the step at once, with its name, al
   for (const unsigned broken : {0U, 1U}) {
     const auto tasks = one_broken(tasks_of(3, new_job()), broken);
     const auto start = std::chrono::steady_clock::now();
-    const auto said = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
+    const auto outputs = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
     CHECK(std::chrono::steady_clock::now() - start < seconds(60));
     const auto rank = std::to_string(broken);
     for (unsigned other : {0U, 1U, 2U}) {
-      CAPTURE(broken, other, said[other].err, said[other].out);
-      if (other == broken) CHECK(said[other].code == 125);
+      CAPTURE(broken, other, outputs[other].err, outputs[other].out);
+      if (other == broken) CHECK(outputs[other].code == 125);
       if (other == broken || (broken == 1 && other == 2)) continue; // 2 may have begun before 1 failed
-      CHECK_THAT(said[other].err,
+      CHECK_THAT(outputs[other].err,
                  Contains("the step cannot begin: rank " + rank + " of 3 (" + util::read_host_name() +
                           ", local rank " + rank + ") could not be set up: "));
-      CHECK(said[other].out.empty());
-      CHECK(said[other].code == 125);
+      CHECK(outputs[other].out.empty());
+      CHECK(outputs[other].code == 125);
     }
   }
 }
@@ -117,13 +117,13 @@ TEST_CASE(
       one.set("HPCML_STORE_ADDR", address);
     }
     const auto start = std::chrono::steady_clock::now();
-    const auto said = run_step(tasks, launch_words("echo started", {"--gpus-per-task", "1"}));
+    const auto outputs = run_step(tasks, launch_words("echo started", {"--gpus-per-task", "1"}));
     CHECK(std::chrono::steady_clock::now() - start < seconds(60));
     for (const unsigned other : {1U, 2U}) {
       CAPTURE(address, other);
-      CHECK_THAT(said[other].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
+      CHECK_THAT(outputs[other].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
                                            ", local rank 0) could not be set up: "));
-      CHECK(said[other].code == 125);
+      CHECK(outputs[other].code == 125);
     }
   }
 }
@@ -154,14 +154,14 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
         tasks.push_back(std::move(env));
       }
       const auto start = std::chrono::steady_clock::now();
-      const auto said = run_step(tasks, words);
-      CAPTURE(caches, broken, said[0].out, said[0].err, said[1].out, said[1].err);
+      const auto outputs = run_step(tasks, words);
+      CAPTURE(caches, broken, outputs[0].out, outputs[0].err, outputs[1].out, outputs[1].err);
       CHECK(std::chrono::steady_clock::now() - start < seconds(60));
-      CHECK(said[broken].code == 125);
-      CHECK(said[broken].out.empty());
-      CHECK_THAT(said[broken].err, StartsWith("hpcml launch: 127.0.0." + std::to_string(broken + 1) + ": "));
-      CHECK(said[1 - broken].code == 125);
-      CHECK_THAT(said[1 - broken].err,
+      CHECK(outputs[broken].code == 125);
+      CHECK(outputs[broken].out.empty());
+      CHECK_THAT(outputs[broken].err, StartsWith("hpcml launch: 127.0.0." + std::to_string(broken + 1) + ": "));
+      CHECK(outputs[1 - broken].code == 125);
+      CHECK_THAT(outputs[1 - broken].err,
                  Contains("the step cannot begin: rank " + std::to_string(broken * 2) + " of 4 (127.0.0." +
                           std::to_string(broken + 1) + ", local rank 0) could not be set up: "));
     }
@@ -234,10 +234,10 @@ TEST_CASE("a rank that comes when rank 0 has been killed is told that at once") 
   tasks[0].set("DIES", "3"); // it is heard of by then
   tasks[1].set("LATE", "5");
   const auto start = std::chrono::steady_clock::now();
-  const auto said = run_step(tasks, late(launch_words("echo started")));
+  const auto outputs = run_step(tasks, late(launch_words("echo started")));
   CHECK(std::chrono::steady_clock::now() - start < seconds(60));
-  CHECK_THAT(said[1].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
+  CHECK_THAT(outputs[1].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
                                    ", local rank 0) has ended before all ranks had come"));
-  CHECK(said[1].out.empty());
-  CHECK(said[1].code == 125);
+  CHECK(outputs[1].out.empty());
+  CHECK(outputs[1].code == 125);
 }

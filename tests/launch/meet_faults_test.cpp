@@ -31,7 +31,7 @@ struct Step {
   std::vector<util::EnvSnapshot> tasks; ///< of those that come
   std::vector<unsigned> who;            ///< rank of each
   std::unique_ptr<Squatter> squatter = {};
-  std::vector<Said> said = {};
+  std::vector<Said> outputs = {};
 };
 
 /// Seconds between 0.5 and 40 ms: before a launcher is heard, on its way there, or as its program.
@@ -71,8 +71,8 @@ void judge(const Step& step) {
   std::string all;
   std::set<std::string> places;
   bool zero_started = false;
-  for (std::size_t i = 0; i < step.said.size(); ++i) {
-    const auto& one = step.said[i];
+  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+    const auto& one = step.outputs[i];
     all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(one.code) + " " + one.out +
            one.err;
     if (one.out.starts_with("started ")) places.insert(one.out);
@@ -80,8 +80,8 @@ void judge(const Step& step) {
   }
   CAPTURE(step.ranks, step.store, step.taken, step.missing, step.killed, all);
   CHECK(places.size() <= 1);
-  for (std::size_t i = 0; i < step.said.size(); ++i) {
-    const auto& one = step.said[i];
+  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+    const auto& one = step.outputs[i];
     if (step.killed.count(step.who[i]) > 0) continue;
     CHECK((one.code == 0 || one.code == 125));
     CHECK((one.code == 0) == one.out.starts_with("started "));
@@ -114,7 +114,7 @@ TEST_CASE("ranks come late or die or never come: nobody waits for ever, who star
                         "$$; fi; sleep 0.3",
                         {"--store", step.store}))
         words.push_back(word);
-      step.said = run_step(step.tasks, words);
+      step.outputs = run_step(step.tasks, words);
     });
   for (auto& one : runs) one.join();
   for (const auto& step : steps) judge(step);

@@ -38,15 +38,15 @@ unsigned new_job() {
 
 std::vector<Said> run_step(const std::vector<util::EnvSnapshot>& tasks,
                            const std::vector<std::string>& words) {
-  std::vector<Said> said(tasks.size());
+  std::vector<Said> outputs(tasks.size());
   std::vector<std::thread> waits;
   for (std::size_t i = 0; i < tasks.size(); ++i)
     waits.emplace_back([&, i] {
       const auto output = util::run_process(words, tasks[i], std::chrono::seconds(600));
-      if (output) said[i] = {output->out, output->err, output->exit_code};
+      if (output) outputs[i] = {output->out, output->err, output->exit_code};
     });
   for (auto& one : waits) one.join();
-  return said;
+  return outputs;
 }
 
 std::vector<std::string> launch_words(const std::string& script, std::vector<std::string> flags) {

@@ -123,15 +123,15 @@ TEST_CASE("ranks of a real torch meet however they are started, and the store st
   nodes.run("PYTHONS=\"" + util::join(pythons, " ") + "\"\n" + k_ways);
   for (std::size_t i = 1; i <= pythons.size(); ++i)
     for (const std::string way : {"script", "stays-outlive", "stays-first", "bare", "env"}) {
-      const auto said = nodes.read(way + "-" + std::to_string(i) + ".out");
-      INFO(pythons[i - 1] << " " << way << ":\n" << said);
+      const auto output = nodes.read(way + "-" + std::to_string(i) + ".out");
+      INFO(pythons[i - 1] << " " << way << ":\n" << output);
       std::smatch place;
-      REQUIRE(std::regex_search(said, place, std::regex("rank 0 of 4 sum 10 at (node00[1-3]:[0-9]+) ")));
+      REQUIRE(std::regex_search(output, place, std::regex("rank 0 of 4 sum 10 at (node00[1-3]:[0-9]+) ")));
       for (const std::string rank : {"1", "2", "3"})
-        CHECK_THAT(said, Contains("rank " + rank + " of 4 sum 10 at " + place[1].str() + " "));
+        CHECK_THAT(output, Contains("rank " + rank + " of 4 sum 10 at " + place[1].str() + " "));
       const bool outlives = way != "env";
-      CHECK(count(said, "rank [1-3] later yes") == (outlives ? 3U : 0U));
-      if (outlives) CHECK(count(said, " at ([^ ]*) \\1\n") == 4); // the program's store is hpcml's
+      CHECK(count(output, "rank [1-3] later yes") == (outlives ? 3U : 0U));
+      if (outlives) CHECK(count(output, " at ([^ ]*) \\1\n") == 4); // the program's store is hpcml's
     }
 }
 
@@ -186,10 +186,10 @@ echo "left: $(pgrep -fc 'store serve')" >> script.out)sh");
   CHECK(count(late, "started\n") == 6);
   CHECK_THAT(late, Contains("\ncode 0\n"));
   for (const char* store : {"own", "env"}) {
-    const auto said = nodes.read(std::string(store) + ".out");
-    INFO(store << ": " << said);
-    CHECK_THAT(said, Contains("ranks 6, after the last "));
-    CHECK(number_in(said, "after the last ([0-9]+)") < 5000); // the store stays for 5 s more
+    const auto output = nodes.read(std::string(store) + ".out");
+    INFO(store << ": " << output);
+    CHECK_THAT(output, Contains("ranks 6, after the last "));
+    CHECK(number_in(output, "after the last ([0-9]+)") < 5000); // the store stays for 5 s more
   }
   CHECK(nodes.read("script.out") == "there: 1\nleft: 0\n");
   const auto frozen = nodes.read("frozen.out");

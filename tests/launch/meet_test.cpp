@@ -32,24 +32,24 @@ const std::string k_try_place =
 
 TEST_CASE("every rank of a step is told where hpcml serves, before any program runs") {
   const auto job = new_job();
-  const auto said = run_step(
+  const auto outputs = run_step(
       tasks_of(3, job),
       launch_words(k_try_place + "; " + k_say_place + "$TORCHELASTIC_USE_AGENT_STORE", {"--store", "own"}));
   const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
-  for (const auto& one : said) CHECK(one.out == "served\n" + place + ":" + place + ":1\n");
+  for (const auto& one : outputs) CHECK(one.out == "served\n" + place + ":" + place + ":1\n");
 }
 
 TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for it") {
   const auto script =
       "echo $JAX_COORDINATOR_ADDRESS $MASTER_PORT; echo $JAX_PROCESS_ID of $JAX_NUM_PROCESSES";
-  const auto said = run_step(tasks_of(3, new_job()), launch_words(script, {"--coordinator"}));
+  const auto outputs = run_step(tasks_of(3, new_job()), launch_words(script, {"--coordinator"}));
   const auto host = util::read_host_name() + ":";
   for (unsigned rank = 0; rank < 3; ++rank) {
-    const auto lines = util::split(said[rank].out, '\n');
-    CHECK(lines.at(0) == util::split(said[0].out, '\n').at(0));
+    const auto lines = util::split(outputs[rank].out, '\n');
+    CHECK(lines.at(0) == util::split(outputs[0].out, '\n').at(0));
     CHECK(lines.at(1) == std::to_string(rank) + " of 3");
   }
-  const auto line = util::split(said[0].out, '\n').at(0);
+  const auto line = util::split(outputs[0].out, '\n').at(0);
   REQUIRE(line.starts_with(host));
   const auto port = line.substr(host.size(), line.find(' ') - host.size());
   CHECK(port != line.substr(line.find(' ') + 1));
@@ -63,11 +63,11 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
 TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number, once") {
   auto env = bare_environment();
   env.set("HPCML_MEET_TIMEOUT", "120");
-  const auto said =
+  const auto outputs =
       run_step({env}, launch_words("echo $RANK", {"--nproc-per-node", "2", "--coordinator"})).front();
   const std::string hint = "num_processes=int(os.environ[\"WORLD_SIZE\"])";
-  CHECK_THAT(said.err, Contains(hint));
-  CHECK(said.err.find(hint) == said.err.rfind(hint));
+  CHECK_THAT(outputs.err, Contains(hint));
+  CHECK(outputs.err.find(hint) == outputs.err.rfind(hint));
   for (const auto& one : run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator"})))
     CHECK_THAT(one.err, !Contains("num_processes")); // srun's tasks: JAX counts them itself
 }
@@ -93,10 +93,10 @@ TEST_CASE("with --store env the port stays rank 0's program's, and nobody is sen
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
   for (auto& one : tasks) one.set("TORCHELASTIC_USE_AGENT_STORE", "True"); // left over from elsewhere
-  const auto said =
+  const auto outputs =
       run_step(tasks, launch_words(k_try_place + "; echo $MASTER_PORT-$TORCHELASTIC_USE_AGENT_STORE-",
                                    {"--store", "env"}));
-  for (const auto& one : said) {
+  for (const auto& one : outputs) {
     CHECK(one.out == "free\n" + std::to_string(port_of_job(job)) + "--\n");
     CHECK_THAT(one.err, !Contains("store")); // what was asked for is no news
   }
@@ -106,11 +106,11 @@ TEST_CASE("where the port is somebody else's the ranks meet at another one, all 
   for (const char* store : {"own", "env"}) {
     const auto job = new_job();
     const Squatter squatter(port_of_job(job));
-    const auto said = run_step(tasks_of(3, job), launch_words(k_say_place, {"--store", store}));
-    CHECK_THAT(said[0].out, !Contains(":" + std::to_string(port_of_job(job)) + ":") &&
+    const auto outputs = run_step(tasks_of(3, job), launch_words(k_say_place, {"--store", store}));
+    CHECK_THAT(outputs[0].out, !Contains(":" + std::to_string(port_of_job(job)) + ":") &&
                                 StartsWith(util::read_host_name() + ":"));
-    CHECK(said[1].out == said[0].out);
-    CHECK(said[2].out == said[0].out);
+    CHECK(outputs[1].out == outputs[0].out);
+    CHECK(outputs[2].out == outputs[0].out);
   }
 }
 
@@ -119,34 +119,34 @@ TEST_CASE("two jobs on one node that begin at the same port do not meet each oth
   auto tasks = tasks_of(2, job);
   for (auto& one : tasks_of(2, job + 17000)) tasks.push_back(one);
   REQUIRE(port_of_job(job) == port_of_job(job + 17000));
-  const auto said = run_step(tasks, launch_words(k_say_place + "; sleep 1", {"--store", "own"}));
-  CHECK_THAT(said[0].out, StartsWith(util::read_host_name()));
-  CHECK(said[0].out == said[1].out);
-  CHECK_THAT(said[2].out, StartsWith(util::read_host_name()));
-  CHECK(said[2].out == said[3].out);
-  CHECK(said[0].out != said[2].out);
+  const auto outputs = run_step(tasks, launch_words(k_say_place + "; sleep 1", {"--store", "own"}));
+  CHECK_THAT(outputs[0].out, StartsWith(util::read_host_name()));
+  CHECK(outputs[0].out == outputs[1].out);
+  CHECK_THAT(outputs[2].out, StartsWith(util::read_host_name()));
+  CHECK(outputs[2].out == outputs[3].out);
+  CHECK(outputs[0].out != outputs[2].out);
 }
 
 TEST_CASE("a rank that does not come is named, and rank 0's program does not start without it") {
   auto tasks = tasks_of(3, new_job());
   tasks.pop_back();
-  const auto said = run_step(tasks, launch_words("echo started", {"--meet-timeout", "5"}));
-  CHECK_THAT(said[0].err, Contains("rank 0 on " + util::read_host_name() +
+  const auto outputs = run_step(tasks, launch_words("echo started", {"--meet-timeout", "5"}));
+  CHECK_THAT(outputs[0].err, Contains("rank 0 on " + util::read_host_name() +
                                    ": not all ranks have come within 5 s: rank 2 of 3 (" +
                                    util::read_host_name() + ", local rank 2) has not arrived"));
-  CHECK_THAT(said[0].err, Contains("its task was never started") && Contains("--meet-timeout"));
-  CHECK(said[0].out.empty());
-  CHECK(said[0].code == 125);
-  CHECK(said[1].out == "started\n");
+  CHECK_THAT(outputs[0].err, Contains("its task was never started") && Contains("--meet-timeout"));
+  CHECK(outputs[0].out.empty());
+  CHECK(outputs[0].code == 125);
+  CHECK(outputs[1].out == "started\n");
 }
 
 TEST_CASE("a rank whose rank 0 does not come says where it has looked") {
   const auto job = new_job();
-  const auto said = run_step({task(1, 2, job)}, launch_words("echo started", {"--meet-timeout", "1"}));
-  CHECK_THAT(said[0].err,
+  const auto outputs = run_step({task(1, 2, job)}, launch_words("echo started", {"--meet-timeout", "1"}));
+  CHECK_THAT(outputs[0].err,
              Contains("rank 0's launcher on " + util::read_host_name() + " did not answer within 1 s"));
-  CHECK_THAT(said[0].err, Contains(":" + std::to_string(port_of_job(job))) && Contains("refused"));
-  CHECK(said[0].code == 125);
+  CHECK_THAT(outputs[0].err, Contains(":" + std::to_string(port_of_job(job))) && Contains("refused"));
+  CHECK(outputs[0].code == 125);
 }
 
 TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran on, or say the name at once") {
@@ -159,9 +159,9 @@ TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran o
   const auto alone = run_step({tasks[1]}, launch_words("echo started"));
   CHECK_THAT(alone[0].err, Contains("the name no-such-node.invalid of rank 0's node does not resolve here"));
   for (auto& one : tasks) one.set("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1");
-  const auto said = run_step(tasks, launch_words(k_try_place + "; " + k_say_place, {"--store", "own"}));
-  CHECK_THAT(said[1].out, StartsWith("served\n127.0.0.1:" + std::to_string(port_of_job(job)) + ":"));
-  CHECK(said[0].out == said[1].out);
+  const auto outputs = run_step(tasks, launch_words(k_try_place + "; " + k_say_place, {"--store", "own"}));
+  CHECK_THAT(outputs[1].out, StartsWith("served\n127.0.0.1:" + std::to_string(port_of_job(job)) + ":"));
+  CHECK(outputs[0].out == outputs[1].out);
 }
 
 TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goes when all have gone") {
@@ -208,18 +208,18 @@ TEST_CASE(
         words.insert(words.begin() + 2, {"--master-port", text});
       else
         env.set("MASTER_PORT", text);
-      const auto said = run_step({env}, words).front();
+      const auto outputs = run_step({env}, words).front();
       const auto end_of_run = std::chrono::steady_clock::now();
       const bool own = std::string(store) == "own";
-      CAPTURE(store, by_flag, said.out, said.err);
+      CAPTURE(store, by_flag, outputs.out, outputs.err);
       for (const char* rank : {"0", "1"}) {
-        CHECK_THAT(said.out, Contains("[" + std::string(rank) + (own ? "] served" : "] free")));
-        CHECK_THAT(said.out, Contains("[" + std::string(rank) + "] at " + text + ","));
+        CHECK_THAT(outputs.out, Contains("[" + std::string(rank) + (own ? "] served" : "] free")));
+        CHECK_THAT(outputs.out, Contains("[" + std::string(rank) + "] at " + text + ","));
       }
-      CHECK_THAT(said.err, !Contains("will not be able"));
-      const auto place = said.out.find(", "), end = said.out.find('=');
+      CHECK_THAT(outputs.err, !Contains("will not be able"));
+      const auto place = outputs.out.find(", "), end = outputs.out.find('=');
       REQUIRE(end != std::string::npos);
-      const auto at = store::parse_place(said.out.substr(place + 2, end - place - 2));
+      const auto at = store::parse_place(outputs.out.substr(place + 2, end - place - 2));
       REQUIRE(at);
       CHECK((std::to_string(at->second) == text) == own);
       CHECK(falls_silent(at->second)); // the launcher's own child, gone with it
@@ -252,9 +252,9 @@ TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides 
     }
     const auto by_name =
         "if exec 4<>/dev/tcp/" + util::read_host_name() + "/$MASTER_PORT; then echo by name; fi";
-    const auto said = run_step(
+    const auto outputs = run_step(
         tasks, launch_words(k_try_place + "; " + by_name + "; echo $MASTER_ADDR", {"--store", "own"}));
-    for (const auto& one : said) CHECK(one.out == "served\nby name\n" + std::string(address) + "\n");
+    for (const auto& one : outputs) CHECK(one.out == "served\nby name\n" + std::string(address) + "\n");
   }
 }
 
@@ -295,11 +295,11 @@ TEST_CASE("a restart gets the port that was asked for while connections of the f
   for (int run = 0; run < 2; ++run) {
     auto tasks = tasks_of(2, job);
     for (auto& one : tasks) one.set("SLURM_RESTART_COUNT", std::to_string(run));
-    const auto said =
+    const auto outputs =
         run_step(tasks, launch_words(k_try_place + "; " + k_say_place,
                                      {"--store", "own", "--master-port", std::to_string(port_of_job(job))}));
     const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
-    for (const auto& one : said) CHECK(one.out == "served\n" + place + ":" + place + ":\n");
+    for (const auto& one : outputs) CHECK(one.out == "served\n" + place + ":" + place + ":\n");
     if (run == 0) CHECK(falls_silent(port_of_job(job)));
   }
 }

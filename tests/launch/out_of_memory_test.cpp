@@ -63,17 +63,17 @@ std::string run_out_of_memory(const fs::path& group) {
     int status = 0;
     ::waitpid(rank, &status, 0);
     const auto text = find_out_of_memory(before, read_memory_levels()).value_or("nothing");
-    const auto said = (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "killed, " : "lived, ") + text;
-    ::_exit(::write(ends[1], said.data(), said.size()) == static_cast<ssize_t>(said.size()) ? 0 : 3);
+    const auto output = (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "killed, " : "lived, ") + text;
+    ::_exit(::write(ends[1], output.data(), output.size()) == static_cast<ssize_t>(output.size()) ? 0 : 3);
   }
   ::close(ends[1]);
-  std::string said;
+  std::string output;
   char buffer[4096];
   for (ssize_t count; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;)
-    said.append(buffer, static_cast<std::size_t>(count));
+    output.append(buffer, static_cast<std::size_t>(count));
   ::close(ends[0]);
   ::waitpid(agent, nullptr, 0);
-  return said;
+  return output;
 }
 
 } // namespace
@@ -194,11 +194,11 @@ TEST_CASE("a process that the kernel kills for want of memory is found out of me
     write(group / "memory.swappiness", "0");
     if (with_swap) write(group / "memory.memsw.limit_in_bytes", "67108864");
   }
-  const auto said = ready ? run_out_of_memory(group) : "";
+  const auto output = ready ? run_out_of_memory(group) : "";
   for (int i = 0; i < 1000 && !fs::remove(group, error); ++i) ::usleep(10000); // once its processes are gone
-  if (said.empty()) return test::skip("this machine allows no control groups for memory");
-  INFO(said);
-  CHECK(said.starts_with(
+  if (output.empty()) return test::skip("this machine allows no control groups for memory");
+  INFO(output);
+  CHECK(output.starts_with(
       "killed, the kernel killed 1 process for want of memory: the limit of 64 MiB was reached"));
-  CHECK(test::holds(said, group.filename().string()));
+  CHECK(test::holds(output, group.filename().string()));
 }

@@ -187,11 +187,11 @@ TEST_CASE("a file that could not be written goes on at the beginning of a line, 
   rlimit small = old;
   small.rlim_cur = 10;
   ::setrlimit(RLIMIT_FSIZE, &small);
-  const auto said = file.write("second\nthird");
+  const auto status = file.write("second\nthird");
   const auto again = file.write(" and more");
   ::setrlimit(RLIMIT_FSIZE, &old);
   ::signal(SIGXFSZ, old_handler);
-  CHECK_THAT(said, Contains(path) && Contains(std::strerror(EFBIG)));
+  CHECK_THAT(status, Contains(path) && Contains(std::strerror(EFBIG)));
   CHECK(again.empty());
   CHECK(file.write(" of it").empty());
   CHECK(file.write(" until here\nfourth\n").empty());

@@ -24,7 +24,7 @@ public:
   Pipes(const OutputWishes& wishes, unsigned count, bool errors)
       : x_writing(count, -1), x_target(make_target()),
         stream(x_target[1], plan_routes(wishes, {0, count, false}, errors),
-               [this](const std::string& text) { said.push_back(text); }) {
+               [this](const std::string& text) { printed.push_back(text); }) {
     x_handler = ::signal(SIGPIPE, SIG_IGN);
     REQUIRE(stream.open_files(wishes, 0));
     for (unsigned i = 0; i < count; ++i) {
@@ -81,7 +81,7 @@ private:
   sighandler_t x_handler = SIG_DFL;
 
 public:
-  std::vector<std::string> said;
+  std::vector<std::string> printed;
   std::string shown;
   OutputStream stream;
 };
@@ -137,7 +137,7 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
     for (unsigned i = 0; i < count; ++i)
       if (test::chance(random, 50)) pipes.end(i);
     pipes.finish();
-    CHECK(pipes.said.empty());
+    CHECK(pipes.printed.empty());
     for (unsigned i = 0; i < count; ++i) {
       const auto file = util::read_file(folder / log_name(routes[i]));
       if (routes[i].in_file != static_cast<bool>(file)) FAIL("round " << round << ": file of " << i);
@@ -209,8 +209,8 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
   pipes.stream.read_some();
   pipes.stream.write_some();
   CHECK(pipes.stream.fault() == EPIPE);
-  REQUIRE(pipes.said.size() == 1);
-  CHECK_THAT(pipes.said[0], Contains("cannot be written any more"));
+  REQUIRE(pipes.printed.size() == 1);
+  CHECK_THAT(pipes.printed[0], Contains("cannot be written any more"));
   pipes.write(0, "c\n");
   pipes.write(1, "d\n");
   pipes.stream.read_some();
@@ -219,7 +219,7 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
   CHECK(pipes.write(1, "f") == 1);
   pipes.stream.close_sources();
   CHECK(util::read_file(folder / "1/stdout.log").value_or("") == "b\nd\nf");
-  CHECK(pipes.said.size() == 1);
+  CHECK(pipes.printed.size() == 1);
 }
 
 TEST_CASE("a stream of which everything is in files has no fault when its reader goes away") {

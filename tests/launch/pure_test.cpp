@@ -166,15 +166,15 @@ TEST_CASE(
     request.gpus_per_task = demanded;
     return testing::planned_rank(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
   };
-  const std::string said = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime "
+  const std::string expected = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime "
                            "leaves it out, and what stands behind it";
   const auto cut = setup("1,4,0", {});
   REQUIRE(cut);
   CHECK(cut->gpus == "1");
-  CHECK_THAT(cut->node->node_warnings, Catch::VectorContains(said));
+  CHECK_THAT(cut->node->node_warnings, Catch::VectorContains(expected));
   const auto missed = setup("1,4,0", 2);
   REQUIRE_FALSE(missed);
-  CHECK(missed.error().what == "this rank counts on 2 GPUs, but only 1 is visible (" + said + ")");
+  CHECK(missed.error().what == "this rank counts on 2 GPUs, but only 1 is visible (" + expected + ")");
   const auto none = setup("9", {});
   REQUIRE_FALSE(none);
   CHECK_THAT(none.error().what,

@@ -34,10 +34,10 @@ TEST_CASE("what a script serves is used by its first step, and ends with the scr
       one.set("HPCML_STORE_ADDR", where);
       one.set("SLURM_STEP_ID", std::to_string(step));
     }
-    const auto said = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT", {"--store", "own"}));
-    CHECK(said[0].out == said[1].out);
-    CHECK((said[1].out == where + "\n") == (step == 0)); // the second has its own
-    CHECK_THAT(said[1].out, StartsWith(util::read_host_name()));
+    const auto outputs = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT", {"--store", "own"}));
+    CHECK(outputs[0].out == outputs[1].out);
+    CHECK((outputs[1].out == where + "\n") == (step == 0)); // the second has its own
+    CHECK_THAT(outputs[1].out, StartsWith(util::read_host_name()));
     CHECK(answers(place->second)); // both ranks have ended
   }
   script.signal(SIGTERM);
@@ -66,16 +66,16 @@ TEST_CASE("a store serves with a parent that is the first process of its namespa
   // As a container's entry point is.
   if (run_line("unshare -Upf --map-root-user true").exit_code != 0)
     return test::skip("this machine allows no user namespaces");
-  const auto said = run_line("unshare -Upf --map-root-user bash -c 'read -r where < <(exec " HPCML_BINARY
+  const auto outputs = run_line("unshare -Upf --map-root-user bash -c 'read -r where < <(exec " HPCML_BINARY
                              " store serve --with-parent --name localhost); echo \"[$where]\"'");
-  CHECK_THAT(said.out, StartsWith("[localhost:"));
+  CHECK_THAT(outputs.out, StartsWith("[localhost:"));
 }
 
 TEST_CASE("a store address that is not there is named, and the ranks meet elsewhere") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
   for (auto& one : tasks) one.set("HPCML_STORE_ADDR", "127.0.0.1:9");
-  const auto said = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT:", {"--store", "own"}));
-  CHECK_THAT(said[0].err, Contains("127.0.0.1:9") && Contains("refused"));
-  CHECK_THAT(said[1].out, Contains(":" + std::to_string(port_of_job(job)) + ":"));
+  const auto outputs = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT:", {"--store", "own"}));
+  CHECK_THAT(outputs[0].err, Contains("127.0.0.1:9") && Contains("refused"));
+  CHECK_THAT(outputs[1].out, Contains(":" + std::to_string(port_of_job(job)) + ":"));
 }

@@ -276,11 +276,11 @@ TEST_CASE("ranks whose store's process is killed are ended, and launch says it")
   auto env = bare_environment();
   env.unset("HPCML_MEET_TIMEOUT"); // where nobody meets there is no store
   Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo up; exec sleep 300"}, env, true);
-  std::string said;
+  std::string output;
   const auto read_until = [&](const std::string& words) {
-    for (int lines = 0; said.find(words) == std::string::npos && lines < 20; ++lines)
-      said += launch.read_line() + "\n";
-    return said;
+    for (int lines = 0; output.find(words) == std::string::npos && lines < 20; ++lines)
+      output += launch.read_line() + "\n";
+    return output;
   };
   CHECK_THAT(read_until("[0] up"), Contains("[0] up"));
   CHECK_THAT(read_until("[1] up"), Contains("[1] up"));

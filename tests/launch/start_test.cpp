@@ -85,7 +85,7 @@ std::size_t end_sleepers(const std::string& seconds) {
 /// and says what launch said. Nothing of them is left.
 std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
   const std::string folder = make_folder();
-  std::string said;
+  std::string output;
   pid_t starter = 0;
   for (int turn = 0; turn < 30 && starter == 0; ++turn) {
     const std::string name = std::to_string(70 + turn) + std::to_string(::getpid());
@@ -99,7 +99,7 @@ std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
       spoil(launch.pid(), starter);
     else
       launch.signal(SIGKILL); // it was too fast: once more
-    for (auto line = launch.read_line(); !line.empty(); line = launch.read_line()) said += line + "\n";
+    for (auto line = launch.read_line(); !line.empty(); line = launch.read_line()) output += line + "\n";
     const int code = launch.wait();
     const auto left = end_sleepers(name);
     if (starter == 0) continue;
@@ -108,7 +108,7 @@ std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
   }
   CHECK(starter != 0);
   std::filesystem::remove_all(folder);
-  return said;
+  return output;
 }
 
 } // namespace

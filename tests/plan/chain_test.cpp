@@ -76,7 +76,7 @@ TEST_CASE("A placement follows from the request alone, with the share of a part 
   CHECK(nothing.findings.empty());
 
   request.job.gpu_type = text("half");
-  const auto [part, said] = plan::plan_placement(request);
+  const auto [part, diagnostics] = plan::plan_placement(request);
   CHECK(part.gpu_type == "half");
   CHECK(part.share.gpus_per_node->value == 1);
   CHECK(Placed(request, part).cpus_per_task()->value == 3);
@@ -111,9 +111,9 @@ TEST_CASE("A layout counts from a request and a place, and its facts are those o
     request.job.tasks_per_node = known(row.tasks);
     request.job.gpus_per_task = known(row.gpus_per_task);
     request.launcher = launcher(row.launcher).value;
-    const auto [layout, said] = plan::plan_layout(Placed(request, placement));
+    const auto [layout, diagnostics] = plan::plan_layout(Placed(request, placement));
     const auto& [numbers, threads, facts] = layout;
-    CHECK(!said.refuse());
+    CHECK(!diagnostics.refuse());
     CHECK(numbers.nodes == row.expected.nodes);
     CHECK(numbers.ranks_per_node == row.expected.ranks_per_node);
     CHECK(numbers.tasks_per_node == row.expected.tasks_per_node);
@@ -188,13 +188,13 @@ TEST_CASE("Directives come from values alone, and what was said before is not sa
   software.command = {"./train"};
   software.image_options = {{"--uenv", "image", {}}};
   const plan::Equipped equipped(launched, software);
-  const auto [directives, said] = plan::plan_directives(equipped, {});
+  const auto [directives, diagnostics] = plan::plan_directives(equipped, {});
   CHECK(words_of(directives.header) ==
         std::vector<std::string>{"--uenv=image", "--job-name=train", "--partition=gpu", "--nodes=2",
                                  "--ntasks-per-node=4", "--gpus-per-node=4", "--cpus-per-task=8",
                                  "--time=00:10:00", "--output=%x-%j.out"});
   CHECK(directives.step_args == std::vector<std::string>{"--label", "--mem-bind=local"});
-  CHECK(says(said, "usage/account"));
+  CHECK(says(diagnostics, "usage/account"));
   const diag::Diagnostics earlier = {{diag::Severity::error, "request/account", "another word on it"}};
   CHECK(!says(plan::plan_directives(equipped, earlier).remarks, "usage/account"));
 }

@@ -51,9 +51,9 @@ TEST_CASE("what sbatch hands on to the next component is not written again, all 
 TEST_CASE("an option that would be handed on to a component planned without it is refused by name") {
   std::vector<model::Plan> plans = {plan_with({{"--mem", "1G"}, {"--exclusive", std::nullopt}}),
                                     plan_with({}), plan_with({{"--mem", "1G"}})};
-  const auto said = plan::leave_out_inherited(plans).findings;
-  REQUIRE(said.size() == 1); // --exclusive is each component's own
-  CHECK(said[0].message ==
+  const auto findings = plan::leave_out_inherited(plans).findings;
+  REQUIRE(findings.size() == 1); // --exclusive is each component's own
+  CHECK(findings[0].message ==
         "component 2 is planned without --mem, and sbatch hands --mem=1G on from component 1");
 }
 
@@ -90,28 +90,28 @@ TEST_CASE("what a job of several components cannot have is refused, once for all
   for (const auto& row : rows) {
     auto both = two_components();
     for (auto& job : both) row.change(job);
-    const auto said = faults_of(both);
-    INFO(said);
-    CHECK_THAT(said, Contains(row.says));
-    CHECK(said.find(row.says) == said.rfind(row.says));
+    const auto findings = faults_of(both);
+    INFO(findings);
+    CHECK_THAT(findings, Contains(row.says));
+    CHECK(findings.find(row.says) == findings.rfind(row.says));
   }
 }
 
 TEST_CASE("what is wrong with one component is said of that one") {
   auto both = two_components();
   both[1].partition = text("no-such");
-  const auto said = faults_of(both);
-  CHECK_THAT(said, Contains("component 2: ") && Contains("no-such"));
-  CHECK_THAT(said, !Contains("component 1: "));
+  const auto findings = faults_of(both);
+  CHECK_THAT(findings, Contains("component 2: ") && Contains("no-such"));
+  CHECK_THAT(findings, !Contains("component 1: "));
 }
 
 TEST_CASE("the script has one environment, and a component that would have another is named") {
   auto both = two_components();
   both[1].modules.push_back(text("netcdf"));
   both[1].env.emplace_back("OMP_PLACES", text("cores"));
-  const auto said = faults_of(both);
-  INFO(said);
-  CHECK_THAT(said, Contains("component 2 would load other modules than the first") && Contains("netcdf"));
-  CHECK_THAT(said,
+  const auto findings = faults_of(both);
+  INFO(findings);
+  CHECK_THAT(findings, Contains("component 2 would load other modules than the first") && Contains("netcdf"));
+  CHECK_THAT(findings,
              Contains("component 2 would have other variables than the first") && Contains("OMP_PLACES"));
 }

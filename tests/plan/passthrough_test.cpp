@@ -145,10 +145,10 @@ TEST_CASE("A raw option that the site's Slurm does not have is refused, with the
     auto job = id == "lumi" ? lumi_job() : job_of({"./train"});
     job.partition = id == "lonestar6" ? std::optional(text("gpu-a100")) : job.partition;
     (program == slurm::Program::sbatch ? job.sbatch : job.srun).push_back(text(word));
-    std::string said;
+    std::string message;
     for (const auto& finding : errors_of(job, id))
-      said += finding.code + ": " + finding.message + "; " + finding.hint + "\n";
-    return said;
+      message += finding.code + ": " + finding.message + "; " + finding.hint + "\n";
+    return message;
   };
   using slurm::Program;
   struct Row {
@@ -166,10 +166,10 @@ TEST_CASE("A raw option that the site's Slurm does not have is refused, with the
         Row{"zurada", Program::srun, "--treewidth=2", ""},
         Row{"lumi", Program::sbatch, "--external", ""}}) { // its version is not known
     CAPTURE(site, word);
-    const auto said = tried(site, program, word);
-    CAPTURE(said);
-    const bool refused = said.find("is not an option of Slurm") != std::string::npos &&
-                         said.find(versions) != std::string::npos;
+    const auto message = tried(site, program, word);
+    CAPTURE(message);
+    const bool refused = message.find("is not an option of Slurm") != std::string::npos &&
+                         message.find(versions) != std::string::npos;
     CHECK(refused == (*versions != '\0'));
   }
 }
@@ -178,11 +178,11 @@ TEST_CASE("A raw option that Slurm does not have is refused, but where a plugin 
   const auto tried = [](const char* word) {
     auto job = lumi_job();
     job.sbatch = {text(word)};
-    std::string said;
+    std::string message;
     for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
       if (finding.code == "usage/sbatch")
-        said += std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
-    return said;
+        message += std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
+    return message;
   };
   CHECK(tried("--nodelst=nid001").starts_with("error did you mean --nodelist?"));
   CHECK(tried("--my-sites-own-thing=1").starts_with("warning If a plugin"));

@@ -159,9 +159,9 @@ TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks tha
   CHECK(plan.layout.cpus_per_rank == 3);
   REQUIRE(plan.binding.ranks.size() == 16);
   CHECK(plan.binding.ranks[1].cpus.to_list() == "53-55");
-  const auto said = plan::make_plan(job, site_named("lumi")).diagnostics; // a note in --explain nobody reads
-  REQUIRE(said.size() == 1);
-  CHECK(said[0].message.starts_with("16 ranks share 8 GPUs"));
+  const auto finding = plan::make_plan(job, site_named("lumi")).diagnostics; // a note in --explain nobody reads
+  REQUIRE(finding.size() == 1);
+  CHECK(finding[0].message.starts_with("16 ranks share 8 GPUs"));
   job.gpus_per_task = flag(1u);
   CHECK(error_of(job, "lumi", "request/gpus-per-task").message ==
         "16 ranks with 1 GPUs each need 16 GPUs per node, not 8");
@@ -226,7 +226,7 @@ TEST_CASE("NCCL is asked what it does only where there is one") {
   REQUIRE(without.plan);
   CHECK_FALSE(variable(*without.plan, "NCCL_DEBUG"));
   CHECK(std::any_of(without.diagnostics.begin(), without.diagnostics.end(),
-                    [](const auto& said) { return said.code == "request/nccl-debug"; }));
+                    [](const auto& finding) { return finding.code == "request/nccl-debug"; }));
 }
 
 TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else") {

@@ -175,7 +175,7 @@ TEST_CASE("A profile is held against the node that is there; what either leaves 
   const auto& lumi = *test::site_named("lumi").find_node_type("lumi-g");
   struct Row {
     const char* change;
-    const char* said; // empty: nothing
+    const char* expected; // empty: nothing
   };
   for (const auto& row : {Row{"", ""}, Row{"no numa", ""}, Row{"no gpus", ""},
                           Row{"smt off", "its CPUs are 0-63 here, the profile says 0-127"},
@@ -199,11 +199,11 @@ TEST_CASE("A profile is held against the node that is there; what either leaves 
     if (change == "vendor") vendor = model::GpuVendor::nvidia;
     if (change == "pci") gpus[3].pci = "0000:cc:00.0";
     const auto found = plan::profile_differences(lumi, {cpus, gpus, vendor});
-    if (*row.said == '\0')
+    if (*row.expected == '\0')
       CHECK(found.empty());
     else {
       REQUIRE_FALSE(found.empty());
-      CHECK_THAT(found[0], Catch::Contains(row.said));
+      CHECK_THAT(found[0], Catch::Contains(row.expected));
     }
   }
 }

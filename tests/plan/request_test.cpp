@@ -28,8 +28,8 @@ TEST_CASE("A request is the same whether its options are the program's own, raw,
   raw.launcher = launcher("torchrun");
   const auto agent = job_of({"torchrun", "--nnodes=2", "--nproc_per_node=4", "--tee=3", "train.py"});
   for (const auto& job : {flags, raw, agent}) {
-    const auto [request, said] = plan::read_request(job, anywhere);
-    CHECK(!said.refuse());
+    const auto [request, diagnostics] = plan::read_request(job, anywhere);
+    CHECK(!diagnostics.refuse());
     CHECK(request.job.nodes->value == 2);
     CHECK(request.job.tasks_per_node->value == 4);
     CHECK(request.job.sbatch.empty());
@@ -44,8 +44,8 @@ TEST_CASE("What is wrong with a request is said all at once, and nothing of its 
   job.gpu_type = text("");
   job.sbatch = {text("--nodes=2-4"), text("--nonsense"), text("--wrap=x")};
   job.partition = text("there_is_none");
-  const auto [request, said] = plan::read_request(job, test::site_named("lumi"));
-  CHECK(codes_of(said) == std::vector<std::string>{"usage/command", "usage/gpu-type", "usage/sbatch",
+  const auto [request, diagnostics] = plan::read_request(job, test::site_named("lumi"));
+  CHECK(codes_of(diagnostics) == std::vector<std::string>{"usage/command", "usage/gpu-type", "usage/sbatch",
                                                    "usage/sbatch", "usage/sbatch"});
   // A plugin of the site may have the one that Slurm does not know: only a warning, as check's.
   CHECK(request.job.sbatch.size() == 1);
@@ -55,10 +55,10 @@ TEST_CASE("Who counts cores and memory and no GPUs asks for none, where the site
   auto job = job_of({"./serial"});
   job.cpus_per_task = flag(4U);
   job.mem = flag(mem_of("8G"));
-  const auto [request, said] = plan::read_request(job, test::site_named("narval"));
+  const auto [request, diagnostics] = plan::read_request(job, test::site_named("narval"));
   REQUIRE(request.job.gpus_per_node);
   CHECK(request.job.gpus_per_node->value == 0);
-  CHECK(codes_of(said) == std::vector<std::string>{"request/gpus-per-node"});
+  CHECK(codes_of(diagnostics) == std::vector<std::string>{"request/gpus-per-node"});
   job.partition = text("gpubase_bynode_b1");
   CHECK(!plan::read_request(job, test::site_named("narval")).value.job.gpus_per_node);
 }

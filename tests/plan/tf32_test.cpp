@@ -17,7 +17,7 @@ model::JobSpec job_with(model::Tf32 wish, unsigned gpus) {
   return job;
 }
 
-std::optional<diag::Diagnostic> said(const model::JobSpec& job, const model::Site& where) {
+std::optional<diag::Diagnostic> finding_of(const model::JobSpec& job, const model::Site& where) {
   for (const auto& finding : plan::make_plan(job, where).diagnostics)
     if (finding.code == "request/tf32") return finding;
   return std::nullopt;
@@ -44,15 +44,15 @@ TEST_CASE("TF32 came with Ampere and with the MI300 series") {
 TEST_CASE("who asks for TF32 where GPUs have none, or where there are none, hears that it changes nothing") {
   using model::Tf32;
   const auto volta = site_with("NVIDIA V100", "sm_70"), ampere = site_with("NVIDIA A100", "sm_80");
-  const auto older = said(job_with(Tf32::on, 1), volta);
+  const auto older = finding_of(job_with(Tf32::on, 1), volta);
   REQUIRE(older);
   CHECK(older->severity == diag::Severity::warning);
   CHECK(older->message ==
         "--tf32 on changes nothing: NVIDIA V100 (sm_70) computes float32 as it is, TF32 came later");
-  CHECK(said(job_with(Tf32::off, 1), volta)->severity == diag::Severity::note);
-  CHECK(said(job_with(Tf32::on, 0), ampere)->message.find("a job without GPUs") != std::string::npos);
-  CHECK_FALSE(said(job_with(Tf32::on, 1), ampere));
-  CHECK_FALSE(said(job_of({"true"}), volta));
+  CHECK(finding_of(job_with(Tf32::off, 1), volta)->severity == diag::Severity::note);
+  CHECK(finding_of(job_with(Tf32::on, 0), ampere)->message.find("a job without GPUs") != std::string::npos);
+  CHECK_FALSE(finding_of(job_with(Tf32::on, 1), ampere));
+  CHECK_FALSE(finding_of(job_of({"true"}), volta));
 }
 
 TEST_CASE("where another launcher starts the ranks the script itself switches TF32") {

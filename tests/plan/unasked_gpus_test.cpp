@@ -58,9 +58,9 @@ TEST_CASE("one GPU per task where only the tasks are counted; a whole node is sa
   job.tasks_per_node.reset();
   CHECK(planned(job, "narval").layout.gpus_per_node == 4);
   const auto findings = findings_of(job, "narval");
-  const auto* said = find(findings, "request/gpus-per-node", "all 4 GPUs of each node");
-  REQUIRE(said);
-  CHECK(said->hint.find("--gpus-per-node N") != std::string::npos);
+  const auto* finding = find(findings, "request/gpus-per-node", "all 4 GPUs of each node");
+  REQUIRE(finding);
+  CHECK(finding->hint.find("--gpus-per-node N") != std::string::npos);
   // Whole nodes are charged as such: nothing to say.
   CHECK_FALSE(find(findings_of(lumi_job(), "lumi"), "request/gpus-per-node", "GPU"));
 }
@@ -72,10 +72,10 @@ TEST_CASE("more ranks than GPUs is said, and refused under NCCL") {
   job.gpus_per_node = flag(2u, "--gpus-per-node");
   job.tasks_per_node = flag(4u, "--tasks-per-node");
   const auto findings = findings_of(job, "zurada");
-  const auto* said = find(findings, "request/tasks-per-node", "4 ranks share 2 GPUs");
-  REQUIRE(said);
-  CHECK(said->severity == diag::Severity::warning);
-  CHECK(said->hint.find("--tasks-per-node 2") != std::string::npos);
+  const auto* finding = find(findings, "request/tasks-per-node", "4 ranks share 2 GPUs");
+  REQUIRE(finding);
+  CHECK(finding->severity == diag::Severity::warning);
+  CHECK(finding->hint.find("--tasks-per-node 2") != std::string::npos);
   job.backend = flag(model::Backend::nccl, "--backend");
   CHECK(error_of(job, "zurada", "request/tasks-per-node").hint.find("--tasks-per-node 2") !=
         std::string::npos);
@@ -119,9 +119,9 @@ TEST_CASE("memory without a unit that is far too little is said") {
   auto job = lumi_job();
   job.mem = flag(mem_of("64"), "--mem");
   const auto findings = findings_of(job, "lumi");
-  const auto* said = find(findings, "request/mem", "64 MiB");
-  REQUIRE(said);
-  CHECK(said->hint == "say --mem 64G for GiB");
+  const auto* finding = find(findings, "request/mem", "64 MiB");
+  REQUIRE(finding);
+  CHECK(finding->hint == "say --mem 64G for GiB");
 }
 
 TEST_CASE("GPUs that no rank takes are said, with the numbers of ranks that take all") {

@@ -45,7 +45,7 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
   struct Row {
     std::string lines;
     std::string kept; ///< stands in the new script
-    std::string said; ///< by the one note on these lines
+    std::string message; ///< by the one note on these lines
   };
   const std::vector<Row> rows = {
       {"export MASTER_ADDR=$(hostname)\necho $MASTER_ADDR", "\nMASTER_ADDR=$(hostname)\n",
@@ -75,7 +75,7 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
     const auto text = job("-N 2 --ntasks-per-node=4 --gres=gpu:4", row.lines + "\nsrun python x.py");
     CHECK_THAT(written(text, "narval"), Catch::Contains(row.kept));
     const auto result = ported(text);
-    if (!row.said.empty()) CHECK(says(result, "port/variable", row.said));
+    if (!row.message.empty()) CHECK(says(result, "port/variable", row.message));
     std::map<std::size_t, int> notes; // of places
     for (const auto& finding : result.findings)
       if (finding.code == "port/variable") ++notes[finding.span.line * 1000 + finding.span.column];

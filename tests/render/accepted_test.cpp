@@ -46,13 +46,13 @@ struct Asked {
   std::string accounts;
   std::vector<Case> cases;
   std::string failure;                     ///< why they could not be asked
-  std::map<std::string, std::string> said; ///< by a case's name; nothing for those that it takes
+  std::map<std::string, std::string> refusals; ///< by a case's name; nothing for those that it takes
 };
 
 /// Asks the site's sbatch. Asserts nothing: several sites are asked at once, and Catch has one thread.
 void ask(Asked& asking) {
   const TempFolder folder;
-  const auto& [site, accounts, cases, failure, said] = asking;
+  const auto& [site, accounts, cases, failure, refusals] = asking;
   for (std::size_t i = 0; i < cases.size(); ++i)
     if (!util::write_file(folder / std::to_string(i), cases[i].script)) {
       asking.failure = "cannot write a script";
@@ -71,7 +71,7 @@ void ask(Asked& asking) {
   }
   for (const auto& line : util::split(asked->out, '\n'))
     if (const auto tab = line.find('\t'); tab != std::string::npos)
-      asking.said[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] =
+      asking.refusals[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] =
           line.substr(tab + 1);
 }
 
@@ -92,18 +92,18 @@ void ask_all(std::vector<Asked>& sites) {
 /// show, how large its arrays are, how many nodes it has and how many CPUs each, what it calls its GPUs.
 void add_drawn(std::vector<Case>& cases, const model::Site& site, RequestMaker& maker) {
   constexpr unsigned k_each = 13;
-  const auto wants_more = [](const std::string& said) {
+  const auto wants_more = [](const std::string& description) {
     for (const auto* word : {"--sbatch", "--dependency", "--threads-per-core '2'", "0-40000", "--nodes '64'",
                              "--gpu-type 'normal'", "--cpus-per-task 300"})
-      if (said.find(word) != std::string::npos) return true;
+      if (description.find(word) != std::string::npos) return true;
     return false;
   };
   unsigned drawn = 0;
   for (unsigned tries = 0; drawn < k_each && tries < 20 * k_each; ++tries) {
     const auto planned = plan::make_plan(maker.next(site), site);
-    if (!planned.plan || wants_more(maker.said()) || diag::has_errors(render::find_unwritable(*planned.plan)))
+    if (!planned.plan || wants_more(maker.description()) || diag::has_errors(render::find_unwritable(*planned.plan)))
       continue;
-    cases.push_back({k_drawn + std::to_string(++drawn) + ": " + maker.said(),
+    cases.push_back({k_drawn + std::to_string(++drawn) + ": " + maker.description(),
                      render::render_script(*planned.plan),
                      {},
                      {}});
@@ -133,14 +133,14 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     asked.push_back({id, std::move(accounts), std::move(cases), {}, {}});
   }
   ask_all(asked);
-  for (auto& [id, accounts, cases, failure, said] : asked) {
+  for (auto& [id, accounts, cases, failure, refusals] : asked) {
     CAPTURE(id, accounts);
     REQUIRE(failure == "");
     CHECK(cases.size() >= 4);
     for (const auto& one : cases) {
-      CAPTURE(one.name, said[one.name]);
-      CHECK(said[one.name].empty() == one.over.empty());
-      CHECK(said[one.name].find(one.words) != std::string::npos);
+      CAPTURE(one.name, refusals[one.name]);
+      CHECK(refusals[one.name].empty() == one.over.empty());
+      CHECK(refusals[one.name].find(one.words) != std::string::npos);
       if (one.over.empty()) {
         ++scripts;
         drawn += one.name.starts_with(k_drawn) ? 1 : 0;

@@ -40,7 +40,7 @@ struct Node {
   std::vector<std::string> programs;
   std::vector<std::string> foreign;
   const char* used; ///< empty: the script stops
-  const char* said = "";
+  const char* expected = "";
 };
 
 } // namespace
@@ -97,7 +97,7 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
     CHECK(result.exit_code == 125);
     CHECK_FALSE(fs::exists(folder / "used"));
     CHECK_FALSE(fs::exists(folder / "words"));
-    CHECK(result.err.find(node.said) != std::string::npos);
+    CHECK(result.err.find(node.expected) != std::string::npos);
     CHECK(result.err.find(" at " + plan.hpcml_path.value + "-" + node.machine +
                           ", or write this script again with --hpcml-path.") != std::string::npos);
   }

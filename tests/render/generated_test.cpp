@@ -21,15 +21,15 @@ TEST_CASE("what is written for a site is clean on it, and a script over a limit 
       // A name of the right form that nobody has: only the site's accounting knows.
       if (one.over == "wrong account" || (one.over == "wrong QoS" && site.qos.empty())) continue;
       bool by_site = false;
-      std::string said;
+      std::string text;
       for (const auto& finding : check::check_script("job.sh", one.script, {std::nullopt, &site})) {
         if (finding.what.severity == diag::Severity::note) continue;
         by_site = by_site || finding.what.code.starts_with("site/");
-        said += finding.what.code + ": " + finding.what.message + "\n";
+        text += finding.what.code + ": " + finding.what.message + "\n";
       }
-      CAPTURE(id, one.name, one.script, said);
+      CAPTURE(id, one.name, one.script, text);
       CHECK(by_site == !one.over.empty());
-      if (one.over.empty()) CHECK(said.empty());
+      if (one.over.empty()) CHECK(text.empty());
       ++(one.over.empty() ? scripts : over);
     }
   }

@@ -16,10 +16,10 @@ namespace hpcml::test {
 class RequestMaker {
 public:
   explicit RequestMaker(unsigned seed) : x_random(seed) {}
-  /// A request for the site; its words, for messages, are in `said`.
+  /// A request for the site; its words, for messages, are in `description`.
   model::JobSpec next(const model::Site& site);
   /// "--nodes 2 --array 0-3" of the last request, without what the site needs.
-  const std::string& said() const { return x_said; }
+  const std::string& description() const { return x_said; }
   /// Whether the last request counts nodes, GPUs, tasks and cores: nothing is left for a planner to choose.
   bool is_counted() const { return x_counted; }
   /// How often each key was drawn.

@@ -57,9 +57,9 @@ struct Run {
 
 /// Rules of check that gen has warned of itself: a name that only the user can know, a limit that a
 /// reservation may lift.
-std::set<std::string> doubts_of(const diag::Diagnostics& said) {
+std::set<std::string> doubts_of(const diag::Diagnostics& findings) {
   std::set<std::string> rules;
-  for (const auto& finding : said) {
+  for (const auto& finding : findings) {
     if (finding.severity != diag::Severity::warning) continue;
     if (finding.code == "request/constraint") rules.insert("site/constraint");
     if (finding.code == "usage/sbatch") rules.insert("slurm/option-unknown");
@@ -72,7 +72,7 @@ std::set<std::string> doubts_of(const diag::Diagnostics& said) {
 }
 
 void check_text(const std::string& script, const model::Site& site, const std::set<std::string>& doubts,
-                const std::string& said, Run& run) {
+                const std::string& description, Run& run) {
   for (const auto& [finding, place, fix] : check::check_script("job.sh", script, {{}, &site})) {
     // A folder for logs, one log for all tasks and a module are as the user said: gen, which asks check as it
     // writes the script, says the same.
@@ -83,7 +83,7 @@ void check_text(const std::string& script, const model::Site& site, const std::s
       ++run.doubted;
       continue;
     }
-    run.faults.add(finding.code + " at " + site.id, said + ": " + finding.message);
+    run.faults.add(finding.code + " at " + site.id, description + ": " + finding.message);
   }
 }
 
@@ -115,7 +115,7 @@ bool is_comparable(const std::string& code, const model::Site& site, const site:
 }
 
 /// Each refusal that is the site's or Slurm's is one of check, too, in a script for the same.
-void judge_refusals(const model::JobSpec& job, const model::Site& site, const diag::Diagnostics& said,
+void judge_refusals(const model::JobSpec& job, const model::Site& site, const diag::Diagnostics& findings,
                     bool counted, const std::string& words, Run& run) {
   const auto is_folded = [](const auto& raw) { // into the request, which would say it twice here
     return raw.value.starts_with("--gres") || raw.value.starts_with("--mem=") || raw.value[1] == 't';
@@ -134,7 +134,7 @@ void judge_refusals(const model::JobSpec& job, const model::Site& site, const di
     by_slurm = by_slurm || finding.code.starts_with("slurm/");
   }
   std::set<std::string> codes;
-  for (const auto& finding : said)
+  for (const auto& finding : findings)
     if (finding.severity == diag::Severity::error) codes.insert(finding.code);
   for (const auto& code : codes) {
     const auto rules = test::k_rules.find(code);
@@ -152,7 +152,7 @@ void judge_refusals(const model::JobSpec& job, const model::Site& site, const di
 }
 
 /// The script as a job of another site.
-void port_to(const std::string& script, const model::Site& to, const std::string& said, Run& run) {
+void port_to(const std::string& script, const model::Site& to, const std::string& description, Run& run) {
   port::Chosen chosen;
   chosen.account = test::account_at(to).value_or("");
   const auto ported = port::port_script("job.sh", script, to, chosen);
@@ -170,7 +170,7 @@ void port_to(const std::string& script, const model::Site& to, const std::string
   auto doubts = doubts_of(planned.diagnostics);
   for (const auto& finding : ported.findings) // said as it was read: what stays in the body stays as it is
     if (finding.severity == diag::Severity::warning) doubts.insert(finding.code);
-  check_text(*text, to, doubts, "--from of " + said, run);
+  check_text(*text, to, doubts, "--from of " + description, run);
 }
 
 void set_up(const model::JobSpec& job, const model::Site& site, test::RequestMaker& maker, Run& run) {
@@ -183,7 +183,7 @@ void set_up(const model::JobSpec& job, const model::Site& site, test::RequestMak
   if (!planned.plan) return;
   ++run.setups;
   check_text(render::render_environment_script(*planned.plan), site, doubts_of(planned.diagnostics),
-             "--setup, " + maker.said(), run);
+             "--setup, " + maker.description(), run);
 }
 
 } // namespace
@@ -214,12 +214,12 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
       if (text) {
         ++tally.accepted;
         ++run.launchers[planned.plan->launcher.choice.name()];
-        check_text(*text, site, doubts_of(planned.diagnostics), maker.said(), run);
+        check_text(*text, site, doubts_of(planned.diagnostics), maker.description(), run);
       } else {
         ++tally.refused;
-        judge_refusals(job, site, planned.diagnostics, maker.is_counted(), maker.said(), run);
+        judge_refusals(job, site, planned.diagnostics, maker.is_counted(), maker.description(), run);
       }
-      if (i % 8 == 0 && !last.empty()) port_to(last, site, maker.said(), run);
+      if (i % 8 == 0 && !last.empty()) port_to(last, site, maker.description(), run);
       if (i % 8 == 4) set_up(job, site, maker, run);
       if (text && i % 8 == 7) last = *text;
     }

@@ -127,7 +127,7 @@ std::set<std::string> refusals(const diag::Diagnostics& findings) {
 /// What sbatch would refuse of the script: the site's version of it, or, where that is not known, any.
 /// Options of a site's plugins, as Shifter's, only that site knows.
 std::string refused_by_sbatch(const std::string& script, const model::Site& site) {
-  std::string said;
+  std::string refusal;
   const auto runs = site.slurm_version ? slurm::parse_version(site.slurm_version->value) : std::nullopt;
   for (std::size_t i = 0; i < slurm::k_version_names.size(); ++i) {
     const auto version = static_cast<slurm::Version>(i);
@@ -135,9 +135,9 @@ std::string refused_by_sbatch(const std::string& script, const model::Site& site
     for (const auto& finding : check::check_script("job.sh", script, {version, nullptr}))
       if (finding.what.severity == diag::Severity::error &&
           finding.what.hint.find("plugin of the site") == std::string::npos)
-        said += std::string(slurm::name_of(version)) + ": " + finding.what.message + "\n";
+        refusal += std::string(slurm::name_of(version)) + ": " + finding.what.message + "\n";
   }
-  return said;
+  return refusal;
 }
 
 } // namespace

@@ -129,9 +129,9 @@ TEST_CASE("what saved is requeued by its own name, within the bound, whatever it
   CHECK(told_by(plan, job, false, 0) == "");
   auto last = job;
   last["SLURM_RESTART_COUNT"] = "2";
-  std::string said;
-  CHECK(told_by(plan, last, true, 0, &said) == "scancel --signal=URG 70\n");
-  CHECK(holds(said, "job 70 was requeued 2 times, and is not again (--max-requeues)\n"));
+  std::string output;
+  CHECK(told_by(plan, last, true, 0, &output) == "scancel --signal=URG 70\n");
+  CHECK(holds(output, "job 70 was requeued 2 times, and is not again (--max-requeues)\n"));
 }
 
 TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not done: it is requeued") {
@@ -144,16 +144,16 @@ TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not
       " shell=$PPID above=$(ps -o ppid= $PPID);" // a substitution may be a process of its own
       " [[ $(ps -o args= $above) != \"$(ps -o args= $shell)\" ]] || shell=$above;"
       " (sleep 1; kill -TERM $shell) > /dev/null 2>&1 &";
-  std::string said;
-  CHECK(told_by(plan, job, false, 0, &said, taken) == ""); // Slurm requeues
-  CHECK(holds(said, "its nodes are given to another job: job 70 waits for Slurm, which requeues it"));
+  std::string output;
+  CHECK(told_by(plan, job, false, 0, &output, taken) == ""); // Slurm requeues
+  CHECK(holds(output, "its nodes are given to another job: job 70 waits for Slurm, which requeues it"));
   plan.requeue->retry_on = model::RetryClasses::parse("preempted").value();
   CHECK(test::script_faults(render::render_script(plan)) == "");
-  CHECK(told_by(plan, job, false, 0, &said, taken) == "scontrol requeue 70\n");
-  CHECK(told_by(plan, job, false, 1, &said, taken) == "scontrol requeue 70\n");
+  CHECK(told_by(plan, job, false, 0, &output, taken) == "scontrol requeue 70\n");
+  CHECK(told_by(plan, job, false, 1, &output, taken) == "scontrol requeue 70\n");
   for (const std::string other : {"echo ' Restarts=0 B'; echo ' PreemptTime=None';",
                                   "echo ' Restarts=1 B'; echo ' PreemptTime=2026-11-26T11:00:00';", "false;"})
-    CHECK(told_by(plan, job, false, 0, &said, other) == "");
+    CHECK(told_by(plan, job, false, 0, &output, other) == "");
 }
 
 TEST_CASE(

@@ -10,7 +10,7 @@
 
 using namespace hpcml;
 using site::SiteRule;
-using test::said;
+using test::sourced;
 using test::script_demand;
 using test::shipped_site;
 
@@ -24,7 +24,7 @@ std::set<SiteRule> rules_against(const model::Site& at, const site::Demand& dema
 
 model::JobSpec with_raw(const std::vector<std::string>& options) {
   model::JobSpec job;
-  for (const auto& option : options) job.sbatch.push_back(said(option));
+  for (const auto& option : options) job.sbatch.push_back(sourced(option));
   return job;
 }
 
@@ -165,8 +165,8 @@ TEST_CASE("who has the nodes alone is held to no GPU's share of the cores") {
   // A QoS that wants the nodes alone: the request's script gets the option.
   const auto archer2 = shipped_site("archer2_gpu");
   model::JobSpec job;
-  job.qos = said<std::string>("gpu-exc");
+  job.qos = sourced<std::string>("gpu-exc");
   CHECK(site::place(archer2, site::demand_of(job)).owner);
-  job.qos = said<std::string>("gpu-shd");
+  job.qos = sourced<std::string>("gpu-shd");
   CHECK_FALSE(site::place(archer2, site::demand_of(job)).owner);
 }

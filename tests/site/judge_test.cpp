@@ -11,7 +11,7 @@
 using namespace hpcml;
 using site::Certainty;
 using site::SiteRule;
-using test::said;
+using test::sourced;
 
 namespace {
 
@@ -29,7 +29,7 @@ model::Site four_gpus() {
   type.gpu->per_node = 4;
   type.gpu->slurm_type = "a100";
   type.gpu->slices = {model::GpuSlice{"a100_1g", {}, {}, {}, {}}};
-  type.memory = said(model::MemSize::of_mib(100000));
+  type.memory = sourced(model::MemSize::of_mib(100000));
   type.cpus_per_gpu = 7;
   type.mem_per_gpu = model::MemSize::of_mib(25000);
   type.share_policy = model::SharePolicy::max;
@@ -37,12 +37,12 @@ model::Site four_gpus() {
   model::Partition wide, tiny;
   wide.name = "wide";
   wide.node_types = tiny.node_types = {"gpu"};
-  wide.max_time = said(minutes(600));
-  wide.max_nodes = said(8u);
+  wide.max_time = sourced(minutes(600));
+  wide.max_nodes = sourced(8u);
   tiny.name = "tiny";
-  tiny.max_time = said(minutes(60));
-  tiny.max_nodes = said(1u);
-  tiny.max_submitted = said(3u);
+  tiny.max_time = sourced(minutes(60));
+  tiny.max_nodes = sourced(1u);
+  tiny.max_submitted = sourced(3u);
   at.partitions = {wide, tiny};
   return at;
 }
@@ -79,7 +79,7 @@ TEST_CASE(
   CHECK(judged(at, demand).empty());
   model::Qos qos;
   qos.name = "two";
-  qos.max_nodes = said(2u);
+  qos.max_nodes = sourced(2u);
   at.qos = {qos};
   demand.partitions = {"tiny"};
   demand.qos = "two";
@@ -168,7 +168,7 @@ TEST_CASE("every rule of the judge has the id of a rule of check") {
 
 TEST_CASE("GPUs that nodes share unevenly are counted as asked for, not as so many on each node") {
   auto at = four_gpus();
-  at.partitions[0].max_gpus = said(4u);
+  at.partitions[0].max_gpus = sourced(4u);
   auto demand = demand_for({"wide"});
   demand.nodes = 3;
   demand.gpus_per_node = 2; // on average, and rounded up

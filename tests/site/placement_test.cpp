@@ -7,7 +7,7 @@
 #include "site/script_helper.hpp"
 
 using namespace hpcml;
-using test::said;
+using test::sourced;
 
 namespace {
 
@@ -57,11 +57,11 @@ TEST_CASE("a request lands where a script with its options would, and a choice t
   auto placement = site::place(snellius, site::demand_of(job));
   CHECK(placement.chosen_by == site::ChosenBy::nobody);
   CHECK(placement.choices.size() > 1);
-  job.gpu_type = said<std::string>("h100");
+  job.gpu_type = sourced<std::string>("h100");
   placement = site::place(snellius, site::demand_of(job));
   CHECK(placement.chosen_by == site::ChosenBy::only_with_type);
   CHECK(names(placement.partitions) == "gpu_h100");
-  job.partition = said<std::string>("gpu_a100");
+  job.partition = sourced<std::string>("gpu_a100");
   placement = site::place(snellius, site::demand_of(job));
   CHECK(names(placement.partitions) == "gpu_a100");
   CHECK_FALSE(placement.type_is_there);
@@ -70,8 +70,8 @@ TEST_CASE("a request lands where a script with its options would, and a choice t
 TEST_CASE("a request without GPUs is not planned for GPU nodes that the site would not give it") {
   const auto narval = test::shipped_site("narval"); // its profile knows GPU nodes only, and Slurm chooses
   model::JobSpec job;
-  job.gpus_per_node = said(0u);
-  job.cpus_per_task = said(64u);
+  job.gpus_per_node = sourced(0u);
+  job.cpus_per_task = sourced(64u);
   const auto placement = site::place(narval, site::demand_of(job));
   CHECK(placement.partitions.empty());
   CHECK(placement.node() == nullptr);
@@ -83,7 +83,7 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   const auto mila = test::shipped_site("mila");
   model::JobSpec job;
   const auto is_there = [&](const std::string& type) {
-    job.gpu_type = said(type);
+    job.gpu_type = sourced(type);
     const bool by_request = site::place(mila, site::demand_of(job)).type_is_there;
     CHECK(by_request ==
           site::place(mila, test::script_demand("-p long --gres=gpu:" + type + ":1")).type_is_there);
@@ -95,9 +95,9 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   CHECK_FALSE(is_there("nonsense"));
   CHECK_FALSE(is_there("p100"));
   const auto lucia = test::shipped_site("lucia"); // a name of one letter and one digit is one, too: T4
-  job.gpu_type = said<std::string>("nonsense");
+  job.gpu_type = sourced<std::string>("nonsense");
   CHECK(site::place(lucia, site::demand_of(job)).chosen_by != site::ChosenBy::only_with_type);
-  job.gpu_type = said<std::string>("t4");
+  job.gpu_type = sourced<std::string>("t4");
   CHECK(names(site::place(lucia, site::demand_of(job)).partitions) == "visu");
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("features place a request as they place a script") {
   const auto at = test::shipped_site("mila");
   const auto by_script = site::place(at, test::script_demand("-p long --gres=gpu:1 --constraint=ampere"));
   model::JobSpec job;
-  job.partition = said<std::string>("long");
-  job.gpus_per_node = said(1u);
-  job.sbatch = {said<std::string>("--constraint=ampere")};
+  job.partition = sourced<std::string>("long");
+  job.gpus_per_node = sourced(1u);
+  job.sbatch = {sourced<std::string>("--constraint=ampere")};
   const auto by_request = site::place(at, site::demand_of(job));
   REQUIRE_FALSE(by_script.nodes.empty());
   CHECK(by_script.nodes.size() < by_script.kinds.size());

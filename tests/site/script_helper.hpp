@@ -11,7 +11,7 @@
 namespace hpcml::test {
 
 /// A value without an origin.
-template <class T> model::Sourced<T> said(T value) { return {std::move(value), {}}; }
+template <class T> model::Sourced<T> sourced(T value) { return {std::move(value), {}}; }
 
 /// What a script with these options asks for; the newest Slurm takes them.
 site::Demand script_demand(const std::string& options);

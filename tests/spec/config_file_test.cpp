@@ -61,12 +61,12 @@ TEST_CASE("what belongs to one job, wrong values and unknown keys are refused wi
   };
   for (const auto& [text, part] : cases) {
     const auto load = spec::load_config(folder.write("config.json", text));
-    std::string said;
-    for (const auto& finding : load.diagnostics) said += diag::render_text(finding, load.source, false);
-    CAPTURE(text, said);
+    std::string message;
+    for (const auto& finding : load.diagnostics) message += diag::render_text(finding, load.source, false);
+    CAPTURE(text, message);
     CHECK(diag::has_errors(load.diagnostics));
-    CHECK(said.find(part) != std::string::npos);
-    CHECK(said.find("config.json:1:") != std::string::npos);
+    CHECK(message.find(part) != std::string::npos);
+    CHECK(message.find("config.json:1:") != std::string::npos);
   }
 }
 

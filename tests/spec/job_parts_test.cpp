@@ -16,7 +16,7 @@ spec::JobLoad load(const std::string& text) {
   return spec::load_job_file(k_folder.write("job.json", text));
 }
 
-std::string said(const spec::JobLoad& file) {
+std::string messages_of(const spec::JobLoad& file) {
   std::string text;
   for (const auto& finding : file.diagnostics) text += diag::render_text(finding, file.source, false);
   return text;
@@ -39,7 +39,7 @@ TEST_CASE("comments become blanks of the same length, and texts with slashes sta
 TEST_CASE("a commented job file is read, and a mistake behind comments has its place") {
   const auto file =
       load("// for LUMI\n{\n  \"nodes\": 2, // two\n  // \"time\": 10,\n  \"command\": [\"x\"]\n}\n");
-  INFO(said(file));
+  INFO(messages_of(file));
   REQUIRE(file.job);
   CHECK(file.job->nodes->value == 2);
   CHECK_FALSE(file.job->time);
@@ -47,13 +47,13 @@ TEST_CASE("a commented job file is read, and a mistake behind comments has its p
   CHECK_FALSE(wrong.job);
   REQUIRE(wrong.diagnostics.size() == 1);
   CHECK(wrong.diagnostics[0].span.line == 3);
-  CHECK(said(wrong).find("\"nodes\": \"two\" // three") != std::string::npos);
+  CHECK(messages_of(wrong).find("\"nodes\": \"two\" // three") != std::string::npos);
 }
 
 TEST_CASE("several programs of one job keep their order, and the first that all ranks run is the main one") {
   const auto file = load(
       R"({"steps": [{"command": ["stage"], "once": true}, {"command": ["train", "-x"]}, {"command": ["test"]}]})");
-  INFO(said(file));
+  INFO(messages_of(file));
   REQUIRE(file.job);
   REQUIRE(file.job->steps.size() == 3);
   CHECK(file.job->steps[0].once);
@@ -71,7 +71,7 @@ TEST_CASE("several jobs are put behind those that they wait for, else they keep 
     {"name": "train", "after": "prepare", "after-if": "any", "chain": 3, "chain-if": "ok", "command": ["train"], "nodes": 4},
     {"name": "other", "command": ["other"], "job-name": "own"},
     {"name": "prepare", "command": ["prepare"], "gpus-per-node": 0, "array": "0-3"}]})");
-  INFO(said(file));
+  INFO(messages_of(file));
   REQUIRE(file.job);
   REQUIRE(file.jobs.size() == 4);
   std::vector<std::string> order;
@@ -109,8 +109,8 @@ TEST_CASE("mistakes in jobs, steps and chains are all said") {
   };
   for (const auto& one : cases) {
     const auto file = load(one.text);
-    CAPTURE(one.text, said(file));
+    CAPTURE(one.text, messages_of(file));
     CHECK_FALSE(file.job);
-    for (const auto& part : one.parts) CHECK(said(file).find(part) != std::string::npos);
+    for (const auto& part : one.parts) CHECK(messages_of(file).find(part) != std::string::npos);
   }
 }

@@ -53,14 +53,14 @@ public:
     ::close(x_stop);
   }
   std::uint16_t port() const { return x_server->port(); }
-  std::string said() {
+  std::string output() {
     const std::lock_guard lock(x_guard);
     return x_said;
   }
   /// Waits until this was said.
   bool says(const std::string& text) {
-    for (int i = 0; i < 12000 && said().find(text) == std::string::npos; ++i) ::usleep(5000);
-    return said().find(text) != std::string::npos;
+    for (int i = 0; i < 12000 && output().find(text) == std::string::npos; ++i) ::usleep(5000);
+    return output().find(text) != std::string::npos;
   }
 
 private:
@@ -100,7 +100,7 @@ util::Result<store::Found> seek(const store::Announcement& who, std::vector<stor
                                 milliseconds patience = seconds(60)) {
   auto sought = ask(who, std::move(places), patience);
   if (sought.found) return std::move(*sought.found);
-  return util::Error{sought.said};
+  return util::Error{sought.reason};
 }
 
 store::StorePlace at(std::uint16_t port) { return {"127.0.0.1", port}; }
@@ -146,7 +146,7 @@ TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are 
     CHECK(got[rank].agent_store == store::AgentStore::allowed);
     CHECK(got[rank].coordinator == "here:16000");
   }
-  CHECK(met.said().empty());
+  CHECK(met.output().empty());
 }
 
 TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told to") {
@@ -158,12 +158,12 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
   REQUIRE_FALSE(waited);
   CHECK_THAT(waited.error().what, Contains("127.0.0.1:" + std::to_string(met.port())) && Contains("in time"));
   CHECK(met.says("rank 2 of 3 has not arrived for "));
-  CHECK_THAT(met.said(), Contains(" s; its task was never started, or ended at once"));
+  CHECK_THAT(met.output(), Contains(" s; its task was never started, or ended at once"));
   // Late, but the answer to the question is still for it.
   auto late = seek(launcher(2), {at(met.port())});
   auto later = seek(launcher(1), {at(met.port())});
   CHECK(first->client.wait_for_value(in(seconds(60))));
-  CHECK_THAT(met.said(), Contains("rank 2 of 3 (here, local rank 2) has arrived now"));
+  CHECK_THAT(met.output(), Contains("rank 2 of 3 (here, local rank 2) has arrived now"));
 }
 
 TEST_CASE("another job's launcher, another step's and one of a world of another size are refused by name") {
@@ -173,7 +173,7 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
     const auto sought = ask(who, {at(met.port())}, milliseconds(1000));
     REQUIRE_FALSE(sought.found);
     CHECK(sought.refusal == why);
-    CHECK_THAT(sought.said, Contains(words));
+    CHECK_THAT(sought.reason, Contains(words));
   };
   auto other = launcher(1);
   other.job = "13.0";

@@ -245,9 +245,9 @@ TEST_CASE("where no descriptor is left a client is sent away, and the others are
     ::_exit(127);
   }
   ::close(line[1]);
-  char said[16] = "";
-  REQUIRE(::read(line[0], said, sizeof said - 1) > 1);
-  const auto port = static_cast<std::uint16_t>(std::atoi(said));
+  char received[16] = "";
+  REQUIRE(::read(line[0], received, sizeof received - 1) > 1);
+  const auto port = static_cast<std::uint16_t>(std::atoi(received));
   std::vector<Client> served;
   int away = 0;
   for (int i = 0; i < 30; ++i) {

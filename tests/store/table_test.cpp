@@ -15,10 +15,10 @@ namespace {
 /// Collects what each client is answered.
 class Heard : public Answers {
 public:
-  void bytes(ClientId client, std::string_view bytes) override { said[client] += bytes; }
-  void value(ClientId client, const SharedValue& value) override { said[client] += *value; }
-  std::string take(ClientId client) { return std::exchange(said[client], {}); }
-  std::map<ClientId, std::string> said;
+  void bytes(ClientId client, std::string_view bytes) override { sent[client] += bytes; }
+  void value(ClientId client, const SharedValue& value) override { sent[client] += *value; }
+  std::string take(ClientId client) { return std::exchange(sent[client], {}); }
+  std::map<ClientId, std::string> sent;
 };
 
 struct Store {

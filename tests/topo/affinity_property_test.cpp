@@ -160,10 +160,10 @@ TEST_CASE("On random nodes cores are local to the rank's first GPU, or a warning
       const auto node = std::find_if(made.shape.numa.begin(), made.shape.numa.end(),
                                      [&](const auto& d) { return d.id == *gpu.numa; });
       const std::string prefix = "rank " + std::to_string(rank.local_rank) + ": GPU not local";
-      const bool said = std::any_of(result.warnings.begin(), result.warnings.end(),
+      const bool is_reported = std::any_of(result.warnings.begin(), result.warnings.end(),
                                     [&](const auto& w) { return w.starts_with(prefix); });
       CAPTURE(round, rank.local_rank, rank.cpus.to_list());
-      if (!said) REQUIRE(rank.cpus.is_subset_of(node->cpus));
+      if (!is_reported) REQUIRE(rank.cpus.is_subset_of(node->cpus));
     }
   }
 }

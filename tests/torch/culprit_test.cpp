@@ -62,8 +62,8 @@ TEST_CASE("the rank that alters what it sends, receives or brings is named, and 
   CHECK(found.at("hosts").size() == 1);
   CHECK(found.at("phase") == (fault.what == "message" ? "send_recv" : "all_reduce"));
   CHECK_THAT(found.at("what").get<std::string>(), Contains("instead of"));
-  const auto said = cli::read_preflight(run.ranks.at(0).out);
-  CHECK_THAT(said.culprit.value_or(""), Contains("--exclude=" + found.at("hosts")[0].get<std::string>()));
+  const auto output = cli::read_preflight(run.ranks.at(0).out);
+  CHECK_THAT(output.culprit.value_or(""), Contains("--exclude=" + found.at("hosts")[0].get<std::string>()));
 }
 
 TEST_CASE("a fault between two ranks alone names the two, and neither as guilty") {

@@ -15,13 +15,13 @@ using Catch::Contains;
 
 TEST_CASE("a watchdog says what is waited for once its limit is over, and nothing before") {
   std::promise<std::string> told;
-  auto said = told.get_future();
+  auto message = told.get_future();
   {
     helper::Watchdog watchdog(50ms, [&](const std::string& phase, auto) { told.set_value(phase); });
     watchdog.enter("all_reduce");
-    REQUIRE(said.wait_for(30s) == std::future_status::ready);
+    REQUIRE(message.wait_for(30s) == std::future_status::ready);
   }
-  CHECK(said.get() == "all_reduce");
+  CHECK(message.get() == "all_reduce");
   bool ended = false;
   {
     helper::Watchdog watchdog(1h, [&](const std::string&, auto) { ended = true; });

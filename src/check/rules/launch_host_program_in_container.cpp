@@ -45,15 +45,15 @@ bool binds_slurm(const Launch& launch, const Link& container) {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  std::optional<std::size_t> said; // one finding per shell: its further modules have the same cause
+  std::optional<std::size_t> reported_shell; // one finding per shell: its further modules have the same cause
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
     if (!container) continue;
     const auto& last = launch.last();
     const auto parent = launch.command->parent;
-    if ((last.program == "module" || last.program == "ml") && (!parent || parent != said) &&
+    if ((last.program == "module" || last.program == "ml") && (!parent || parent != reported_shell) &&
         !may_be_brought(subject, *launch.command)) {
-      said = parent;
+      reported_shell = parent;
       add_hit(hits, {last.place,
                      "modules are of the host: in the image there is neither the command nor what it loads",
                      "load modules before the container starts, or take what the image has"});
