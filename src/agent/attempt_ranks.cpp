@@ -256,8 +256,8 @@ FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const laun
   note.gpu =
       launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
   note.last_lines = ranks.last_lines(process.local_rank);
-  const auto told = read_error_file(file_of_rank(process.rank, "error.json"));
-  auto error = told ? *told : find_told_failure(note.last_lines);
+  const auto file_error = read_error_file(file_of_rank(process.rank, "error.json"));
+  auto error = file_error ? *file_error : find_told_failure(note.last_lines);
   note.message = std::move(error.message);
   note.traceback = std::move(error.traceback);
   note.told_at = error.at;

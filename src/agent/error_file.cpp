@@ -52,10 +52,10 @@ std::string text_at(const nlohmann::json& object, const char* key) {
 std::int64_t time_at(const nlohmann::json& object, const char* key) {
   if (!object.is_object() || !object.contains(key)) return 0;
   const auto& value = object.at(key);
-  const auto told = value.is_string()            ? util::parse_unsigned(value.get<std::string>())
+  const auto seconds_since_epoch = value.is_string()            ? util::parse_unsigned(value.get<std::string>())
                     : value.is_number_unsigned() ? std::optional(value.get<unsigned long long>())
                                                  : std::nullopt;
-  return told && *told < 1ULL << 40 ? static_cast<std::int64_t>(*told) : 0;
+  return seconds_since_epoch && *seconds_since_epoch < 1ULL << 40 ? static_cast<std::int64_t>(*seconds_since_epoch) : 0;
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -79,11 +79,11 @@ ToldFailure traceback_from(const std::vector<std::string>& lines, std::size_t at
   std::string message;
   // A logger's "2026-… ERROR: Traceback" has its words on the first line only.
   if (at + 1 < lines.size() && !lines[at + 1].starts_with(prefix)) prefix.clear();
-  const bool told = prefix.find_first_not_of(" \t|") != std::string::npos;
+  const bool has_prefix = prefix.find_first_not_of(" \t|") != std::string::npos;
   for (auto i = at + 1; i < lines.size(); ++i) {
     if (!lines[i].starts_with(prefix)) break;
     auto line = lines[i].substr(prefix.size());
-    if (!message.empty() && (!told || line.empty())) break;
+    if (!message.empty() && (!has_prefix || line.empty())) break;
     const bool frame = line.empty() || is_blank(line[0]);
     if (message.empty() && !frame)
       message = line;
@@ -123,18 +123,18 @@ std::optional<ToldFailure> parse_error_file(std::string_view text) {
   if (!root.is_object()) return std::nullopt;
   const auto found = root.find("message");
   if (found == root.end()) return std::nullopt;
-  ToldFailure told;
+  ToldFailure result;
   if (found->is_string()) {
-    told = bounded(found->get<std::string>(), "");
+    result = bounded(found->get<std::string>(), "");
   } else if (found->is_object()) {
     const auto info = found->find("extraInfo");
-    told = bounded(text_at(*found, "message"),
+    result = bounded(text_at(*found, "message"),
                    info == found->end() ? std::string() : text_at(*info, "py_callstack"));
-    if (info != found->end()) told.at = time_at(*info, "timestamp");
-    if (told.message.empty()) told.message = find_told_failure(util::split(told.traceback, '\n')).message;
+    if (info != found->end()) result.at = time_at(*info, "timestamp");
+    if (result.message.empty()) result.message = find_told_failure(util::split(result.traceback, '\n')).message;
   }
-  if (told.message.empty() && told.traceback.empty()) return std::nullopt;
-  return told;
+  if (result.message.empty() && result.traceback.empty()) return std::nullopt;
+  return result;
 }
 
 std::optional<ToldFailure> read_error_file(const std::string& path) {

@@ -236,13 +236,13 @@ std::string hint_for_end(const FailureNote& note) {
 
 /// The first known error that the rank's words tell of; nullptr: none.
 const KnownError* find_known(const FailureNote& note) {
-  const auto told = [&](const KnownError& error) {
+  const auto is_known = [&](const KnownError& error) {
     return tells_of(note.message, error) || tells_of(note.traceback, error) ||
            std::any_of(note.last_lines.begin(), note.last_lines.end(),
                        [&](const std::string& line) { return tells_of(line, error); });
   };
   const auto& errors = known_errors();
-  const auto found = std::find_if(errors.begin(), errors.end(), told);
+  const auto found = std::find_if(errors.begin(), errors.end(), is_known);
   return found == errors.end() ? nullptr : &*found;
 }
 

@@ -83,12 +83,12 @@ std::string without_rank(const std::string& line) {
 Lines other_last_lines(const FailureNote& note) {
   Lines lines;
   for (const auto& line : note.last_lines) lines.push_back(without_rank(at_last(line)));
-  std::set<std::string> told;
+  std::set<std::string> printed_lines;
   for (const auto* text : {&note.message, &note.traceback})
-    for (const auto& line : lines_of(*text)) told.insert(trimmed(line));
+    for (const auto& line : lines_of(*text)) printed_lines.insert(trimmed(line));
   const bool traced = !note.traceback.empty();
   const auto last = std::find_if(lines.rbegin(), lines.rend(), [&](const auto& line) {
-    return !trimmed(line).empty() && told.count(trimmed(line)) == 1;
+    return !trimmed(line).empty() && printed_lines.count(trimmed(line)) == 1;
   });
   const auto end_of_told = static_cast<std::size_t>(lines.rend() - last); // behind the last line that is told
   std::size_t begin_of_told = end_of_told;
@@ -96,12 +96,12 @@ Lines other_last_lines(const FailureNote& note) {
   // line.
   while (traced && begin_of_told > 0) {
     const auto& line = lines[begin_of_told - 1];
-    if (line.empty() || (line[0] != ' ' && line[0] != '\t' && told.count(trimmed(line)) == 0)) break;
+    if (line.empty() || (line[0] != ' ' && line[0] != '\t' && printed_lines.count(trimmed(line)) == 0)) break;
     --begin_of_told;
   }
   Lines rest;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if ((i >= begin_of_told && i < end_of_told) || told.count(trimmed(lines[i])) == 1) continue;
+    if ((i >= begin_of_told && i < end_of_told) || printed_lines.count(trimmed(lines[i])) == 1) continue;
     if (trimmed(lines[i]).empty() && (rest.empty() || rest.back().empty())) continue;
     rest.push_back(trimmed(lines[i]).empty() ? "" : lines[i]);
   }

@@ -180,7 +180,7 @@ bool StartedLauncher::meets_other_nodes() const {
 void StartedLauncher::take_variables(
     const std::function<std::optional<std::string>(const std::string&)>& find) {
   if (row->words.variables.empty()) return;
-  std::vector<std::pair<std::string, std::optional<std::string>>> told;
+  std::vector<std::pair<std::string, std::optional<std::string>>> variables;
   const auto take = [&](std::string_view list, bool flags) {
     for (const auto& word : util::split(std::string(list), ' ')) {
       const auto option = normal(word.substr(std::min(word.size(), word.find_first_not_of('-'))));
@@ -188,12 +188,12 @@ void StartedLauncher::take_variables(
       const auto value = find(row->variable_for(option));
       // A flag's variable is a number there.
       if (value && !(flags && (*value == "0" || value->empty())))
-        told.emplace_back(option, flags ? std::nullopt : value);
+        variables.emplace_back(option, flags ? std::nullopt : value);
     }
   };
   take(row->words.values, false);
   take(row->words.flags, true);
-  options.insert(options.begin(), told.begin(), told.end());
+  options.insert(options.begin(), variables.begin(), variables.end());
 }
 
 bool StartedLauncher::names_place() const { return has({Says::endpoint, Says::address}); }

@@ -160,10 +160,10 @@ std::string site_data(const Site& site, const ClusterLayout& layout, const Stand
     if (node.type != layout.type || node.slices)
       text += util::shell_quote(node.name) + ")\n" + gpu_data(site, *node.type) + part_data(node) + ";;\n";
   text += "esac\n";
-  const auto told = ibrun_variables(site);
-  set("rank_variable", told.rank_variable);
-  set("local_rank_variable", told.local_rank_variable);
-  set("world_size_variable", told.world_size_variable);
+  const auto variables = ibrun_variables(site);
+  set("rank_variable", variables.rank_variable);
+  set("local_rank_variable", variables.local_rank_variable);
+  set("world_size_variable", variables.world_size_variable);
   set("python", options.python);
   set("internet", site.network.internet_on_compute.value_or(true) ? "1" : "0");
   const std::string enter = enter_variable(site);

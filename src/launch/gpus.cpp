@@ -56,8 +56,8 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
   unsigned count = on_node;
   std::string told_by = "the node's devices";
   if (count == 0) {
-    const auto told = util::parse_unsigned(env.get_or("SLURM_GPUS_ON_NODE", ""));
-    count = told && *told < 1024 ? static_cast<unsigned>(*told) : 0;
+    const auto gpu_count = util::parse_unsigned(env.get_or("SLURM_GPUS_ON_NODE", ""));
+    count = gpu_count && *gpu_count < 1024 ? static_cast<unsigned>(*gpu_count) : 0;
     if (count > 0) told_by = "SLURM_GPUS_ON_NODE=" + std::to_string(count);
   }
   VisibleGpus gpus{{}, "", told_by};

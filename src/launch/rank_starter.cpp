@@ -117,11 +117,11 @@ bool start_rank(const RankStart& start, unsigned local_rank, pid_t launch, int l
   }
   if (started.pid < 0) started.error = errno;
   const int ends[k_ends] = {out[0], err[0]};
-  const bool told = send_started(line, started, started.pid > 0 ? ends : nullptr);
-  if (!told && started.pid > 0) ::kill(started.pid, SIGKILL); // launch would not know of it
+  const bool is_announced = send_started(line, started, started.pid > 0 ? ends : nullptr);
+  if (!is_announced && started.pid > 0) ::kill(started.pid, SIGKILL); // launch would not know of it
   for (const int fd : {out[0], out[1], err[0], err[1]})
     if (fd >= 0) ::close(fd);
-  return told && started.pid > 0;
+  return is_announced && started.pid > 0;
 }
 
 } // namespace

@@ -26,16 +26,16 @@ std::optional<model::LauncherRule> launcher_of_site(const LaunchRequest& request
     if (rule.name == "srun" || !rule.world_size_variable.empty()) continue;
     for (const auto& known : model::k_mpi_ranks) {
       if (!rule.rank_variable.empty() && rule.rank_variable != known.rank) continue;
-      auto told = rule;
-      told.rank_variable = known.rank;
-      told.world_size_variable = known.world_size;
-      if (told.local_rank_variable.empty()) told.local_rank_variable = known.local_rank;
-      if (slurm::in_launcher_task(env, told)) return told;
+      auto completed = rule;
+      completed.rank_variable = known.rank;
+      completed.world_size_variable = known.world_size;
+      if (completed.local_rank_variable.empty()) completed.local_rank_variable = known.local_rank;
+      if (slurm::in_launcher_task(env, completed)) return completed;
       // A rank by the site's own name that is not told how many there are is one of the job's tasks: starting
       // more from it would multiply them.
       if (rule.rank_variable.empty() || env.get_or(known.rank, "").empty()) continue;
-      told.world_size_variable = "SLURM_NTASKS";
-      return told;
+      completed.world_size_variable = "SLURM_NTASKS";
+      return completed;
     }
   }
   return std::nullopt;
@@ -82,9 +82,9 @@ Result<TaskPlace> place_in_step(const util::EnvSnapshot& env, slurm::StepLayout 
                      front + ", the first node: they are told of no list of hosts",
                  "let the list of the first component begin with " + front +
                      ", or give it another --distribution"};
-  const auto told = first_node(place.layout, env, first, of_component);
-  if (told) {
-    place.first_node = *told;
+  const auto address = first_node(place.layout, env, first, of_component);
+  if (address) {
+    place.first_node = *address;
     return place;
   }
   const auto nodes = slurm::ask_step_nodes(env);

@@ -46,8 +46,8 @@ std::string word_of(const Option& option) {
 /// Reads the options of an agent into the request.
 class AgentReader {
 public:
-  AgentReader(Told<LaunchedJob>& told, const StartedLauncher& agent)
-      : x_job(told.value), x_said(told.remarks), x_agent(agent) {}
+  AgentReader(Told<LaunchedJob>& result, const StartedLauncher& agent)
+      : x_job(result.value), x_said(result.remarks), x_agent(agent) {}
 
   void run() {
     if (x_agent.command.empty())
@@ -190,28 +190,28 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
 } // namespace
 
 Told<LaunchedJob> read_command_launcher(model::JobSpec given) {
-  Told<LaunchedJob> told{{std::move(given), {}}};
-  auto& job = told.value.job;
+  Told<LaunchedJob> result{{std::move(given), {}}};
+  auto& job = result.value.job;
   if (job.body) {
-    told.value.agent_options = job.body->agent_options;
-    told.value.least_nodes = job.body->least_nodes;
+    result.value.agent_options = job.body->agent_options;
+    result.value.least_nodes = job.body->least_nodes;
   }
-  if (job.command.empty() || job.command.front().empty() || job.body || !job.steps.empty()) return told;
+  if (job.command.empty() || job.command.front().empty() || job.body || !job.steps.empty()) return result;
   bool only_options = false;
   const auto agent = agent_of(job, only_options);
   if (!agent) {
     if (job.command.front().starts_with("-"))
-      told.remarks.error("usage/command", "the command begins with an option: " + job.command.front(),
+      result.remarks.error("usage/command", "the command begins with an option: " + job.command.front(),
                          "the program stands first behind --, then its arguments");
-    return told;
+    return result;
   }
-  AgentReader(told, *agent).run();
+  AgentReader(result, *agent).run();
   if (!job.launcher)
     job.launcher = model::Sourced<model::Launcher>{
         model::Launcher::parse(agent->name).value(), // its row says that gen writes it
         {model::OriginKind::flag, "the command, which begins with " + agent->written, {}, {}, {}}};
   if (!agent->command.empty()) job.command = agent_program(*agent);
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

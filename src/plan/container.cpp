@@ -64,11 +64,11 @@ bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) 
 
 /// The environment is activated inside. A name is the image's own conda's, a relative path is below the
 /// working directory, which the engine shows.
-void translate_environment(Told<Software>& told, const std::vector<ContainerBind>& binds) {
-  std::string& where = told.value.python.where;
+void translate_environment(Told<Software>& result, const std::vector<ContainerBind>& binds) {
+  std::string& where = result.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
-    told.remarks.error(
+    result.remarks.error(
         "usage/bind", "the environment " + where + " is not visible inside the image",
         "add --bind " + where +
             " or a folder that holds it; for an environment that is part of the image name its "
@@ -78,7 +78,7 @@ void translate_environment(Told<Software>& told, const std::vector<ContainerBind
   }
   const std::string inside = inside_path(where, binds);
   if (inside != where)
-    told.remarks.note("the environment " + where + " is called " + inside + " inside the container",
+    result.remarks.note("the environment " + where + " is called " + inside + " inside the container",
                       by_rule("paths under a bind have the bind's name inside"));
   where = inside;
 }
@@ -136,21 +136,21 @@ void note_choice(const Launched& given, const model::ContainerRule& rule, Remark
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(const Launched& given, Told<Software>& told, const model::ContainerRule& rule,
+void mount_environment(const Launched& given, Told<Software>& result, const model::ContainerRule& rule,
                        model::PlannedContainer& container) {
-  model::PlannedPython& python = told.value.python;
+  model::PlannedPython& python = result.value.python;
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
-    return told.remarks.error("request/venv",
+    return result.remarks.error("request/venv",
                               "the profile of " + given.site.name + " does not say how " +
                                   model::word_of(rule.engine) + " mounts an environment in a squashfs file",
                               "give the folder: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
   if (!is_bind_path(file) || !is_bind_path(at))
-    return told.remarks.error("usage/venv", "'" + file + "' is no file that can be mounted",
+    return result.remarks.error("usage/venv", "'" + file + "' is no file that can be mounted",
                               "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
-  told.remarks.note("the environment " + file + " is one file for the file system and the folder " + at +
+  result.remarks.note("the environment " + file + " is one file for the file system and the folder " + at +
                         " for the program",
                     rule.squashfs.origin);
   python.where = at;
@@ -171,7 +171,7 @@ void plan_own_edf(const Launched& given, model::PlannedContainer& container, Rem
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(const Launched& given, Told<Software>& told, const model::ContainerRule& rule,
+void give_to_slurm(const Launched& given, Told<Software>& result, const model::ContainerRule& rule,
                    model::PlannedContainer& container) {
   const auto& engine = model::row_of(rule.engine);
   container.by_slurm = engine.by_slurm;
@@ -186,10 +186,10 @@ void give_to_slurm(const Launched& given, Told<Software>& told, const model::Con
     else
       binds.push_back(bind.source + ":" + bind.inside());
   }
-  if (engine.by_description) plan_own_edf(given, container, told.remarks);
+  if (engine.by_description) plan_own_edf(given, container, result.remarks);
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
-    told.remarks.error(
+    result.remarks.error(
         "request/bind", model::word_of(rule.engine) + " on " + given.site.name + " takes no binds from here",
         engine.keeps_host ? "leave --bind out: the program sees the host's folders"
                           : "leave --bind out; what it shows is said in its own configuration");
@@ -202,21 +202,21 @@ void give_to_slurm(const Launched& given, Told<Software>& told, const model::Con
       continue;
     }
     const slurm::OptionWord split = slurm::split_option(util::replace_all(option, "{image}", image));
-    told.value.image_options.push_back({split.name, split.value, container.origin});
+    result.value.image_options.push_back({split.name, split.value, container.origin});
   }
 }
 
 /// A request without an image that speaks of one.
-void refuse_without_image(const Launched& given, Told<Software>& told) {
+void refuse_without_image(const Launched& given, Told<Software>& result) {
   const auto& job = given.job;
-  const auto& python = told.value.python;
+  const auto& python = result.value.python;
   if (!job.binds.empty())
-    told.remarks.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
+    result.remarks.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
   if (job.container_engine)
-    told.remarks.error("usage/container-engine", "--container-engine without --container",
+    result.remarks.error("usage/container-engine", "--container-engine without --container",
                        "name the image: --container IMAGE");
   if (python.kind == model::PythonKind::venv && is_squashed(python.where))
-    told.remarks.error("request/venv",
+    result.remarks.error("request/venv",
                        "an environment in a squashfs file is mounted with an image, and this job has none",
                        "name the image that it was made in: --container IMAGE; or give the folder");
 }
@@ -240,36 +240,36 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const Launche
 } // namespace
 
 Told<Software> enter_image(const Launched& given, Software software) {
-  Told<Software> told{std::move(software)};
-  auto& diagnostics = told.remarks;
+  Told<Software> result{std::move(software)};
+  auto& diagnostics = result.remarks;
   const model::JobSpec& job = given.job;
   if (!job.container) {
-    refuse_without_image(given, told);
-    return told;
+    refuse_without_image(given, result);
+    return result;
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !util::is_one_line(job.container->value))
     diagnostics.error("usage/container", "'" + job.container->value + "' is no container image");
-  told.value.image_rule = find_image_rule(given, diagnostics);
-  if (!told.value.image_rule) return told;
-  const model::ContainerRule& rule = *told.value.image_rule;
+  result.value.image_rule = find_image_rule(given, diagnostics);
+  if (!result.value.image_rule) return result;
+  const model::ContainerRule& rule = *result.value.image_rule;
   note_choice(given, rule, diagnostics);
   auto container = image_by(rule, given, diagnostics);
-  for (const auto& module : rule.modules) add_module(told, module, rule.origin);
-  if (!rule.image_variable.empty()) add_module(told, job.container->value, job.container->origin);
+  for (const auto& module : rule.modules) add_module(result, module, rule.origin);
+  if (!rule.image_variable.empty()) add_module(result, job.container->value, job.container->origin);
   for (const auto& bind : job.binds) add_user_bind(diagnostics, container, bind);
   for (auto& bind : container.binds)
     bind.squashed =
         rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
-  mount_environment(given, told, rule, container);
-  translate_command(diagnostics, told.value.command, container.binds);
-  for (auto& step : told.value.steps) translate_command(diagnostics, step.command, container.binds);
-  give_to_slurm(given, told, rule, container);
+  mount_environment(given, result, rule, container);
+  translate_command(diagnostics, result.value.command, container.binds);
+  for (auto& step : result.value.steps) translate_command(diagnostics, step.command, container.binds);
+  give_to_slurm(given, result, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
-  if (!told.value.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
-    translate_environment(told, container.binds);
-  told.value.container = std::move(container);
-  return told;
+  if (!result.value.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
+    translate_environment(result, container.binds);
+  result.value.container = std::move(container);
+  return result;
 }
 
 } // namespace hpcml::plan

@@ -26,24 +26,24 @@ bool is_rank_variable(const std::string& name) {
   return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-void add_user_variables(const Launched& given, Told<Software>& told) {
+void add_user_variables(const Launched& given, Told<Software>& result) {
   for (const auto& [name, value] : given.job.env) {
     if (!util::is_variable_name(name))
-      told.remarks.error("usage/env", "'" + name + "' is no name for a variable",
+      result.remarks.error("usage/env", "'" + name + "' is no name for a variable",
                          "letters, digits and _, as --env NAME=VALUE");
     else if (is_rank_variable(name))
-      told.remarks.error("usage/env", name + " is set by the launcher, for each rank its own",
+      result.remarks.error("usage/env", name + " is set by the launcher, for each rank its own",
                          "leave --env " + name + " out");
     else if (value.value.find('\0') != std::string::npos)
-      told.remarks.error("usage/env", "the value of " + name + " holds a zero byte");
+      result.remarks.error("usage/env", "the value of " + name + " holds a zero byte");
     else
-      set_variable(told.value.env, {name, value.value, false, Scope::batch, value.origin},
+      set_variable(result.value.env, {name, value.value, false, Scope::batch, value.origin},
                    "the request says otherwise");
   }
 }
 
 /// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
-void plan_tf32(const Launched& given, Told<Software>& told) {
+void plan_tf32(const Launched& given, Told<Software>& result) {
   if (!given.job.tf32) return;
   const auto& [wish, origin] = *given.job.tf32;
   const auto flag = "--tf32 " + model::word_of(wish);
@@ -55,43 +55,43 @@ void plan_tf32(const Launched& given, Told<Software>& told) {
   else if (!model::may_have_tf32(arch))
     why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
   if (!why.empty() && wish == model::Tf32::on)
-    told.remarks.warning("request/tf32", flag + " changes nothing: " + why,
+    result.remarks.warning("request/tf32", flag + " changes nothing: " + why,
                          "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
   else if (!why.empty())
-    told.remarks.tell("request/tf32", flag + " changes nothing: " + why);
+    result.remarks.tell("request/tf32", flag + " changes nothing: " + why);
   if (given.is_hpcml()) return;
   for (const auto& [name, value] : model::tf32_variables(wish, given.placement.gpu_vendor).set)
-    set_variable(told.value.env, {name, value, false, Scope::batch, origin}, "asked for");
+    set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
 }
 
-void plan_backend(const Launched& given, Told<Software>& told) {
+void plan_backend(const Launched& given, Told<Software>& result) {
   const bool gpus = given.numbers().gpus_per_node > 0;
   if (!given.job.backend) {
-    told.value.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
+    result.value.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
                                                         by_rule("NCCL where the ranks see GPUs, else Gloo")}
                               : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
     return;
   }
-  told.value.backend = *given.job.backend;
-  if (told.value.backend.value == Backend::nccl && !gpus)
-    told.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
+  result.value.backend = *given.job.backend;
+  if (result.value.backend.value == Backend::nccl && !gpus)
+    result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
                        "use --backend gloo, or ask for GPUs");
 }
 
-void plan_visibility(const Launched& given, Told<Software>& told) {
+void plan_visibility(const Launched& given, Told<Software>& result) {
   const model::GpuVisibility& rule = given.site.gpu_visibility;
-  told.value.gpu_visibility =
+  result.value.gpu_visibility =
       given.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
   const model::GpuRequest& request = given.gpu_request();
   const bool by_slurm = given.gpus_by_task();
-  if (by_slurm && given.job.gpu_visibility && told.value.gpu_visibility.value == GpusSeen::all)
-    told.remarks.error("request/gpu-visibility",
+  if (by_slurm && given.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
+    result.remarks.error("request/gpu-visibility",
                        given.site.name +
                            " asks for GPUs by the task, and then Slurm shows each rank its own only" +
                            site::cited(request.origin),
                        "leave --gpu-visibility out");
   else if (by_slurm)
-    told.value.gpu_visibility = {GpusSeen::own,
+    result.value.gpu_visibility = {GpusSeen::own,
                                  by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
 }
 
@@ -203,11 +203,11 @@ namespace {
 
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
-void place_models(const Launched& given, bool shows_scratch, Told<Software>& told) {
+void place_models(const Launched& given, bool shows_scratch, Told<Software>& result) {
   if (!is_python(given.job.command)) return;
   const model::StorageRule& storage = given.site.storage;
   const auto left = [&](const std::string& why) {
-    told.remarks.note(
+    result.remarks.note(
         "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
         by_rule("--env HF_HOME=FOLDER places them"));
   };
@@ -217,10 +217,10 @@ void place_models(const Launched& given, bool shows_scratch, Told<Software>& tol
     left("the profile knows no folder of one's own on shared storage");
   else
     for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
-      told.value.env.push_back(
+      result.value.env.push_back(
           {name, place_in_scratch(given.site, name, folder), true, Scope::batch, storage.origin});
   if (site::is_offline(given.site, given.placement.place.partitions))
-    told.value.env.push_back(
+    result.value.env.push_back(
         {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, given.site.network.origin});
 }
 
@@ -241,8 +241,8 @@ model::PlannedRendezvous meeting_place(const model::Site& site) {
 } // namespace
 
 Told<Software> plan_environment(const Launched& given, Software software) {
-  Told<Software> told{std::move(software)};
-  auto& env = told.value.env;
+  Told<Software> result{std::move(software)};
+  auto& env = result.value.env;
   const model::PlannedLayout& layout = given.numbers();
   env = site_environment(given.site, given.facts(), given.placement.gpu_vendor);
   for (auto& variable : thread_environment(given.site, {layout.cpus_per_rank, layout.gpus_per_node > 0,
@@ -250,32 +250,32 @@ Told<Software> plan_environment(const Launched& given, Software software) {
                                                         layout.cpus_per_rank * layout.threads_per_core}))
     set_variable(env, std::move(variable), "the rank's cores");
   if (layout.gpus_per_node == 0) env.push_back(cpu_rank_variable());
-  const auto* image = told.value.image_rule;
+  const auto* image = result.value.image_rule;
   if (image)
     for (const auto& [name, value] : image->env)
       set_variable(env, {name, value, false, Scope::batch, image->origin},
                    "the images of " + model::word_of(image->engine));
-  place_models(given, image && image->shows_scratch, told);
+  place_models(given, image && image->shows_scratch, result);
   if (given.job.nccl_debug && layout.gpus_per_node == 0)
-    told.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
+    result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
                          "leave it out, or ask for GPUs: --gpus-per-node N");
   if (given.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
     set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
   }
-  plan_tf32(given, told);
+  plan_tf32(given, result);
   // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
   // script can export it.
   if (!given.is_hpcml())
     for (auto& variable : env)
       if (!variable.expression) variable.scope = Scope::batch;
-  add_user_variables(given, told);
-  told.value.caches = site_caches(given.site, given.facts());
-  told.value.rendezvous = meeting_place(given.site);
-  plan_backend(given, told);
-  plan_visibility(given, told);
-  return told;
+  add_user_variables(given, result);
+  result.value.caches = site_caches(given.site, given.facts());
+  result.value.rendezvous = meeting_place(given.site);
+  plan_backend(given, result);
+  plan_visibility(given, result);
+  return result;
 }
 
 } // namespace hpcml::plan

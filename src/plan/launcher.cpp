@@ -138,8 +138,8 @@ std::vector<model::GpuPlace> places_in_order(const LaidOut& given, model::GpuOrd
 }
 
 Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
-  Told<model::PlannedLauncher> told;
-  auto& [launcher, diagnostics] = told;
+  Told<model::PlannedLauncher> result;
+  auto& [launcher, diagnostics] = result;
   const auto& request = given.request;
   launcher.choice = request.launcher;
   launcher.spawns = request.spawns_ranks();
@@ -175,7 +175,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& given) {
                    ": srun's options have nobody to go to",
                "leave --srun=" + given.job.srun.front().value + " out");
   for (const auto& raw : given.job.srun) launcher.step_args.push_back(raw.value);
-  return told;
+  return result;
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
@@ -259,8 +259,8 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
 }
 
 Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
-  Told<LaunchPlan> told;
-  auto& [launch, diagnostics] = told;
+  Told<LaunchPlan> result;
+  auto& [launch, diagnostics] = result;
   launch.launcher = take(plan_launcher(given), diagnostics);
   check_steps(given, launch.launcher, diagnostics);
   add(diagnostics, check_inner_launchers(given));
@@ -274,7 +274,7 @@ Told<LaunchPlan> plan_launch(const LaidOut& given, bool refused) {
   choose_binder(given, launch);
   if (launch.binding.binder == model::Binder::srun_masks && !refused && !diagnostics.refuse())
     plan_masks(given, launch, diagnostics);
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

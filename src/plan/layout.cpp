@@ -35,14 +35,14 @@ Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
         wanted < gpus && wanted > 0 && site::gpu_count_faults(rule, nodes, wanted, have).empty();
     if (taken) gpus = wanted;
   }
-  Told<unsigned> told{gpus};
-  told.remarks.tell("request/gpus-per-node",
+  Told<unsigned> result{gpus};
+  result.remarks.tell("request/gpus-per-node",
                     (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
                         (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
                         ": the request does not count them",
                     "--gpus-per-node N for another number" +
                         std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
-  return told;
+  return result;
 }
 
 Told<unsigned> count_gpus(const Placed& given, unsigned nodes) {
@@ -89,8 +89,8 @@ std::string divisors_of(unsigned number) {
 }
 
 Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
-  Told<RankCount> told;
-  auto& [ranks, diagnostics] = told;
+  Told<RankCount> result;
+  auto& [ranks, diagnostics] = result;
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   if (per_rank > gpus)
     diagnostics.error("request/gpus-per-task",
@@ -118,7 +118,7 @@ Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
                      " GPUs of each node have no rank: ranks take equal numbers of GPUs",
                  per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
                           : "all are used by " + divisors_of(gpus) + " ranks per node (--tasks-per-node)");
-  return told;
+  return result;
 }
 
 /// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
@@ -142,8 +142,8 @@ unsigned default_cores(const Placed& given, const model::PlannedLayout& layout) 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
 Told<model::Known<unsigned>> read_hardware_threads(const Placed& given, const site::JobFacts& facts) {
-  Told<model::Known<unsigned>> told{given.job.threads_per_core};
-  auto& [asked, diagnostics] = told;
+  Told<model::Known<unsigned>> result{given.job.threads_per_core};
+  auto& [asked, diagnostics] = result;
   const model::FlagRule& rule = site::flag_rule(given.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !asked) {
     asked = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
@@ -162,7 +162,7 @@ Told<model::Known<unsigned>> read_hardware_threads(const Placed& given, const si
                      " on node type " + node->id + site::cited(node->origin),
                  "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
   }
-  return told;
+  return result;
 }
 
 } // namespace

@@ -110,8 +110,8 @@ void judge_node(const Placed& given, Remarks& diagnostics) {
 Told<Placement> plan_placement(const Request& request) {
   const model::Site& site = request.site;
   const model::JobSpec& job = request.job;
-  Told<Placement> told{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
-  auto& [placement, diagnostics] = told;
+  Told<Placement> result{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
+  auto& [placement, diagnostics] = result;
   auto& place = placement.place;
   if (job.partition) {
     add(diagnostics, judge_named_partition(request, place));
@@ -138,7 +138,7 @@ Told<Placement> plan_placement(const Request& request) {
     placement.gpu_type = job.gpu_type->value;
   placement.qos = job.qos ? job.qos->value : place.qos ? place.qos->name : "";
   if (node && node->gpu) placement.gpu_vendor = node->gpu->vendor;
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

@@ -20,57 +20,57 @@ using model::Known;
 using model::Origin;
 
 template <class T>
-void take(Told<model::JobSpec>& told, const std::string& name, Known<T>& target, T value,
+void take(Told<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
           const Origin& origin) {
-  if (target) told.remarks.note("--sbatch " + name + " replaces " + target->origin.by, origin);
+  if (target) result.remarks.note("--sbatch " + name + " replaces " + target->origin.by, origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-void take_number(Told<model::JobSpec>& told, const slurm::OptionWord& option, Known<unsigned>& target,
+void take_number(Told<model::JobSpec>& result, const slurm::OptionWord& option, Known<unsigned>& target,
                  const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
-    told.remarks.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
+    result.remarks.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
     return;
   }
-  take(told, option.name, target, static_cast<unsigned>(*number), origin);
+  take(result, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Origin& origin) {
+void take_gpus(Told<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos) take(told, "GPU type", told.value.gpu_type, text.substr(0, colon), origin);
-  take_number(told, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
-              told.value.gpus_per_node, origin);
+  if (colon != std::string::npos) take(result, "GPU type", result.value.gpu_type, text.substr(0, colon), origin);
+  take_number(result, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
+              result.value.gpus_per_node, origin);
 }
 
 template <class T>
-void take_parsed(Told<model::JobSpec>& told, const slurm::OptionWord& option, Known<T>& target,
+void take_parsed(Told<model::JobSpec>& result, const slurm::OptionWord& option, Known<T>& target,
                  const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
-    take(told, option.name, target, *parsed, origin);
+    take(result, option.name, target, *parsed, origin);
   else
-    told.remarks.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
+    result.remarks.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Origin& origin,
+void take_gres(Told<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin,
                std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
     if (item == "gpu")
-      take_gpus(told, {option.name, "1"}, origin);
+      take_gpus(result, {option.name, "1"}, origin);
     else if (item.starts_with("gpu:"))
-      take_gpus(told, {option.name, item.substr(4)}, origin);
+      take_gpus(result, {option.name, item.substr(4)}, origin);
     else
       others.push_back(item);
   if (!others.empty()) kept.push_back({option.name + "=" + util::join(others, ","), origin});
 }
 
 /// Makes the option a part of the request.
-void fold(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Origin& origin) {
-  model::JobSpec& job = told.value;
+void fold(Told<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
+  model::JobSpec& job = result.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
       {"--partition", &job.partition}, {"--account", &job.account},      {"--qos", &job.qos},
@@ -80,33 +80,33 @@ void fold(Told<model::JobSpec>& told, const slurm::OptionWord& option, const Ori
                                                            {"--ntasks-per-node", &job.tasks_per_node},
                                                            {"--cpus-per-task", &job.cpus_per_task}};
   if (const auto text = texts.find(option.name); text != texts.end())
-    take(told, option.name, *text->second, value, origin);
+    take(result, option.name, *text->second, value, origin);
   else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
-    told.remarks.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
+    result.remarks.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
                        "say one number of nodes");
   else if (const auto number = numbers.find(option.name); number != numbers.end())
-    take_number(told, option, *number->second, origin);
+    take_number(result, option, *number->second, origin);
   else if (option.name == "--gpus-per-node")
-    take_gpus(told, option, origin);
+    take_gpus(result, option, origin);
   else if (option.name == "--mem")
-    take_parsed(told, option, job.mem, origin);
+    take_parsed(result, option, job.mem, origin);
   else if (option.name == "--time")
-    take_parsed(told, option, job.time, origin);
+    take_parsed(result, option, job.time, origin);
   else if (option.value)
-    told.remarks.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
+    result.remarks.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
                        "write " + option.name);
   else
-    take(told, option.name, job.requeue, option.name == "--requeue", origin);
+    take(result, option.name, job.requeue, option.name == "--requeue", origin);
 }
 
 /// Slurm takes one kind of memory request and stops at two.
-void check_memory(Told<model::JobSpec>& told, const std::vector<model::Sourced<std::string>>& kept) {
+void check_memory(Told<model::JobSpec>& result, const std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> names;
-  if (told.value.mem) names.push_back("--mem");
+  if (result.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
     if (raw.value.starts_with("--mem-per-")) names.push_back(slurm::split_option(raw.value).name);
   if (names.size() > 1)
-    told.remarks.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
+    result.remarks.error("usage/mem", util::join(names, " and ") + " exclude each other", "keep one of them");
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
@@ -166,13 +166,13 @@ std::optional<slurm::OptionWord> read_raw(Remarks& diagnostics, const model::Sit
 
 /// True if the site refuses the option by name. Asked before it is folded: --gres=gpu:4 becomes a number of
 /// GPUs, and the refusal of --gres would go unsaid.
-bool site_refuses(Told<model::JobSpec>& told, const model::Site& site, const std::string& word) {
+bool site_refuses(Told<model::JobSpec>& result, const model::Site& site, const std::string& word) {
   const auto option = slurm::read_option(slurm::Program::sbatch, word);
   if (!option) return false;
-  const auto facts = site::place(site, site::demand_of(told.value)).facts;
+  const auto facts = site::place(site, site::demand_of(result.value)).facts;
   const model::FlagRule& rule = site::flag_rule(site, option->name.substr(2), facts);
   if (rule.policy != model::Policy::forbidden) return false;
-  told.remarks.error("request/" + option->name.substr(2),
+  result.remarks.error("request/" + option->name.substr(2),
                      site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
                          site::cited(rule.origin),
                      "leave --sbatch=" + word + " out");
@@ -182,31 +182,31 @@ bool site_refuses(Told<model::JobSpec>& told, const model::Site& site, const std
 } // namespace
 
 Told<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
-  Told<model::JobSpec> told{std::move(job)};
+  Told<model::JobSpec> result{std::move(job)};
   std::vector<model::Sourced<std::string>> kept;
-  const auto given = std::move(told.value.sbatch);
-  told.value.sbatch.clear();
+  const auto given = std::move(result.value.sbatch);
+  result.value.sbatch.clear();
   for (const auto& raw : given) {
-    if (site_refuses(told, site, raw.value)) continue;
+    if (site_refuses(result, site, raw.value)) continue;
     RawUse use = RawUse::allow;
-    const auto option = read_raw(told.remarks, site, "sbatch", slurm::Program::sbatch, raw.value, use);
+    const auto option = read_raw(result.remarks, site, "sbatch", slurm::Program::sbatch, raw.value, use);
     if (!option) continue;
     if (option->name == "--gres")
-      take_gres(told, *option, raw.origin, kept);
+      take_gres(result, *option, raw.origin, kept);
     else if (use == RawUse::fold)
-      fold(told, *option, raw.origin);
+      fold(result, *option, raw.origin);
     else
       kept.push_back({option->to_word(), raw.origin});
   }
-  check_memory(told, kept);
-  told.value.sbatch = std::exchange(kept, {});
-  for (const auto& raw : told.value.srun) {
+  check_memory(result, kept);
+  result.value.sbatch = std::exchange(kept, {});
+  for (const auto& raw : result.value.srun) {
     RawUse use = RawUse::allow;
-    if (const auto option = read_raw(told.remarks, site, "srun", slurm::Program::srun, raw.value, use))
+    if (const auto option = read_raw(result.remarks, site, "srun", slurm::Program::srun, raw.value, use))
       kept.push_back({option->to_word(), raw.origin});
   }
-  told.value.srun = std::move(kept);
-  return told;
+  result.value.srun = std::move(kept);
+  return result;
 }
 
 } // namespace hpcml::plan

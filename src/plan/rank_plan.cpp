@@ -111,17 +111,17 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 } // namespace
 
 Told<Placement> place_node(const model::Site& site, const NodeFacts& facts) {
-  Told<Placement> told{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
-  auto& placement = told.value;
+  Told<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
+  auto& placement = result.value;
   if (const auto* partition = site.find_partition(facts.partition))
     placement.place.partitions.push_back(partition);
-  const auto* node = placement.place.planned = take(find_kind(site, facts), told.remarks);
+  const auto* node = placement.place.planned = take(find_kind(site, facts), result.remarks);
   if (placement.node_type.empty() && node) placement.node_type = node->id;
   placement.gpu_vendor = facts.gpu_vendor;
   if (placement.gpu_vendor == model::GpuVendor::unknown && node && node->gpu)
     placement.gpu_vendor = node->gpu->vendor;
   if (placement.gpu_vendor == model::GpuVendor::unknown) placement.gpu_vendor = site.gpu_vendor();
-  return told;
+  return result;
 }
 
 model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live) {

@@ -33,9 +33,9 @@ template <class T> struct Told {
 /// Puts `later` behind what has been said.
 void add(Remarks& diagnostics, Remarks later);
 /// The value alone; what is said of it goes behind what has been said.
-template <class T> T take(Told<T> told, Remarks& diagnostics) {
-  add(diagnostics, std::move(told.remarks));
-  return std::move(told.value);
+template <class T> T take(Told<T> result, Remarks& diagnostics) {
+  add(diagnostics, std::move(result.remarks));
+  return std::move(result.value);
 }
 
 /// A value that a rule of the planner decided.

@@ -44,49 +44,49 @@ Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& si
   const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),
                                      [](const auto& partition) { return partition.nameable; });
   if (!cpu_jobs && (!by_slurm || site.gpu_request.must_request)) return {std::move(job)};
-  Told<model::JobSpec> told{std::move(job)};
-  told.value.gpus_per_node =
+  Told<model::JobSpec> result{std::move(job)};
+  result.value.gpus_per_node =
       model::Sourced<unsigned>{0, by_rule("cores and memory are counted, GPUs are not")};
-  told.remarks.tell("request/gpus-per-node",
+  result.remarks.tell("request/gpus-per-node",
                     "a job without GPUs: the request counts cores and memory, and no GPUs",
                     "--gpus-per-node N for a job with GPUs");
-  return told;
+  return result;
 }
 
 Told<LaunchedJob> read_node_range(LaunchedJob launched) {
-  Told<LaunchedJob> told{std::move(launched)};
-  auto& job = told.value.job;
-  if (!job.nnodes) return told;
+  Told<LaunchedJob> result{std::move(launched)};
+  auto& job = result.value.job;
+  if (!job.nnodes) return result;
   const auto& [range, origin] = *job.nnodes;
   if (!job.nodes) job.nodes = model::Sourced<unsigned>{range.most, origin};
   const auto have = job.nodes->value;
   if (have != range.most) {
     const auto right =
         range.least < have ? std::to_string(range.least) + ":" + std::to_string(have) : std::to_string(have);
-    told.remarks.error("request/nnodes",
+    result.remarks.error("request/nnodes",
                        "--nnodes " + range.text() + " in a job of " + util::counted(have, "node") + " (" +
                            job.nodes->origin.by + "): the larger number is that of the job's nodes",
                        "say --nnodes " + right + ", or leave --nodes out");
   } else if (range.least < range.most) {
-    told.value.least_nodes = range.least;
+    result.value.least_nodes = range.least;
   }
-  return told;
+  return result;
 }
 
 Told<Request> read_request(model::JobSpec job, const model::Site& site) {
   Remarks diagnostics = check_commands(job);
   auto launched = take(read_command_launcher(take(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
   launched = take(read_node_range(std::move(launched)), diagnostics);
-  Told<Request> told{{site,
+  Told<Request> result{{site,
                       take(read_unasked_gpus(std::move(launched.job), site), diagnostics),
                       {},
                       std::move(launched.agent_options),
                       launched.least_nodes}};
-  auto& request = told.value;
+  auto& request = result.value;
   if (request.job.launcher) request.launcher = request.job.launcher->value;
   if (request.job.container) request.images = container_rules(site, request.job);
-  told.remarks = std::move(diagnostics);
-  return told;
+  result.remarks = std::move(diagnostics);
+  return result;
 }
 
 } // namespace hpcml::plan

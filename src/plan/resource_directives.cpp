@@ -32,7 +32,7 @@ void add_directive(Directives& directives, const std::string& name, std::optiona
   directives.header.push_back({name, std::move(value), origin});
 }
 
-void add_gpu_directive(const LaidOut& given, Told<Directives>& told) {
+void add_gpu_directive(const LaidOut& given, Told<Directives>& result) {
   const model::PlannedLayout& layout = given.numbers();
   const model::GpuRequest& request = given.gpu_request();
   if (layout.gpus_per_node == 0) return;
@@ -40,7 +40,7 @@ void add_gpu_directive(const LaidOut& given, Told<Directives>& told) {
                   : given.node()        ? given.node()->origin
                                         : request.origin;
   if (request.style == GpuStyle::none) {
-    told.remarks.note("no GPU option: the GPUs come with the node here", request.origin);
+    result.remarks.note("no GPU option: the GPUs come with the node here", request.origin);
     return;
   }
   std::string type;
@@ -48,57 +48,57 @@ void add_gpu_directive(const LaidOut& given, Told<Directives>& told) {
     type = given.job.gpu_type->value;
   else if (request.type == Policy::required && given.node() && given.node()->gpu) {
     type = given.node()->gpu->slurm_type;
-    say_chosen_type(given, type, request.origin, told.remarks);
+    say_chosen_type(given, type, request.origin, result.remarks);
   }
   if (request.type == Policy::required && type.empty())
-    told.remarks.error("usage/gpu-type",
+    result.remarks.error("usage/gpu-type",
                        given.site.name + " wants the GPU type named" + site::cited(request.origin),
                        "say --gpu-type");
   if (request.type == Policy::forbidden && !type.empty()) {
-    told.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
+    result.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
                       request.origin);
     type.clear();
   }
   if (!std::all_of(type.begin(), type.end(),
                    [](char c) { return util::is_name_char(c) || c == '-' || c == '.'; }))
-    told.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
+    result.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)
-    add_directive(told.value, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()),
+    add_directive(result.value, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()),
                   origin);
   else if (request.style == GpuStyle::gres)
-    add_directive(told.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
+    add_directive(result.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
   else if (request.style == GpuStyle::gpus_per_task)
-    add_directive(told.value, "--gpus-per-task",
+    add_directive(result.value, "--gpus-per-task",
                   prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node), origin);
   else
-    add_directive(told.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
+    add_directive(result.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
 
-void add_core_directives(const Launched& given, Told<Directives>& told) {
+void add_core_directives(const Launched& given, Told<Directives>& result) {
   const model::PlannedBinding& binding = given.launch.binding;
   const model::PlannedLayout& layout = given.numbers();
   const bool asked_smt = layout.threads_per_core > 1;
   const bool smt = asked_smt || (given.node() && given.node()->cpu.threads_per_core > 1);
   // Where no CPUs are counted the site's default could still be one thread of each core.
   const auto all_threads = [&] {
-    if (asked_smt) add_directive(told.value, "--hint", "multithread", given.layout.threads_per_core->origin);
+    if (asked_smt) add_directive(result.value, "--hint", "multithread", given.layout.threads_per_core->origin);
   };
   if (binding.binder == model::Binder::srun_masks) {
     all_threads();
-    told.remarks.note("no --cpus-per-task: it would make the step smaller than the masks", binding.origin);
+    result.remarks.note("no --cpus-per-task: it would make the step smaller than the masks", binding.origin);
     return;
   }
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
   if (binding.binder != model::Binder::srun_cores && given.launcher().by_srun() && given.owns_nodes()) {
     all_threads();
-    told.remarks.note("no --cpus-per-task: the step has the whole node", given.partition()->origin);
+    result.remarks.note("no --cpus-per-task: the step has the whole node", given.partition()->origin);
     return;
   }
   if (given.node() && given.node()->share_policy == model::SharePolicy::automatic &&
       layout.gpus_per_node > 0 && !given.cpus_per_task()) {
     all_threads();
-    told.remarks.note("no --cpus-per-task: cores come with the GPUs here", given.node()->origin);
+    result.remarks.note("no --cpus-per-task: cores come with the GPUs here", given.node()->origin);
     return;
   }
   const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task
@@ -106,9 +106,9 @@ void add_core_directives(const Launched& given, Told<Directives>& told) {
     all_threads();
     // Slurm's default is one for each task.
     if (ranks > 1)
-      add_directive(told.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
+      add_directive(result.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
                     by_rule("one core for each rank that the task starts"));
-    told.remarks.note(ranks > 1
+    result.remarks.note(ranks > 1
                           ? "one core per rank: the site does not say how many a GPU has; "
                             "--cpus-per-task N asks for N of them for each rank"
                           : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
@@ -119,11 +119,11 @@ void add_core_directives(const Launched& given, Told<Directives>& told) {
   Origin origin = given.cpus_per_task() ? given.cpus_per_task()->origin
                   : given.node()        ? given.node()->origin
                                         : Origin{};
-  add_directive(told.value, "--cpus-per-task",
+  add_directive(result.value, "--cpus-per-task",
                 std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);
   // Slurm counts hardware threads where the nodes show them; with this it counts those that are meant.
   if (smt)
-    add_directive(told.value, "--threads-per-core", std::to_string(layout.threads_per_core),
+    add_directive(result.value, "--threads-per-core", std::to_string(layout.threads_per_core),
                   asked_smt ? given.layout.threads_per_core->origin
                             : by_rule("cores are counted, not hardware threads"));
 }

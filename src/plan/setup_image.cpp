@@ -20,13 +20,13 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 } // namespace
 
 Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
-  Told<SetupWay> told;
-  auto& [way, diagnostics] = told;
+  Told<SetupWay> result;
+  auto& [way, diagnostics] = result;
   way.kind = kind;
   way.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host
   const auto refuse = [&](const char* code, const std::string& what, const std::string& hint) {
-    told.remarks.error(code, what, hint);
-    return told;
+    result.remarks.error(code, what, hint);
+    return result;
   };
   if (kind != SetupKind::venv)
     return refuse("usage/setup",
@@ -71,7 +71,7 @@ Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
   diagnostics.note("jobs mount it with the image: one file for the file system instead of thousands",
             rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

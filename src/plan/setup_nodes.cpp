@@ -68,12 +68,12 @@ void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget
 } // namespace
 
 Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
-  Told<SetupNodes> told;
-  auto& [nodes, diagnostics] = told;
+  Told<SetupNodes> result;
+  auto& [nodes, diagnostics] = result;
   if (given.job.partition)
     if (const auto unknown = site::judge_partition_name(given.site, given.job.partition->value)) {
       diagnostics.findings.push_back(describe_unknown_partition(given.site, *unknown));
-      return told;
+      return result;
     }
   auto& types = nodes.types;
   for (const auto& node : given.site.node_types)
@@ -88,7 +88,7 @@ Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
                fmt::format("{} has no nodes with {} for this request in its profile", given.site.name,
                            given.is_for_gpus() ? "GPUs" : "CPUs only"),
                "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
-    return told;
+    return result;
   }
   auto traits = traits_of(types, nodes.target.archs);
   auto& [vendors, cpus, toolkits] = traits;
@@ -102,7 +102,7 @@ Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
                "choose the nodes with --partition or --gpu-type");
   else
     set_target(given, traits, nodes.target, diagnostics);
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

@@ -19,8 +19,8 @@ constexpr const char* k_python = "3.12";
 } // namespace
 
 Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
-  Told<SetupPackages> told;
-  auto& [packages, diagnostics] = told;
+  Told<SetupPackages> result;
+  auto& [packages, diagnostics] = result;
   const auto* recipe = given.way.recipe;
   std::vector<std::string> words;
   if (given.spec.packages.empty()) {
@@ -42,12 +42,12 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
     words = {"torch"};
   }
   for (const auto& word : words) (is_torch_package(word) ? packages.torch : packages.other).push_back(word);
-  return told;
+  return result;
 }
 
 Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& place) {
-  Told<SetupIndex> told;
-  auto& [chosen, diagnostics] = told;
+  Told<SetupIndex> result;
+  auto& [chosen, diagnostics] = result;
   const auto* recipe = given.way.recipe;
   if (given.way.squashed || !place.easyconfig.empty()) {
     const bool any = !given.spec.cuda.empty() || !given.spec.rocm.empty() || !given.spec.python.empty() ||
@@ -59,7 +59,7 @@ Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& p
       diagnostics.error("usage/packages", "the recipe says what is in the image",
                  "leave --packages out; --setup venv --container " + place.place +
                      " --venv FILE.sqsh adds to it");
-    return told;
+    return result;
   }
   if (recipe && recipe->kind == PythonWay::wheelhouse) {
     chosen.list_wheels = recipe->list_wheels;
@@ -86,10 +86,10 @@ Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& p
   chosen.python = given.spec.python;
   if (!chosen.python.empty() && chosen.python.find_first_not_of("0123456789.") != std::string::npos)
     diagnostics.error("usage/python", "'" + chosen.python + "' is no version of Python", "as --python 3.12");
-  if (!chosen.python.empty()) return told;
+  if (!chosen.python.empty()) return result;
   // All are "3.NN".
   chosen.python = chosen.index && chosen.index->python_to < k_python ? chosen.index->python_to : k_python;
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

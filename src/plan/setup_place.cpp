@@ -12,8 +12,8 @@ namespace hpcml::plan {
 using model::PythonWay;
 
 Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
-  Told<SetupPlace> told;
-  auto& [chosen, diagnostics] = told;
+  Told<SetupPlace> result;
+  auto& [chosen, diagnostics] = result;
   const auto kind = given.way.kind;
   const auto* recipe = given.way.recipe;
   switch (kind) {
@@ -69,7 +69,7 @@ Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
       diagnostics.error("usage/setup", "an environment's name or path is one line of text", {});
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

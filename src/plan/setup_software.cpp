@@ -34,8 +34,8 @@ void place_downloads(const SetupByWay& given, SetupSoftware& software) {
 } // namespace
 
 Told<SetupSoftware> plan_setup_software(const SetupByWay& given) {
-  Told<SetupSoftware> told;
-  auto& [software, diagnostics] = told;
+  Told<SetupSoftware> result;
+  auto& [software, diagnostics] = result;
   const auto* recipe = given.way.recipe;
   const auto* image_rule = given.way.image_rule;
   place_downloads(given, software);
@@ -57,13 +57,13 @@ Told<SetupSoftware> plan_setup_software(const SetupByWay& given) {
     for (const auto& other : recipe->origin.superseded)
       diagnostics.note(fmt::format("instead of {}: {}", other.value, other.why), recipe->origin);
   }
-  if (given.way.kind != SetupKind::libtorch) return told;
+  if (given.way.kind != SetupKind::libtorch) return result;
   software.link_directories = given.site.libtorch_link_directories;
   std::vector<std::string> archs;
   for (const auto& arch : given.nodes.target.archs)
     if (arch.starts_with("sm_")) archs.push_back(arch.substr(3, arch.size() - 4) + "." + arch.back());
   software.cuda_archs = util::join(archs, ";");
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

@@ -51,8 +51,8 @@ const model::PythonRule* find_recipe(const SetupOnNodes& given, SetupKind kind,
 } // namespace
 
 Told<SetupWay> choose_setup_way(const SetupOnNodes& given) {
-  Told<SetupWay> told;
-  auto& [way, diagnostics] = told;
+  Told<SetupWay> result;
+  auto& [way, diagnostics] = result;
   const auto kind = kind_of(given, diagnostics);
   const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(given, kind, of); };
   const auto name = model::word_of(kind);
@@ -74,13 +74,13 @@ Told<SetupWay> choose_setup_way(const SetupOnNodes& given) {
     diagnostics.error("request/setup",
                fmt::format("the profile of {} does not say how images are built there", given.site.name),
                "--setup venv makes an environment without an image");
-  if (!given.job.container || kind == SetupKind::container) return told;
+  if (!given.job.container || kind == SetupKind::container) return result;
   auto on_image = choose_setup_image(given, kind);
   add(diagnostics, std::move(on_image.remarks));
   if (!on_image.value.image_rule)
     on_image.value.recipe = way.recipe; // refused: what else is wrong is said, too
   way = std::move(on_image.value);
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

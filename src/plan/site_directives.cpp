@@ -47,18 +47,18 @@ const Origin* asked_by_user(const LaidOut& given, const std::string& name) {
 }
 
 /// Moves the option from the header to the step.
-void give_to_srun(const Equipped& given, Told<Directives>& told, const std::string& option,
+void give_to_srun(const Equipped& given, Told<Directives>& result, const std::string& option,
                   const Origin& origin) {
-  auto& directives = told.value.header;
+  auto& directives = result.value.header;
   const auto found =
       std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
   if (found == directives.end()) return;
   if (option == "--ntasks-per-node") {
     const model::PlannedLayout& layout = given.numbers();
-    add_to_step(told.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
+    add_to_step(result.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
   }
-  add_to_step(told.value, found->value ? option + "=" + *found->value : option);
-  told.remarks.note(option + " is given to srun: sbatch refuses it here", origin);
+  add_to_step(result.value, found->value ? option + "=" + *found->value : option);
+  result.remarks.note(option + " is given to srun: sbatch refuses it here", origin);
   directives.erase(found);
 }
 
@@ -76,34 +76,34 @@ bool is_said(const diag::Diagnostics& findings, const std::string& name) {
 
 /// An option that the site wants of every job: one without a value is given, others must be asked for.
 void say_missing(const model::Site& site, const site::Verdict& verdict, const diag::Diagnostics& earlier,
-                 Told<Directives>& told) {
+                 Told<Directives>& result) {
   const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
   const std::string option = "--" + name;
   if (name == "exclusive")
-    add_directive(told.value, option, std::nullopt, flag->origin);
-  else if (!is_said(earlier, name) && !is_said(told.remarks.findings, name))
-    told.remarks.error("usage/" + name, site.name + " requires " + option + why_of(verdict),
+    add_directive(result.value, option, std::nullopt, flag->origin);
+  else if (!is_said(earlier, name) && !is_said(result.remarks.findings, name))
+    result.remarks.error("usage/" + name, site.name + " requires " + option + why_of(verdict),
                        "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
 }
 
 } // namespace
 
-void add_site_options(const Equipped& given, Told<Directives>& told) {
+void add_site_options(const Equipped& given, Told<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (given.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
-    told.remarks.note(text + " is left out: --threads-per-core " +
+    result.remarks.note(text + " is left out: --threads-per-core " +
                           std::to_string(given.numbers().threads_per_core) + " was asked for",
                       origin);
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
     const slurm::OptionWord option = slurm::split_option(given.with_numbers(text));
-    if (!told.value.has(option.name)) add_directive(told.value, option.name, option.value, origin);
+    if (!result.value.has(option.name)) add_directive(result.value, option.name, option.value, origin);
   };
   for (const auto& always : given.site.always) {
     if (!given.applies(always.when) || contradicts(always.value, always.origin)) continue;
     if (always.on_srun)
-      add_to_step(told.value, given.with_numbers(always.value));
+      add_to_step(result.value, given.with_numbers(always.value));
     else
       add_once(always.value, always.origin);
   }
@@ -113,7 +113,7 @@ void add_site_options(const Equipped& given, Told<Directives>& told) {
     for (const auto& needed : given.qos()->needs) add_once(needed, given.qos()->origin);
   if (!uses_local_disk(given)) return;
   if (const auto& gib = given.node()->local_disk_gib)
-    told.remarks.note("the nodes' own disk, " + *given.node()->local_disk + ", has " + std::to_string(*gib) +
+    result.remarks.note("the nodes' own disk, " + *given.node()->local_disk + ", has " + std::to_string(*gib) +
                           " GiB",
                       given.node()->origin);
   if (given.node()->local_disk_option.empty()) return;
@@ -121,15 +121,15 @@ void add_site_options(const Equipped& given, Told<Directives>& told) {
   if (option.find("{gib}") == std::string::npos)
     add_once(option, given.node()->origin);
   else
-    told.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
+    result.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
                       given.node()->origin);
 }
 
-void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<Directives>& told) {
+void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<Directives>& result) {
   for (const auto& [name, unconditional] : given.site.flags)
     if (const auto& rule = given.flag(name); rule.policy == Policy::srun_only)
-      give_to_srun(given, told, "--" + name, rule.origin);
-  auto demand = demand_of(given, told.value.header);
+      give_to_srun(given, result, "--" + name, rule.origin);
+  auto demand = demand_of(given, result.value.header);
   for (const auto& [name, unconditional] : given.site.flags)
     if (asked_by_user(given, name)) demand.options.emplace(name, "");
   const SiteJudgement judgement(given, std::move(demand));
@@ -137,18 +137,18 @@ void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<D
     if (!verdict.flag) continue;
     const std::string option = "--" + verdict.name;
     if (verdict.rule == site::SiteRule::option_refused) {
-      told.remarks.error("request/" + verdict.name, given.site.name + " refuses " + option + why_of(verdict),
+      result.remarks.error("request/" + verdict.name, given.site.name + " refuses " + option + why_of(verdict),
                          verdict.name == "requeue"
                              ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
                                "which goes on where the one before has saved"
                              : "leave " + option + " out");
     } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(given, verdict.name)) {
-      told.remarks.warning("request/" + verdict.name,
+      result.remarks.warning("request/" + verdict.name,
                            given.site.name + " ignores " + option + why_of(verdict),
                            "the script has no such line: leave " + option + " out");
-      std::erase_if(told.value.header, [&](const auto& d) { return d.name == option; });
+      std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
     } else if (verdict.rule == site::SiteRule::option_missing) {
-      say_missing(given.site, verdict, earlier, told);
+      say_missing(given.site, verdict, earlier, result);
     }
   }
 }

@@ -154,8 +154,8 @@ void warn_of_conflicts(const Equipped& input, Remarks& diagnostics) {
 } // namespace
 
 Told<model::Sourced<std::string>> plan_submission(const LaidOut& given) {
-  Told<model::Sourced<std::string>> told{{"sbatch", {}}};
-  auto& [command, diagnostics] = told;
+  Told<model::Sourced<std::string>> result{{"sbatch", {}}};
+  auto& [command, diagnostics] = result;
   const model::SubmitRule& submit = given.site.submit;
   const auto [hosts, own] = site::submission_of(given.site, given.facts());
   if (!hosts.empty()) diagnostics.note("submit it from " + util::join(hosts, " or "), submit.origin);
@@ -167,7 +167,7 @@ Told<model::Sourced<std::string>> plan_submission(const LaidOut& given) {
     diagnostics.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
   if (!submit.forbid_directories.empty())
     diagnostics.note("do not submit it from below " + util::join(submit.forbid_directories, " or "), submit.origin);
-  return told;
+  return result;
 }
 
 Remarks note_site_rules(const Equipped& given, const Directives& directives) {

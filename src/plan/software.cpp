@@ -22,8 +22,8 @@ const model::PythonRule* find_recipe(const LaidOut& given, PythonWay kind) {
   return nullptr;
 }
 
-void add_modules(Told<Software>& told, const std::vector<std::string>& modules, const model::Origin& origin) {
-  for (const auto& module : modules) add_module(told, module, origin);
+void add_modules(Told<Software>& result, const std::vector<std::string>& modules, const model::Origin& origin) {
+  for (const auto& module : modules) add_module(result, module, origin);
 }
 
 /// What a site without wheels of its own takes instead.
@@ -34,11 +34,11 @@ std::string other_environments(const LaidOut& given) {
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
-void plan_wheelhouse(const Launched& given, Told<Software>& told, const std::vector<std::string>& packages,
+void plan_wheelhouse(const Launched& given, Told<Software>& result, const std::vector<std::string>& packages,
                      const model::Origin& origin) {
   const model::PythonRule* recipe = find_recipe(given, PythonWay::wheelhouse);
   if (!recipe) {
-    told.remarks.error("request/wheelhouse",
+    result.remarks.error("request/wheelhouse",
                        given.site.name +
                            " has no wheels of its own in its profile to build an environment from",
                        other_environments(given));
@@ -47,7 +47,7 @@ void plan_wheelhouse(const Launched& given, Told<Software>& told, const std::vec
   std::string where = recipe->where;
   if (where.empty() && given.node() && given.node()->local_disk) where = *given.node()->local_disk;
   if (where.empty()) {
-    told.remarks.error("request/wheelhouse",
+    result.remarks.error("request/wheelhouse",
                        given.site.name +
                            " has no node-local storage in its profile for an environment per node",
                        other_environments(given));
@@ -56,70 +56,70 @@ void plan_wheelhouse(const Launched& given, Told<Software>& told, const std::vec
   // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first
   // environment.
   const bool by_slurm = is_by_slurm(where);
-  told.value.python = {PythonKind::wheelhouse,
+  result.value.python = {PythonKind::wheelhouse,
                        by_slurm ? where + "/env" : job_folder(where, "${SLURM_RESTART_COUNT:-0}-env"),
                        packages, origin, !by_slurm};
-  add_modules(told, recipe->modules, recipe->origin);
+  add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment of the host wants the host's modules; one inside an image has the image.
-void add_host_modules(const Launched& given, Told<Software>& told, PythonWay kind) {
+void add_host_modules(const Launched& given, Told<Software>& result, PythonWay kind) {
   const auto* recipe = find_recipe(given, kind);
-  if (recipe && !given.job.container) add_modules(told, recipe->modules, recipe->origin);
+  if (recipe && !given.job.container) add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(const Launched& given, Told<Software>& told, PythonKind kind, PythonWay way,
+void plan_environment_of(const Launched& given, Told<Software>& result, PythonKind kind, PythonWay way,
                          const model::Sourced<std::string>& environment) {
-  told.value.python =
+  result.value.python =
       is_archive(environment.value)
           ? model::PlannedPython{PythonKind::packed, {}, {environment.value}, environment.origin}
           : model::PlannedPython{kind, environment.value, {}, environment.origin};
-  add_host_modules(given, told, way);
+  add_host_modules(given, result, way);
 }
 
 /// What the site recommends for a Python program when the request names no environment.
-void plan_default_python(const Launched& given, Told<Software>& told) {
+void plan_default_python(const Launched& given, Told<Software>& result) {
   for (const auto& rule : given.site.python) {
     if (!given.applies(rule.when)) continue;
     if (rule.kind == PythonWay::wheelhouse && !rule.packages.empty())
-      return plan_wheelhouse(given, told, rule.packages, rule.origin);
+      return plan_wheelhouse(given, result, rule.packages, rule.origin);
     if (rule.kind == PythonWay::conda && !rule.conda_env.empty())
-      told.value.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
+      result.value.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
     else if (rule.kind != PythonWay::module)
       continue;
-    return add_modules(told, rule.modules, rule.origin);
+    return add_modules(result, rule.modules, rule.origin);
   }
-  told.remarks.note(
+  result.remarks.note(
       "no Python environment named: the job runs with the python it finds in PATH; --venv, --conda "
       "or --container choose one",
       by_rule("the site has no environment for everybody"));
 }
 
-void plan_python(const Launched& given, Told<Software>& told) {
+void plan_python(const Launched& given, Told<Software>& result) {
   const model::JobSpec& job = given.job;
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
-    told.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
+    result.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
                        "keep one of them");
   for (const auto* text : {&job.venv, &job.conda})
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
-      told.remarks.error("usage/python", "an environment's name or path is one line of text");
+      result.remarks.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
-    plan_environment_of(given, told, PythonKind::venv, PythonWay::venv, *job.venv);
+    plan_environment_of(given, result, PythonKind::venv, PythonWay::venv, *job.venv);
   } else if (job.conda) {
-    plan_environment_of(given, told, PythonKind::conda, PythonWay::conda, *job.conda);
+    plan_environment_of(given, result, PythonKind::conda, PythonWay::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
-    told.remarks.error(
+    result.remarks.error(
         "usage/wheelhouse",
         "--wheelhouse builds an environment for the host, --container does without the host's",
         "keep one of them; an environment that was made inside the image comes with --venv PATH");
   } else if (job.wheelhouse) {
-    plan_wheelhouse(given, told,
-                    requirement_words(job.wheelhouse->value, "--wheelhouse", told.remarks.findings),
+    plan_wheelhouse(given, result,
+                    requirement_words(job.wheelhouse->value, "--wheelhouse", result.remarks.findings),
                     job.wheelhouse->origin);
   } else if (is_python(job.command) && !job.container && !(job.body && job.body->own_environment)) {
-    plan_default_python(given, told);
+    plan_default_python(given, result);
   }
 }
 
@@ -133,33 +133,33 @@ void check_hpcml_path(const Launched& given, Remarks& diagnostics) {
 
 } // namespace
 
-void add_module(Told<Software>& told, const std::string& text, const model::Origin& origin) {
+void add_module(Told<Software>& result, const std::string& text, const model::Origin& origin) {
   const bool is_path = text.starts_with("use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
-    return told.remarks.error("usage/module", "'" + text + "' is no module name",
+    return result.remarks.error("usage/module", "'" + text + "' is no module name",
                               "one module each, as --module gcc/13; a folder of modules as use:/path");
-  auto& modules = told.value.modules;
+  auto& modules = result.value.modules;
   if (std::none_of(modules.begin(), modules.end(),
                    [&](const auto& m) { return m.name == name && m.is_path == is_path; }))
     modules.push_back({name, is_path, origin});
 }
 
 Told<Software> plan_modules(const Launched& given) {
-  Told<Software> told;
+  Told<Software> result;
   const auto& job = given.job;
-  check_hpcml_path(given, told.remarks);
-  told.value.command = job.command;
-  told.value.steps = job.steps;
-  told.value.modules_reset = given.site.modules_reset;
+  check_hpcml_path(given, result.remarks);
+  result.value.command = job.command;
+  result.value.steps = job.steps;
+  result.value.modules_reset = given.site.modules_reset;
   for (const auto& rule : given.site.modules)
-    if (given.applies(rule.when)) add_modules(told, rule.load, rule.origin);
-  plan_python(given, told);
+    if (given.applies(rule.when)) add_modules(result, rule.load, rule.origin);
+  plan_python(given, result);
   const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
   if (!job.container && !job.command.empty() && !is_python(job.command))
-    add_modules(told, given.site.libtorch_modules, libtorch);
-  for (const auto& module : job.modules) add_module(told, module.value, module.origin);
-  return told;
+    add_modules(result, given.site.libtorch_modules, libtorch);
+  for (const auto& module : job.modules) add_module(result, module.value, module.origin);
+  return result;
 }
 
 Told<Software> plan_software(const Launched& given) {

@@ -44,7 +44,7 @@ Told<Software> stage_files(const Launched& given, Software software);
 Told<Software> plan_environment(const Launched& given, Software software);
 
 /// A module of the job, once; "use:/path" is a folder of modules.
-void add_module(Told<Software>& told, const std::string& text, const model::Origin& origin);
+void add_module(Told<Software>& result, const std::string& text, const model::Origin& origin);
 
 /// A request whose software is planned, for the steps behind it.
 struct Equipped : Launched {

@@ -46,10 +46,10 @@ bool is_by_slurm(const std::string& place) {
 }
 
 Told<Software> stage_files(const Launched& given, Software software) {
-  Told<Software> told{std::move(software)};
-  auto& [plan, diagnostics] = told;
+  Told<Software> result{std::move(software)};
+  auto& [plan, diagnostics] = result;
   const bool packed = plan.python.kind == model::PythonKind::packed;
-  if (given.job.stage.empty() && !packed) return told;
+  if (given.job.stage.empty() && !packed) return result;
   const auto origin = packed ? plan.python.origin : given.job.stage.front().origin;
   const auto* node = given.node();
   if (!node || !node->local_disk) {
@@ -58,7 +58,7 @@ Told<Software> stage_files(const Launched& given, Software software) {
                    (node ? " for " + node->id : ""),
                packed ? "unpack the environment where all nodes see it and give that folder"
                       : "leave the data where all nodes see it");
-    return told;
+    return result;
   }
   if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
     diagnostics.error("usage/python", "an environment that was packed for the host does not run inside an image",
@@ -82,14 +82,14 @@ Told<Software> stage_files(const Launched& given, Software software) {
     diagnostics.note(
         "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
         given.site.storage.origin);
-  if (!plan.container || model::row_of(plan.container->engine).keeps_host) return told;
+  if (!plan.container || model::row_of(plan.container->engine).keeps_host) return result;
   if (plan.container->by_slurm)
     diagnostics.error("request/stage", "Slurm starts the image before the nodes have the data",
                "leave --stage out, and bind the folder that all nodes see");
   else
     plan.container->binds.push_back(
         {plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
-  return told;
+  return result;
 }
 
 } // namespace hpcml::plan

@@ -101,15 +101,15 @@ void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving,
 
 Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
                                                       const model::PlannedLauncher& launcher) {
-  Told<std::optional<model::PlannedSaving>> told;
-  auto& [planned, diagnostics] = told;
+  Told<std::optional<model::PlannedSaving>> result;
+  auto& [planned, diagnostics] = result;
   const auto time = wanted_time(given, diagnostics);
   if (!time) {
     // In a job the variable tells its own programs; that is no wish for another job.
     if (given.job.save_signal && given.job.save_signal->origin.kind != model::OriginKind::environment)
       diagnostics.error("request/save-signal", "--save-signal says how the ranks are asked, and nobody asks them",
                  "say --save-before TIME, too");
-    return told;
+    return result;
   }
   refuse(given, launcher, time->value, diagnostics);
   model::PlannedSaving saving;
@@ -134,7 +134,7 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
   saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
   remark_on_program(given, saving, diagnostics);
   planned = std::move(saving);
-  return told;
+  return result;
 }
 
 namespace {
@@ -229,15 +229,15 @@ model::Known<std::string> value_of_site(const LaidOut& given, Remarks& diagnosti
 } // namespace
 
 Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, const LaunchPlan& launch) {
-  Told<std::optional<model::PlannedRequeue>> told;
-  auto& [planned, diagnostics] = told;
+  Told<std::optional<model::PlannedRequeue>> result;
+  auto& [planned, diagnostics] = result;
   const model::JobSpec& job = given.job;
   const bool asked = job.requeue && job.requeue->value && !job.body;
   const bool retries = asked && job.retry_on && !job.retry_on->value.empty();
   const bool requeues = asked && (launch.saving || retries);
   check_bounds(given, launch, requeues, diagnostics);
   if (job.checkpoint_dir) check_checkpoint_dir(given, *job.checkpoint_dir, diagnostics);
-  if (!asked && !job.checkpoint_dir) return told;
+  if (!asked && !job.checkpoint_dir) return result;
   model::PlannedRequeue requeue;
   requeue.requeues = requeues;
   requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
@@ -253,7 +253,7 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, co
         "--save-before TIME does",
         requeue.origin);
   planned = std::move(requeue);
-  return told;
+  return result;
 }
 
 Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launcher) {

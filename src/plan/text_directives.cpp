@@ -11,14 +11,14 @@
 
 namespace hpcml::plan {
 
-void add_text(const Equipped& given, Told<Directives>& told, const std::string& name,
+void add_text(const Equipped& given, Told<Directives>& result, const std::string& name,
               const model::Known<std::string>& wanted) {
   const model::FlagRule& rule = given.flag(name);
   const std::string option = "--" + name;
   const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
   if (wanted && !rule.takes()) return; // said by check_flags
   if (!wanted) {
-    if (!rule.default_value.empty()) add_directive(told.value, option, rule.default_value, rule.origin);
+    if (!rule.default_value.empty()) add_directive(result.value, option, rule.default_value, rule.origin);
     return;
   }
   std::string value = wanted->value;
@@ -28,29 +28,29 @@ void add_text(const Equipped& given, Told<Directives>& told, const std::string& 
                            ? std::string::npos
                            : value.find(rule.suffix.front());
     if (other != std::string::npos)
-      return told.remarks.error("request/" + name,
+      return result.remarks.error("request/" + name,
                                 option + "=" + value + " is not for this kind of job, whose " + name +
                                     " ends with " + rule.suffix + site::cited(rule.origin),
                                 "write " + option + "=" + value.substr(0, other) + rule.suffix +
                                     ", or ask for what yours is for");
     value += rule.suffix;
-    told.remarks.note(option + "=" + wanted->value + " is written " + value +
+    result.remarks.note(option + "=" + wanted->value + " is written " + value +
                           (rule.why.empty() ? "" : ": " + rule.why),
                       rule.origin);
   }
   if (wanted->value.empty() || !util::is_one_line(wanted->value))
-    told.remarks.error("usage/" + name,
+    result.remarks.error("usage/" + name,
                        option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
                        "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(given.site, name, wanted->value))
-    told.remarks.error("usage/" + name, fault->what, fault->hint);
+    result.remarks.error("usage/" + name, fault->what, fault->hint);
   else if (!site::has_form(rule, value))
-    told.remarks.error(
+    result.remarks.error(
         "usage/" + name,
         option + "=" + value + " is not what " + given.site.name + " expects" + site::cited(rule.origin),
         rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
-    add_directive(told.value, option, value, wanted->origin);
+    add_directive(result.value, option, value, wanted->origin);
 }
 
 namespace {
@@ -75,26 +75,26 @@ model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourc
 
 } // namespace
 
-void add_signal(const Equipped& given, Told<Directives>& told) {
+void add_signal(const Equipped& given, Told<Directives>& result) {
   if (const auto& saving = given.launch.saving)
-    return add_directive(told.value, "--signal",
+    return add_directive(result.value, "--signal",
                          "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
                          saving->asked);
   if (const auto& signal = given.job.signal)
-    add_text(given, told, "signal", signal_for_ranks(given, *signal, told.remarks));
+    add_text(given, result, "signal", signal_for_ranks(given, *signal, result.remarks));
 }
 
-void add_log(const Equipped& given, Told<Directives>& told) {
+void add_log(const Equipped& given, Told<Directives>& result) {
   const model::JobSpec& job = given.job;
   const bool in_folder = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_folder && job.output->value.find("%x") != std::string::npos)
-    told.remarks.error(
+    result.remarks.error(
         "usage/output",
         "the log " + job.output->value + " of job '" + job.job_name->value +
             "' lies in a folder that its name makes: Slurm makes none, and ends the job without a log",
         "take %x out of --output, or / out of --job-name");
   if (job.output) {
-    add_text(given, told, "output", job.output);
+    add_text(given, result, "output", job.output);
     return;
   }
   std::string name = "%x";
@@ -103,7 +103,7 @@ void add_log(const Equipped& given, Told<Directives>& told) {
     for (char& c : name)
       if (c == '/' || c == '%' || c == '\\') c = '_'; // what Slurm would read as more than a name
   }
-  add_directive(told.value, "--output", name + (job.array ? "-%A_%a.out" : "-%j.out"),
+  add_directive(result.value, "--output", name + (job.array ? "-%A_%a.out" : "-%j.out"),
                 by_rule("job name and job id"));
 }
 

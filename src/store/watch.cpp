@@ -308,11 +308,11 @@ std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::secon
     const auto known = x_said.find(place);
     Said report = known == x_said.end() ? Said{stall.what, patience} : known->second;
     // Who has not arrived is said by those who count the arrivals.
-    const bool told =
+    const bool is_counted =
         !stall.missing.empty() && std::all_of(stall.missing.begin(), stall.missing.end(), [&](unsigned rank) {
           return rank < roster.members().size() && roster.members()[rank].missed;
         });
-    if (stall.waited >= report.next && !told) {
+    if (stall.waited >= report.next && !is_counted) {
       lines.push_back(stall.text);
       report.next = stall.waited * 3;
     }

@@ -65,12 +65,12 @@ void read_slurm_task(std::string_view line, LogFailure& failure) {
   if (at == std::string_view::npos) return;
   const auto rest = line.substr(at + c_before.size());
   const auto host = rest.substr(0, rest.find(": "));
-  const auto told = rest.substr(std::min(host.size() + 2, rest.size()));
+  const auto message = rest.substr(std::min(host.size() + 2, rest.size()));
   if (host.empty() || host.size() > 253 || host.find(' ') != std::string_view::npos ||
-      !told.starts_with("task"))
+      !message.starts_with("task"))
     return;
   failure.host = std::string(host);
-  const auto number = told.substr(std::min(told.find(' ') + 1, told.size()));
+  const auto number = message.substr(std::min(message.find(' ') + 1, message.size()));
   if (const auto rank = util::parse_unsigned(number.substr(0, number.find(':'))); rank && *rank < 1000000)
     failure.ranks.insert(static_cast<unsigned>(*rank));
 }

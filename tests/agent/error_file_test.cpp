@@ -25,11 +25,11 @@ std::vector<std::string> lines(const std::string& text) { return util::split(tex
 } // namespace
 
 TEST_CASE("torch's error file gives the message and the traceback") {
-  const auto told = parse_error_file(k_recorded);
-  REQUIRE(told);
-  CHECK(told->message == "ValueError: no übung");
-  CHECK(told->at == 1764100000);
-  CHECK(told->traceback ==
+  const auto error = parse_error_file(k_recorded);
+  REQUIRE(error);
+  CHECK(error->message == "ValueError: no übung");
+  CHECK(error->at == 1764100000);
+  CHECK(error->traceback ==
         "Traceback (most recent call last):\n  File \"a.py\", line 3, in main\n    work()\n"
         "ValueError: no übung");
   // As torchrun passes it on to its own parent, and as handlers of one's own write it.
@@ -60,13 +60,13 @@ TEST_CASE("what is told is bounded, the message from its beginning, the tracebac
   inner.add("py_callstack", text + "last");
   middle.add("message", "ü" + text).add("extraInfo", inner);
   outer.add("message", middle);
-  const auto told = parse_error_file(outer.text());
-  REQUIRE(told);
-  CHECK(told->message.size() <= 4096);
-  CHECK(told->message.starts_with("üü0\n"));
-  CHECK(json_string(told->message).find("fffd") == std::string::npos);
-  CHECK(told->traceback.size() <= 32768);
-  CHECK(told->traceback.ends_with("\nlast"));
+  const auto error = parse_error_file(outer.text());
+  REQUIRE(error);
+  CHECK(error->message.size() <= 4096);
+  CHECK(error->message.starts_with("üü0\n"));
+  CHECK(json_string(error->message).find("fffd") == std::string::npos);
+  CHECK(error->traceback.size() <= 32768);
+  CHECK(error->traceback.ends_with("\nlast"));
 }
 
 TEST_CASE("an error file is read where it is a file, and never waited for") {
@@ -83,14 +83,14 @@ TEST_CASE("an error file is read where it is a file, and never waited for") {
 }
 
 TEST_CASE("the last traceback of standard error is found with its message") {
-  const auto told =
+  const auto error =
       find_told_failure(lines("epoch 1\nTraceback (most recent call last):\n  File \"a\", line 1\n"
                               "KeyError: 1\n\nDuring handling of the above exception, another:\n\n"
                               "Traceback (most recent call last):\n  File \"b\", line 2, in f\n"
                               "    g(\n    ^^\nRuntimeError: second\nbye"));
-  CHECK(told.message == "RuntimeError: second");
+  CHECK(error.message == "RuntimeError: second");
   CHECK(
-      told.traceback ==
+      error.traceback ==
       "Traceback (most recent call last):\n  File \"b\", line 2, in f\n    g(\n    ^^\nRuntimeError: second");
   CHECK(find_told_failure(lines("epoch 1\nTraceback: no\nbye")).message.empty());
   CHECK(find_told_failure({}).traceback.empty());
@@ -101,12 +101,12 @@ TEST_CASE("the last traceback of standard error is found with its message") {
 }
 
 TEST_CASE("tracebacks are found behind torch's rank, a logger's words and in groups of exceptions") {
-  const auto told =
+  const auto error =
       find_told_failure(lines("[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a\"\n"
                               "[rank3]:     f()\n[rank3]: RuntimeError: CUDA error: x\n"
                               "[rank3]: For debugging consider\nother"));
-  CHECK(told.message == "RuntimeError: CUDA error: x\nFor debugging consider");
-  CHECK(told.traceback.starts_with("Traceback (most recent call last):\n  File \"a\"\n"));
+  CHECK(error.message == "RuntimeError: CUDA error: x\nFor debugging consider");
+  CHECK(error.traceback.starts_with("Traceback (most recent call last):\n  File \"a\"\n"));
   CHECK(find_told_failure(lines("12:00 ERROR Traceback (most recent call last):\n  File \"a\"\nKeyError: 2"))
             .message == "KeyError: 2");
   CHECK(find_told_failure(

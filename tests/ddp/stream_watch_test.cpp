@@ -41,46 +41,46 @@ bool never() { return false; }
 } // namespace
 
 TEST_CASE("a group that ends waits for all operations, and hears of nothing if they end well") {
-  Told told;
+  Told result;
   std::atomic<bool> done{false};
-  StreamWatch watch(k_long, told.calls());
+  StreamWatch watch(k_long, result.calls());
   for (int i = 0; i < 3; ++i) watch.add({"all_reduce"}, [&] { return done.load(); });
   auto all = std::async(std::launch::async, [&] { watch.wait_for_all(); });
   CHECK(all.wait_for(milliseconds(300)) == std::future_status::timeout);
   done = true;
   all.get();
-  CHECK(told.troubles == 0);
+  CHECK(result.troubles == 0);
 }
 
 TEST_CASE("an operation that fails, or does not end in time, is told once, and nobody waits for the others") {
-  Told told;
-  told.heard = true;
+  Told result;
+  result.heard = true;
   const bool in_time = GENERATE(true, false);
-  StreamWatch watch(in_time ? k_long : milliseconds(1000), told.calls());
+  StreamWatch watch(in_time ? k_long : milliseconds(1000), result.calls());
   watch.add({"broadcast"}, in_time ? fails : never);
   watch.add({"all_reduce"}, never);
-  CHECK(told.trouble.get_future().get() ==
+  CHECK(result.trouble.get_future().get() ==
         (in_time ? "broadcast: the other side is gone" : "broadcast: not done within 1 s"));
   watch.wait_for_all();
   watch.add({"all_reduce"}, fails);
   watch.wait_for_all();
-  CHECK(told.troubles == 1);
+  CHECK(result.troubles == 1);
 }
 
 TEST_CASE("what runs when another rank has called all to account is told with nothing of its own") {
-  Told told;
-  told.called = told.heard = true;
-  StreamWatch watch(k_long, told.calls());
+  Told result;
+  result.called = result.heard = true;
+  StreamWatch watch(k_long, result.calls());
   watch.add({"all_reduce"}, never);
-  CHECK(told.trouble.get_future().get() == "all_reduce: ");
+  CHECK(result.trouble.get_future().get() == "all_reduce: ");
 }
 
 TEST_CASE("a program that does not come by to hear of the trouble is given up, one that ends is not") {
-  Told told;
+  Told result;
   {
-    StreamWatch watch(k_long, told.calls(milliseconds(200)));
+    StreamWatch watch(k_long, result.calls(milliseconds(200)));
     watch.add({"all_reduce"}, fails);
-    while (!told.given_up) std::this_thread::sleep_for(milliseconds(1));
+    while (!result.given_up) std::this_thread::sleep_for(milliseconds(1));
   }
   Told other;
   {

@@ -112,7 +112,7 @@ TEST_CASE("an agent hears of other nodes by its variables, by a container's --en
   env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
   struct Row {
     std::string command;
-    bool told;
+    bool is_reported;
   };
   const std::string place = "PET_RDZV_ENDPOINT=nid001:29500";
   const Row rows[] = {
@@ -132,8 +132,8 @@ TEST_CASE("an agent hears of other nodes by its variables, by a container's --en
   for (const auto& row : rows) {
     CAPTURE(row.command);
     const auto output = run_line(std::string(HPCML_BINARY) + " launch --dry-run -- " + row.command, env);
-    CHECK(output.exit_code == (row.told ? 0 : 125));
-    CHECK(row.told == ((output.out + output.err).find("told of no other") == std::string::npos));
+    CHECK(output.exit_code == (row.is_reported ? 0 : 125));
+    CHECK(row.is_reported == ((output.out + output.err).find("told of no other") == std::string::npos));
   }
   const std::string agent =
       std::string(HPCML_BINARY) + " launch --dry-run -- torchrun --nproc_per_node=4 x.py";

@@ -65,16 +65,16 @@ std::vector<Told> read_lines(const std::string& text) {
     const auto line = std::regex_replace(coloured, k_colours, "");
     std::smatch found;
     if (!std::regex_match(line, found, k_line)) continue;
-    Told told;
-    told.label = static_cast<unsigned>(std::stoul("0" + found[1].str() + found[2].str()));
-    told.started = static_cast<unsigned>(std::stoul("0" + found[3].str()));
+    Told result;
+    result.label = static_cast<unsigned>(std::stoul("0" + found[1].str() + found[2].str()));
+    result.started = static_cast<unsigned>(std::stoul("0" + found[3].str()));
     const auto words = util::split(found[4].str(), ' ');
     const char* const names[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "host",
                                  "RANK",         "WORLD_SIZE",    "LOCAL_RANK",   "LOCAL_WORLD_SIZE",
                                  "NODE_RANK",    "GROUP_RANK",    "MASTER_ADDR",  "MASTER_PORT"};
-    for (std::size_t i = 0; i < std::size(names) && i < words.size(); ++i) told.values[names[i]] = words[i];
-    told.host = told.values["host"];
-    ranks.push_back(told);
+    for (std::size_t i = 0; i < std::size(names) && i < words.size(); ++i) result.values[names[i]] = words[i];
+    result.host = result.values["host"];
+    ranks.push_back(result);
   }
   return ranks;
 }
@@ -102,9 +102,9 @@ public:
 
 private:
   void expect(std::size_t i, const std::string& name, const std::string& value) {
-    const auto& told = x_ranks[i].values[name];
-    if (told != value)
-      x_faults.push_back("rank " + std::to_string(i) + " on " + x_ranks[i].host + ": " + name + "=" + told +
+    const auto& actual = x_ranks[i].values[name];
+    if (actual != value)
+      x_faults.push_back("rank " + std::to_string(i) + " on " + x_ranks[i].host + ": " + name + "=" + actual +
                          " instead of " + value);
   }
 

@@ -54,7 +54,7 @@ TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows 
 }
 
 TEST_CASE("a kind of GPU is taken as it is only where a line of the script has it") {
-  unsigned written = 0, told = 0;
+  unsigned written = 0, reported = 0;
   for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
     for (const auto& partition : partitions_of(test::site_named(id)))
       for (const std::string type : {"nonsense", "a100", "h100", "gh200", "mi250x", "max", "pvc", "hopper"}) {
@@ -73,10 +73,10 @@ TEST_CASE("a kind of GPU is taken as it is only where a line of the script has i
           CHECK((has_note(*result.plan, "--gpu-type " + type + " stands in no line") ||
                  has_note(*result.plan, type + ", is left out") || !result.plan->gpu_type.empty()));
         written += as_it_is;
-        told += !is_written;
+        reported += !is_written;
       }
   CHECK(written > 10);
-  CHECK(told > 5);
+  CHECK(reported > 5);
 }
 
 TEST_CASE("a GPU may be of the type by its model, its maker or its generation") {

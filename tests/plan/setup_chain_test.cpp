@@ -40,15 +40,15 @@ static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const Setup
 
 TEST_CASE("the nodes of an environment follow from the request alone") {
   Given given;
-  auto told = plan::find_setup_nodes(given.request());
-  CHECK(told.value.types == std::vector<const model::NodeType*>{&given.site.node_types.front()});
-  CHECK(told.value.target.vendor == model::GpuVendor::nvidia);
-  CHECK(told.value.target.toolkit_max == "12.4");
-  CHECK_FALSE(told.remarks.refuse());
+  auto result = plan::find_setup_nodes(given.request());
+  CHECK(result.value.types == std::vector<const model::NodeType*>{&given.site.node_types.front()});
+  CHECK(result.value.target.vendor == model::GpuVendor::nvidia);
+  CHECK(result.value.target.toolkit_max == "12.4");
+  CHECK_FALSE(result.remarks.refuse());
   given.job.gpus_per_node = flag<unsigned>(0);
-  told = plan::find_setup_nodes(given.request());
-  CHECK(told.value.types.empty());
-  CHECK(says(told.remarks, "request/setup"));
+  result = plan::find_setup_nodes(given.request());
+  CHECK(result.value.types.empty());
+  CHECK(says(result.remarks, "request/setup"));
 }
 
 TEST_CASE("how an environment is made follows from the request and its nodes") {
@@ -63,9 +63,9 @@ TEST_CASE("how an environment is made follows from the request and its nodes") {
   given.nodes.types = {&given.site.node_types.front()};
   CHECK(plan::choose_setup_way(given.on_nodes()).value.recipe == &given.site.python.front());
   given.job.container = text("image.sif");
-  const auto told = plan::choose_setup_way(given.on_nodes());
-  CHECK(says(told.remarks, "usage/setup"));
-  CHECK(told.value.squashed);
+  const auto result = plan::choose_setup_way(given.on_nodes());
+  CHECK(says(result.remarks, "usage/setup"));
+  CHECK(result.value.squashed);
 }
 
 TEST_CASE("an environment's place, packages and wheels follow from its way") {

@@ -76,10 +76,10 @@ TEST_CASE("the step's exit code is the script's, also where a signal was heard m
   INFO(ran.err);
   CHECK(ran.exit_code == 7);
   CHECK(holds(ran.err, "hpcml: 00:05:00 to the time limit: the ranks are asked to save and to end\n"));
-  const auto told = util::read_file((folder / "told").string());
-  REQUIRE(told);
-  CHECK(holds(*told, "scancel --signal=URG "));
-  CHECK(told->find('\n') == told->size() - 1); // once
+  const auto output = util::read_file((folder / "told").string());
+  REQUIRE(output);
+  CHECK(holds(*output, "scancel --signal=URG "));
+  CHECK(output->find('\n') == output->size() - 1); // once
 }
 
 namespace {
@@ -248,10 +248,10 @@ TEST_CASE("bad nodes are left out once the job waits; where its list may not cha
     return util::read_file((folder / "told").string()).value_or("");
   };
   CHECK(told_by_job({}) == "scontrol requeue 70\nscontrol update jobid=70 ExcNodeList=n[1-2]\n");
-  const auto told = told_by_job({{"SLURM_ARRAY_JOB_ID", "70"}, {"SLURM_ARRAY_TASK_ID", "3"}});
-  INFO(told);
-  CHECK(holds(told, "sbatch --parsable --dependency=afterany:70_3 --exclude=n[1-2] --array=3 "));
-  CHECK(holds(told, " goes-on-for 70_3 1\nscancel 70_3\n"));
+  const auto output = told_by_job({{"SLURM_ARRAY_JOB_ID", "70"}, {"SLURM_ARRAY_TASK_ID", "3"}});
+  INFO(output);
+  CHECK(holds(output, "sbatch --parsable --dependency=afterany:70_3 --exclude=n[1-2] --array=3 "));
+  CHECK(holds(output, " goes-on-for 70_3 1\nscancel 70_3\n"));
 }
 
 TEST_CASE("a job with spare nodes looks at all of them, and its step runs on those that were chosen") {

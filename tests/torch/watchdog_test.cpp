@@ -14,10 +14,10 @@ using namespace std::chrono_literals;
 using Catch::Contains;
 
 TEST_CASE("a watchdog says what is waited for once its limit is over, and nothing before") {
-  std::promise<std::string> told;
-  auto message = told.get_future();
+  std::promise<std::string> promised;
+  auto message = promised.get_future();
   {
-    helper::Watchdog watchdog(50ms, [&](const std::string& phase, auto) { told.set_value(phase); });
+    helper::Watchdog watchdog(50ms, [&](const std::string& phase, auto) { promised.set_value(phase); });
     watchdog.enter("all_reduce");
     REQUIRE(message.wait_for(30s) == std::future_status::ready);
   }

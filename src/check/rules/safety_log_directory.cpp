@@ -37,7 +37,7 @@ bool submits_itself(const Subject& subject) {
 
 Hits find(const Subject& subject) {
   Hits hits;
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const auto& request : subject.requests)
     for (const std::string_view option : {"output", "error"}) {
       auto path = request.text(option);
@@ -48,13 +48,13 @@ Hits find(const Subject& subject) {
       auto folder = path.substr(0, slash);
       if (folder.starts_with("./")) folder.erase(0, 2);
       if (folder == "." || folder == ".." || folder == "/dev" || folder == "/tmp" ||
-          std::find(told.begin(), told.end(), folder) != told.end())
+          std::find(reported.begin(), reported.end(), folder) != reported.end())
         continue;
       const bool pattern = folder.find('%') != std::string::npos && folder.find("%u") == std::string::npos;
       const bool made = is_made_by(subject, folder);
       if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
       if (made && submits_itself(subject)) continue;
-      told.push_back(folder);
+      reported.push_back(folder);
       hits.push_back(
           {request.place(option),
            made ? "'" + folder +
