@@ -35,25 +35,25 @@ int find_request_to_end() {
 }
 
 /// From the first rank's world to the end of the run.
-launch::Outcome run(const AgentRequest& request, const launch::Surroundings& here, const launch::World& world,
+launch::Outcome run(const AgentRequest& request, const launch::Surroundings& context, const launch::World& world,
                     const sigset_t& mask) {
   const auto fail = [&](const char* phase, const util::Error& error) {
-    return launch::Outcome{launch::report_failure({k_cannot_set_up, phase, error, {}, here.host}, here.env),
+    return launch::Outcome{launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env),
                            0};
   };
   const auto run_id = run_id_of(request, world.identity);
-  auto folder = RunFolder::make(request, run_id, here);
+  auto folder = RunFolder::make(request, run_id, context);
   if (!folder) return fail("log", folder.error());
-  auto met = meet_agents(request, here, world, run_id, [] { return find_request_to_end() != 0; });
+  auto met = meet_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
   if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
   if (!met) return fail("agents", met.error());
   auto own = world;
   own.channel = met->channel;
-  AgentLoop loop(request, here, std::move(own), std::move(*met), std::move(*folder), run_id, mask);
+  AgentLoop loop(request, context, std::move(own), std::move(*met), std::move(*folder), run_id, mask);
   const auto outcome = loop.run();
   const auto lost = store::parse_place(loop.lost_place());
   if (lost && outcome.signal == 0)
-    launch::wait_until_srun_is_reached(here.env, lost->second, [] { return find_request_to_end() != 0; });
+    launch::wait_until_srun_is_reached(context.env, lost->second, [] { return find_request_to_end() != 0; });
   return outcome;
 }
 

@@ -39,9 +39,9 @@ sigset_t end_signals() {
 
 } // namespace
 
-AgentLoop::AgentLoop(const AgentRequest& request, const launch::Surroundings& here, launch::World own,
+AgentLoop::AgentLoop(const AgentRequest& request, const launch::Surroundings& context, launch::World own,
                      AgentsMeeting met, RunFolder folder, std::string run_id, const sigset_t& mask)
-    : x_request(request), x_here(here), x_own(std::move(own)), x_met(std::move(met)),
+    : x_request(request), x_here(context), x_own(std::move(own)), x_met(std::move(met)),
       x_folder(std::move(folder)), x_run_id(std::move(run_id)), x_mask(mask) {
   const auto signals = end_signals();
   x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -23,7 +23,7 @@ namespace hpcml::agent {
 class AgentLoop {
 public:
   /// `own`: the world as this process found it at its start; `mask`: of signals, for the ranks.
-  AgentLoop(const AgentRequest& request, const launch::Surroundings& here, launch::World own,
+  AgentLoop(const AgentRequest& request, const launch::Surroundings& context, launch::World own,
             AgentsMeeting met, RunFolder folder, std::string run_id, const sigset_t& mask);
   ~AgentLoop();
   AgentLoop(const AgentLoop&) = delete;

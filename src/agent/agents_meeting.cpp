@@ -39,9 +39,9 @@ ConductorRules rules_of(const AgentRequest& request, const launch::World& world,
   return rules;
 }
 
-Hello hello_of(const AgentRequest& request, const launch::Surroundings& here, const launch::World& world,
+Hello hello_of(const AgentRequest& request, const launch::Surroundings& context, const launch::World& world,
                const ConductorRules& rules) {
-  Hello hello{rules.job, rules.run_id, here.host, {}, world.layout.local_world_size, false};
+  Hello hello{rules.job, rules.run_id, context.host, {}, world.layout.local_world_size, false};
   if (request.place)
     hello.node_rank = request.place->node_rank;
   else if (rules.max_nodes > 1)
@@ -55,19 +55,19 @@ struct FirstNodePlace {
   std::vector<std::uint16_t> ports;
 };
 
-FirstNodePlace first_node_of(const AgentRequest& request, const launch::Surroundings& here,
+FirstNodePlace first_node_of(const AgentRequest& request, const launch::Surroundings& context,
                              const launch::World& world) {
   if (request.place) return {request.place->host, {request.place->port}};
   auto name = world.address;
   // srun was run on the first node, as a rule.
-  if (launch::addresses_of(name).empty()) name = here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", name);
+  if (launch::addresses_of(name).empty()) name = context.env.get_or("SLURM_LAUNCH_NODE_IPADDR", name);
   // Not where the ranks' own stores are looked for.
   return {name, launch::meeting_ports(launch::side_port(launch::step_port(world.identity)))};
 }
 
 /// Whether this agent is to serve. With a place and no number for this node it does where the place is its
 /// own.
-bool may_lead(const AgentRequest& request, const launch::Surroundings& here, const launch::World& world) {
+bool may_lead(const AgentRequest& request, const launch::Surroundings& context, const launch::World& world) {
   if (!request.place) return world.layout.node_rank == 0;
   if (request.place->node_rank) return *request.place->node_rank == 0;
   for (const auto& address : launch::addresses_of(request.place->host)) {
@@ -75,7 +75,7 @@ bool may_lead(const AgentRequest& request, const launch::Surroundings& here, con
     for (const auto& own : launch::local_addresses())
       if (own == address) return true;
   }
-  return request.place->host == here.host || request.place->host == here.machine;
+  return request.place->host == context.host || request.place->host == context.machine;
 }
 
 /// Returns the key of the agents of a step. On several nodes they create the key file if there is none: each
@@ -168,22 +168,22 @@ void note_open_channel(AgentsMeeting& met, const FirstNodePlace& first) {
 
 } // namespace
 
-util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::Surroundings& here,
+util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::Surroundings& context,
                                         const launch::World& world, const std::string& run_id,
                                         const std::function<bool()>& is_over) {
   const auto begin = std::chrono::steady_clock::now();
   const auto rules = rules_of(request, world, run_id);
-  auto hello = hello_of(request, here, world, rules);
-  TRY(auto channel, find_run_channel(request, here, world, rules.max_nodes));
+  auto hello = hello_of(request, context, world, rules);
+  TRY(auto channel, find_run_channel(request, context, world, rules.max_nodes));
   TRY_DONE(check_channel(channel, rules.max_nodes));
   if (rules.max_nodes == 1) {
     hello.leads = true;
     return AgentsMeeting{make_own_link(rules, hello), {}, true, {}, std::move(channel), begin};
   }
-  const auto first = first_node_of(request, here, world);
-  const bool may = may_lead(request, here, world);
+  const auto first = first_node_of(request, context, world);
+  const bool may = may_lead(request, context, world);
   const bool must = may && (!request.place || request.place->node_rank);
-  const auto addresses = may ? launch::serving_addresses({first.name, here.host, util::read_host_name()})
+  const auto addresses = may ? launch::serving_addresses({first.name, context.host, util::read_host_name()})
                              : std::vector<std::string>();
   for (;;) {
     const auto waited = std::chrono::steady_clock::now() - begin;

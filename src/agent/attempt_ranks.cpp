@@ -65,10 +65,10 @@ std::optional<unsigned> rank_of(const std::optional<FailureNote>& failure) {
 
 } // namespace
 
-AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::Surroundings& here,
+AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::Surroundings& context,
                            const Attempt& attempt, ConductorLink& link, RunRecord* record,
                            const store::Activity* activity, TellStop tell_stop)
-    : x_request(request), x_here(here), x_attempt(attempt), x_link(link), x_record(record),
+    : x_request(request), x_here(context), x_attempt(attempt), x_link(link), x_record(record),
       x_activity(activity), x_tell_stop(std::move(tell_stop)), x_started(Clock::now()),
       x_memory(launch::read_memory_levels()) {
   if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);

@@ -37,7 +37,7 @@ class AttemptRanks : public launch::Overseer {
 public:
   /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
   /// not.
-  AttemptRanks(const AgentRequest& request, const launch::Surroundings& here, const Attempt& attempt,
+  AttemptRanks(const AgentRequest& request, const launch::Surroundings& context, const Attempt& attempt,
                ConductorLink& link, RunRecord* record, const store::Activity* activity, TellStop tell_stop);
 
   int fd() const override { return hears_orders() ? x_link.fd() : -1; }

@@ -47,7 +47,7 @@ std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& id
 }
 
 util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::string& run_id,
-                                        const launch::Surroundings& here) {
+                                        const launch::Surroundings& context) {
   if (!request.log_folder.empty()) {
     std::error_code error;
     const auto base = fs::absolute(request.log_folder, error);
@@ -56,7 +56,7 @@ util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::
     TRY_DONE(make_folder(folder.path()));
     return folder;
   }
-  const auto base = here.env.get_or("TMPDIR", "/tmp");
+  const auto base = context.env.get_or("TMPDIR", "/tmp");
   std::string path = base + "/hpcml-agent.XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
     return util::Error{"cannot make a folder in " + base + ": " + std::strerror(errno),

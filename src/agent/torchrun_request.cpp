@@ -93,16 +93,16 @@ util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env,
 
 } // namespace
 
-TorchrunNode read_torchrun_node(const launch::Surroundings& here) {
+TorchrunNode read_torchrun_node(const launch::Surroundings& context) {
   TorchrunNode node;
   const auto gpus = topo::read_live_gpus();
   node.vendor = gpus.vendor;
   node.gpus = static_cast<unsigned>(
-      launch::find_visible_gpus(here.env, "", static_cast<unsigned>(gpus.places.size())).entries.size());
+      launch::find_visible_gpus(context.env, "", static_cast<unsigned>(gpus.places.size())).entries.size());
   if (const auto cpus = topo::read_allowed_cpus()) node.cpus = static_cast<unsigned>(cpus->size());
-  node.in_task = launch::in_task(launch::LaunchRequest{}, here);
+  node.in_task = launch::in_task(launch::LaunchRequest{}, context);
   if (node.in_task)
-    if (const auto layout = slurm::read_step_layout(here.env)) node.step_nodes = layout->node_count();
+    if (const auto layout = slurm::read_step_layout(context.env)) node.step_nodes = layout->node_count();
   node.fresh_id = util::trim(util::read_file("/proc/sys/kernel/random/uuid").value_or("none"));
   return node;
 }

@@ -130,8 +130,8 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
     return std::nullopt;
   }
   node.cpus.reserved = node.cpus.reserved | reserved;
-  if (const auto there = check_amounts(request, node); !there) {
-    failure.say(k_cannot_satisfy, there.error());
+  if (const auto checked = check_amounts(request, node); !checked) {
+    failure.say(k_cannot_satisfy, checked.error());
     return std::nullopt;
   }
   return request;

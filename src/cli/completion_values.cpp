@@ -102,9 +102,9 @@ Candidates qualities(const Question& question) {
 }
 
 void add_new(Candidates& list, const std::string& text, const std::string& about) {
-  const bool there =
+  const bool exists =
       std::any_of(list.begin(), list.end(), [&](const Candidate& known) { return known.text == text; });
-  if (!text.empty() && !there) list.push_back({text, about});
+  if (!text.empty() && !exists) list.push_back({text, about});
 }
 
 Candidates gpu_types(const Question& question) {

@@ -165,17 +165,17 @@ int run_unset(const ConfigOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto desk = open(context, exit_code);
   if (!desk) return exit_code;
-  bool there = false;
+  bool exists = false;
   if (options.key == "site") {
-    there = desk->config.site.has_value();
+    exists = desk->config.site.has_value();
     desk->change([](spec::Config& config) { config.site.reset(); });
   } else {
     desk->change([&](spec::Config& config) {
       for (auto& [id, values] : config.sites)
-        if (options.site.empty() || options.site == id) there = values.erase(options.key) > 0 || there;
+        if (options.site.empty() || options.site == id) exists = values.erase(options.key) > 0 || exists;
     });
   }
-  if (there) return save(*desk, context);
+  if (exists) return save(*desk, context);
   print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says",
               context.colour);
   return k_usage;

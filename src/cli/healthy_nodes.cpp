@@ -24,7 +24,7 @@ namespace hpcml::cli {
 namespace {
 
 struct HealthOptions {
-  bool here = false, list = false;
+  bool this_node = false, list = false;
   unsigned gpus = 0;
   std::string of;
   unsigned need = 1;
@@ -69,7 +69,7 @@ void say_choice(const slurm::NodesToRun& run, unsigned need) {
 }
 
 int run_healthy_nodes(const HealthOptions& options, const Context& context) {
-  if (options.here) return say_health(options, context);
+  if (options.this_node) return say_health(options, context);
   const auto nodes = model::Hostlist::parse(options.of);
   if (!nodes) {
     print_error(nodes.error(), context.colour);
@@ -111,19 +111,19 @@ void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("healthy-nodes",
                                      "Print which nodes of a job with spare ones are to run its program.");
   const auto options = std::make_shared<HealthOptions>();
-  auto* here = command->add_flag("--here", options->here, "say whether this node is healthy");
-  command->add_option("--gpus", options->gpus, "so many GPUs are to be on this node")->needs(here);
+  auto* this_node = command->add_flag("--here", options->this_node, "say whether this node is healthy");
+  command->add_option("--gpus", options->gpus, "so many GPUs are to be on this node")->needs(this_node);
   auto* of = command
                  ->add_option("--of", options->of,
                               "the job's nodes: n[1-4]; what they said is read from standard input")
-                 ->excludes(here);
+                 ->excludes(this_node);
   command->add_option("--need", options->need, "so many are to run the program")
       ->needs(of)
       ->capture_default_str();
   command->add_flag("--list", options->list, "print how many and which of them are worth asking")->needs(of);
   command->footer(k_healthy_nodes_footer);
   command->callback([options, &context, &exit_code] {
-    if (!options->here && options->of.empty()) {
+    if (!options->this_node && options->of.empty()) {
       print_error("neither --here nor --of is given", "hpcml healthy-nodes --help", context.colour);
       exit_code = k_usage;
       return;

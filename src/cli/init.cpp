@@ -31,11 +31,11 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   const bool standard = path == "-";
   std::FILE* file = standard ? stdout : std::fopen(path.c_str(), "wx");
   if (file == nullptr) {
-    const bool there = errno == EEXIST;
-    print_error(there ? path + " is there already, and stays as it is"
+    const bool exists = errno == EEXIST;
+    print_error(exists ? path + " is there already, and stays as it is"
                       : "cannot write " + path + ": " + std::strerror(errno),
-                there ? "name another file: -o FILE" : "", context.colour);
-    return there ? k_usage : k_world_failed;
+                exists ? "name another file: -o FILE" : "", context.colour);
+    return exists ? k_usage : k_world_failed;
   }
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if ((standard ? std::fflush(file) : std::fclose(file)) == 0 && written) return k_ok;

@@ -85,9 +85,9 @@ void warn_of_program(const model::Plan& plan, diag::Diagnostics& findings) {
     return;
   }
   const bool python = program.ends_with(".py");
-  const bool here = program.find('/') != std::string::npos || python;
+  const bool is_path = program.find('/') != std::string::npos || python;
   std::error_code ignored;
-  const bool found = here && std::filesystem::is_regular_file(program, ignored);
+  const bool found = is_path && std::filesystem::is_regular_file(program, ignored);
   if (found ? ::access(program.c_str(), X_OK) == 0 && program.find('/') != std::string::npos : !python)
     return;
   const bool no_path = program.find('/') == std::string::npos;

@@ -48,9 +48,9 @@ launch::BindMode bind_mode(const std::string& text) {
   return text == "none" ? launch::BindMode::none : launch::BindMode::automatic;
 }
 
-int fail(const Context& context, const launch::Surroundings& here, const std::string& phase,
+int fail(const Context& context, const launch::Surroundings& runtime, const std::string& phase,
          const util::Error& error) {
-  return launch::report_failure({k_cannot_set_up, phase, error, {}, here.host}, context.env);
+  return launch::report_failure({k_cannot_set_up, phase, error, {}, runtime.host}, context.env);
 }
 
 /// The words of the program: literal behind "--", else a script or module for the active Python.
@@ -86,17 +86,17 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
 }
 
 /// Starts what was asked for, or prints what would be started.
-int run_request(const launch::LaunchRequest& request, const launch::Surroundings& here, bool dry_run,
+int run_request(const launch::LaunchRequest& request, const launch::Surroundings& runtime, bool dry_run,
                 const Context& context) {
   std::optional<agent::AgentRequest> agent;
   if (model::is_agent(request.asked)) {
-    auto asked = make_agent_request(request, here);
-    if (!asked) return fail(context, here, "layout", asked.error());
+    auto asked = make_agent_request(request, runtime);
+    if (!asked) return fail(context, runtime, "layout", asked.error());
     agent = std::move(*asked);
   }
-  if (!dry_run) return agent ? agent::run_agent(*agent, here) : launch::run_launch(request, here);
-  const auto text = launch::describe_launch(request, here);
-  if (!text) return fail(context, here, "layout", text.error());
+  if (!dry_run) return agent ? agent::run_agent(*agent, runtime) : launch::run_launch(request, runtime);
+  const auto text = launch::describe_launch(request, runtime);
+  if (!text) return fail(context, runtime, "layout", text.error());
   auto lines = util::split(*text, '\n');
   lines.pop_back(); // behind the last line's end
   if (agent) lines.push_back(describe_agent(*agent));
@@ -105,10 +105,10 @@ int run_request(const launch::LaunchRequest& request, const launch::Surroundings
 }
 
 int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
-  const auto here = surroundings_of(context);
+  const auto runtime = surroundings_of(context);
   if (!flags.address_of.empty()) {
     const auto address = launch::interface_address(flags.address_of);
-    if (!address) return fail(context, here, "address", address.error());
+    if (!address) return fail(context, runtime, "address", address.error());
     std::cout << *address << "\n";
     return k_ok;
   }
@@ -118,7 +118,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
                                 embedded::merged_sites());
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
-      return fail(context, here, "site",
+      return fail(context, runtime, "site",
                   {"the profile of site '" + flags.site + "' cannot be used",
                    "hpcml sites list names those that can"});
     }
@@ -127,7 +127,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   request.bind = bind_mode(flags.bind);
   auto order = model::GpuOrder::parse(flags.rank_order);
   if (!order)
-    return fail(context, here, "order", {"--rank-order: " + order.error().what, order.error().hint});
+    return fail(context, runtime, "order", {"--rank-order: " + order.error().what, order.error().hint});
   request.rank_order = std::move(*order);
   if (flags.gpus_option->count() > 0) request.gpus_per_task = flags.gpus_per_task;
   if (flags.node_gpus_option->count() > 0) request.job.gpus_per_node = flags.gpus_per_node;
@@ -135,11 +135,11 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (flags.port_option->count() > 0) request.master_port = flags.master_port;
   if (flags.grace_option->count() > 0) request.grace = std::chrono::seconds(flags.grace);
   if (const auto fault = read_step_variables(request.asked, context.env))
-    return fail(context, here, "environment", *fault);
+    return fail(context, runtime, "environment", *fault);
   auto command = command_of(app, flags, context);
-  if (!command) return fail(context, here, "command", command.error());
+  if (!command) return fail(context, runtime, "command", command.error());
   request.command = std::move(*command);
-  return run_request(request, here, flags.dry_run, context);
+  return run_request(request, runtime, flags.dry_run, context);
 }
 
 const char* const k_launch_footer =

@@ -19,14 +19,14 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 
 /// The nodes of the step, where it is one of agents: one task on each node, which is told how many ranks it
 /// starts, and as many nodes as were asked for.
-util::Result<unsigned> count_nodes(const launch::LaunchRequest& request, const launch::Surroundings& here) {
+util::Result<unsigned> count_nodes(const launch::LaunchRequest& request, const launch::Surroundings& runtime) {
   const auto wishes = model::wishes_for_agent(request.asked);
-  TRY(const auto place, launch::find_task_place(request, here, launch::FirstNode::of_nodes));
+  TRY(const auto place, launch::find_task_place(request, runtime, launch::FirstNode::of_nodes));
   if (!request.processes_per_node)
     return Error{"with " + wishes + " one agent per node starts the ranks, and this step has " +
                      util::counted(place.layout.local_world_size, "task") +
                      " on this node; without --nproc-per-node each of them would be a rank",
-                 "say " + right_line(place.layout, here.env)};
+                 "say " + right_line(place.layout, runtime.env)};
   const auto& range = request.asked.nnodes;
   const auto nodes = place.layout.node_count();
   if (range && (nodes < range->value.least || nodes > range->value.most))
@@ -39,12 +39,12 @@ util::Result<unsigned> count_nodes(const launch::LaunchRequest& request, const l
 } // namespace
 
 util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launch,
-                                                     const launch::Surroundings& here) {
+                                                     const launch::Surroundings& runtime) {
   const auto& asked = launch.asked;
   if (auto fault = model::find_contradiction(asked)) return std::move(*fault);
   unsigned nodes = 1;
-  if (launch::in_task(launch, here)) {
-    TRY(nodes, count_nodes(launch, here));
+  if (launch::in_task(launch, runtime)) {
+    TRY(nodes, count_nodes(launch, runtime));
   } else if (asked.nnodes && asked.nnodes->value.most > 1) {
     return Error{"--nnodes " + asked.nnodes->value.text() +
                      " outside a step of srun: the machines are told of no place where they meet",

@@ -60,10 +60,10 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
   std::vector<std::string> words = {util::own_executable().string()};
   for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
   words.emplace_back("launch");
-  launch::Surroundings here;
-  here.env = context.env;
-  here.ancestors = launch::read_ancestors();
-  const bool in_task = launch::in_task(request, here);
+  launch::Surroundings runtime;
+  runtime.env = context.env;
+  runtime.ancestors = launch::read_ancestors();
+  const bool in_task = launch::in_task(request, runtime);
   const unsigned processes = options.processes != 0 ? options.processes : in_task ? 0 : 2;
   if (processes != 0) words.insert(words.end(), {"--nproc-per-node", std::to_string(processes)});
   if (!options.site.empty()) words.insert(words.end(), {"--site", options.site});

@@ -76,7 +76,7 @@ std::string render_text(const store::StoreReport& report) {
   std::string text = report.ranks == 0 ? ""
                                        : util::counted(report.ranks, "rank") + ", " +
                                              std::to_string(report.announced) + " started; ";
-  text += util::counted(report.here, "program") + " here, " + std::to_string(report.gone) + " gone, " +
+  text += util::counted(report.connected, "program") + " here, " + std::to_string(report.gone) + " gone, " +
           std::to_string(report.waiting) + " waiting; " + util::counted(report.keys, "key") + "\n";
   if (const auto worlds = report.worlds.worlds_of_one(); worlds > 0)
     text += std::to_string(worlds) + " programs have each set up a world of 1\n";
@@ -89,7 +89,7 @@ std::string render_text(const store::StoreReport& report) {
 std::string render_json(const store::StoreReport& report) {
   json out = {{"ranks", report.ranks},
               {"started", report.announced},
-              {"here", report.here},
+              {"here", report.connected},
               {"gone", report.gone},
               {"waiting", report.waiting},
               {"keys", report.keys},

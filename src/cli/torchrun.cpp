@@ -34,26 +34,26 @@ util::Result<std::string> make_log_folder(const util::EnvSnapshot& env) {
 }
 
 int run_request(const agent::TorchrunRequest& line, const Context& context) {
-  auto here = surroundings_of(context);
-  here.env = agent::without_rank_variables(here.env);
-  here.env.set("TORCHELASTIC_SIGNALS_TO_HANDLE", line.signals_to_handle);
-  auto plan = agent::plan_torchrun(line, agent::read_torchrun_node(here), here.env);
+  auto runtime = surroundings_of(context);
+  runtime.env = agent::without_rank_variables(runtime.env);
+  runtime.env.set("TORCHELASTIC_SIGNALS_TO_HANDLE", line.signals_to_handle);
+  auto plan = agent::plan_torchrun(line, agent::read_torchrun_node(runtime), runtime.env);
   if (!plan) return refuse(context, {plan.error()});
   auto& request = plan->request;
-  auto command = agent::find_torchrun_command(line, here.env, context.argv.front());
+  auto command = agent::find_torchrun_command(line, runtime.env, context.argv.front());
   if (!command)
-    return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, here.host}, here.env);
+    return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, runtime.host}, runtime.env);
   request.launch.command = std::move(*command);
   if (plan->needs_folder) {
-    auto folder = make_log_folder(here.env);
+    auto folder = make_log_folder(runtime.env);
     if (!folder)
-      return launch::report_failure({k_cannot_set_up, "log", folder.error(), {}, here.host}, here.env);
+      return launch::report_failure({k_cannot_set_up, "log", folder.error(), {}, runtime.host}, runtime.env);
     request.log_folder = std::move(*folder);
     plan->notes.push_back("the files of -r, -t and the filters are in " + request.log_folder +
                           "; --log-dir names another folder");
   }
   for (const auto& note : plan->notes) launch::narrate("hpcml torchrun: " + note);
-  return agent::run_agent(request, here);
+  return agent::run_agent(request, runtime);
 }
 
 } // namespace

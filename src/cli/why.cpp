@@ -46,8 +46,8 @@ int run_why(const WhyOptions& options, const Context& context) {
     const auto site = choose_site(named, context, exit_code);
     if (!site) return exit_code;
     network = {site->name, site->network.fabric};
-  } else if (const auto here = find_own_site(context)) {
-    network = {here->name, here->network.fabric};
+  } else if (const auto own_site = find_own_site(context)) {
+    network = {own_site->name, own_site->network.fabric};
   }
   const auto fd = open_log(options.log);
   if (!fd) {

@@ -75,11 +75,11 @@ std::vector<OwnConnection> own_connections(int ignored_port) {
       fields >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> uid >> timeout >> inode;
       constexpr const char* k_established = "01";
       if (state != k_established || inodes.count(inode) == 0) continue;
-      const End here = parse_end(local), there = parse_end(remote);
-      if (here.port == ignored_port || there.port == ignored_port) continue;
-      list.push_back({here.address + ":" + std::to_string(here.port),
-                      there.address + ":" + std::to_string(there.port),
-                      interface_of(here.address, interfaces)});
+      const End local_end = parse_end(local), remote_end = parse_end(remote);
+      if (local_end.port == ignored_port || remote_end.port == ignored_port) continue;
+      list.push_back({local_end.address + ":" + std::to_string(local_end.port),
+                      remote_end.address + ":" + std::to_string(remote_end.port),
+                      interface_of(local_end.address, interfaces)});
     }
   }
   return list;

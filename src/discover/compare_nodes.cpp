@@ -113,17 +113,17 @@ void Drift::add(Severity severity, const std::string& rule, const std::string& m
 
 void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition,
                    const std::vector<NodeKind>& kinds) {
-  std::vector<const NodeKind*> here;
+  std::vector<const NodeKind*> partition_kinds;
   for (const auto& kind : kinds)
-    if (kind.in(partition.name)) here.push_back(&kind);
-  if (here.empty()) {
+    if (kind.in(partition.name)) partition_kinds.push_back(&kind);
+  if (partition_kinds.empty()) {
     drift.add(Severity::note, "nodes",
               fmt::format("partition {}: the cluster shows no nodes in it", partition.name));
     return;
   }
   const bool gpus_hidden = site.gpu_request.style == model::GpuStyle::none;
   std::set<std::string> met;
-  for (const auto* kind : here) {
+  for (const auto* kind : partition_kinds) {
     const NodeType* best = nullptr;
     for (const auto& id : partition.node_types) {
       const auto* type = site.find_node_type(id);

@@ -125,14 +125,14 @@ spec::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendo
                         is_name(util::replace_all(name, "/", "-"));
       if (fits && (module.empty() || parts.front() == engine)) module = name;
     }
-    const bool here = std::find(facts.programs.begin(), facts.programs.end(), engine) != facts.programs.end();
-    if (!here && module.empty()) continue;
+    const bool is_installed = std::find(facts.programs.begin(), facts.programs.end(), engine) != facts.programs.end();
+    if (!is_installed && module.empty()) continue;
     JsonObject container;
     container.put("engine", engine);
     if (vendor != GpuVendor::unknown)
       container.put("gpu_flag",
                     model::word_of(vendor == GpuVendor::nvidia ? model::GpuFlag::nv : model::GpuFlag::rocm));
-    if (!here) container.put("modules", json_texts({module}));
+    if (!is_installed) container.put("modules", json_texts({module}));
     return json_list({container.put("source", source).node()});
   }
   return json_list({});

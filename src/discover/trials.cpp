@@ -72,10 +72,10 @@ std::optional<Options> find_accepted(Trials& trials, const Options& all, std::st
   const char* const refusable[] = {"mem", "partition", "account"};
   for (unsigned dropped = 0; dropped < 8; ++dropped) {
     auto options = all;
-    bool there = true;
+    bool all_accepted = true;
     for (unsigned bit = 0; bit < 3; ++bit)
-      if ((dropped & (1U << bit)) != 0) there = options.erase(refusable[bit]) > 0 && there;
-    if (!there) continue;
+      if ((dropped & (1U << bit)) != 0) all_accepted = options.erase(refusable[bit]) > 0 && all_accepted;
+    if (!all_accepted) continue;
     const auto refusal = trials.refusal(options);
     if (refusal.empty()) return options;
     if (reason.empty()) reason = refusal;

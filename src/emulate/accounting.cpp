@@ -114,12 +114,12 @@ std::vector<std::vector<std::string>> make_accounting_entries(const model::Site&
   std::vector<std::string> names = {k_usual_qos};
   std::string usual;
   for (const auto& qos : site.qos) {
-    const bool there = qos.name == k_usual_qos;
-    auto entry = there ? std::vector<std::string>{"modify", "qos", "where", "name=" + qos.name, "set"}
+    const bool exists = qos.name == k_usual_qos;
+    auto entry = exists ? std::vector<std::string>{"modify", "qos", "where", "name=" + qos.name, "set"}
                        : std::vector<std::string>{"add", "qos", "name=" + qos.name};
     for (auto& word : limits_of(qos)) entry.push_back(std::move(word));
     entries.push_back(std::move(entry));
-    if (!there) names.push_back(qos.name);
+    if (!exists) names.push_back(qos.name);
     if (usual.empty() && is_usual(site, qos)) usual = qos.name;
   }
   if (accounts.empty()) return entries;

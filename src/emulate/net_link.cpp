@@ -98,13 +98,13 @@ util::Status create_bridge(const std::string& name) {
   return send_message(message, "cannot make the network bridge " + name);
 }
 
-util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there,
+util::Status create_cable(const std::string& own_end, const std::string& bridge, const std::string& peer_end,
                           pid_t peer) {
   TRY(const auto master, find_interface(bridge));
   ifinfomsg link{};
   link.ifi_flags = link.ifi_change = IFF_UP;
   Message message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, link);
-  message.attribute(IFLA_IFNAME, here);
+  message.attribute(IFLA_IFNAME, own_end);
   message.attribute(IFLA_MASTER, &master, sizeof(int));
   const auto info = message.open(IFLA_LINKINFO);
   message.attribute(IFLA_INFO_KIND, "veth");
@@ -112,13 +112,13 @@ util::Status create_cable(const std::string& here, const std::string& bridge, co
   const auto other = message.open(VETH_INFO_PEER);
   const ifinfomsg other_link{};
   message.append(&other_link, sizeof other_link);
-  message.attribute(IFLA_IFNAME, there);
+  message.attribute(IFLA_IFNAME, peer_end);
   const auto pid = static_cast<std::uint32_t>(peer);
   message.attribute(IFLA_NET_NS_PID, &pid, sizeof pid);
   message.close(other);
   message.close(data);
   message.close(info);
-  return send_message(message, "cannot make the network interface " + there);
+  return send_message(message, "cannot make the network interface " + peer_end);
 }
 
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix) {

@@ -12,8 +12,8 @@ namespace hpcml::emulate {
 
 /// A bridge, which cables are plugged into.
 util::Status create_bridge(const std::string& name);
-/// A cable: `here`, plugged into `bridge`, and `there` in the network namespace of the process `peer`.
-util::Status create_cable(const std::string& here, const std::string& bridge, const std::string& there,
+/// A cable: `own_end`, plugged into `bridge`, and `peer_end` in the network namespace of the process `peer`.
+util::Status create_cable(const std::string& own_end, const std::string& bridge, const std::string& peer_end,
                           pid_t peer);
 /// Adds an IPv4 address with a prefix length and broadcast address.
 util::Status add_address(const std::string& interface, const std::string& ipv4, unsigned prefix);

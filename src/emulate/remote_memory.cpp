@@ -16,24 +16,24 @@ void* as_pointer(std::uint64_t address) {
 } // namespace
 
 bool read_remote(pid_t pid, std::uint64_t address, void* data, std::size_t size) {
-  const iovec here{data, size};
-  const iovec there{as_pointer(address), size};
-  return ::process_vm_readv(pid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  const iovec local_part{data, size};
+  const iovec remote_part{as_pointer(address), size};
+  return ::process_vm_readv(pid, &local_part, 1, &remote_part, 1, 0) == static_cast<ssize_t>(size);
 }
 
 bool write_remote(pid_t pid, std::uint64_t address, const void* data, std::size_t size) {
-  const iovec here{const_cast<void*>(data), size};
-  const iovec there{as_pointer(address), size};
-  return ::process_vm_writev(pid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
+  const iovec local_part{const_cast<void*>(data), size};
+  const iovec remote_part{as_pointer(address), size};
+  return ::process_vm_writev(pid, &local_part, 1, &remote_part, 1, 0) == static_cast<ssize_t>(size);
 }
 
 std::string_view read_remote_text(pid_t pid, std::uint64_t address, char* buffer, std::size_t size) {
   // The text may end just before an unmapped page: the second piece is allowed to fail.
   static const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t first = std::min<std::uint64_t>(size, page - address % page);
-  const iovec here{buffer, size};
-  const iovec there[2] = {{as_pointer(address), first}, {as_pointer(address + first), size - first}};
-  const ssize_t count = ::process_vm_readv(pid, &here, 1, there, first < size ? 2 : 1, 0);
+  const iovec local_part{buffer, size};
+  const iovec remote_parts[2] = {{as_pointer(address), first}, {as_pointer(address + first), size - first}};
+  const ssize_t count = ::process_vm_readv(pid, &local_part, 1, remote_parts, first < size ? 2 : 1, 0);
   if (count <= 0) return {};
   const void* end = std::memchr(buffer, 0, static_cast<std::size_t>(count));
   if (!end) return {};

@@ -120,9 +120,9 @@ util::Status BodySandbox::plug_in(const SandboxNode& node, unsigned number, pid_
     if (!x_bridges.count(interface.name))
       return util::Error{
           "the login node has no address in the network of " + node.name + "'s " + interface.name, {}};
-    const std::string here = "n" + std::to_string(number) + "p" + std::to_string(port++);
-    TRY_DONE(create_cable(here, interface.name, interface.name, pid));
-    x_started[pid].cables.push_back(here);
+    const std::string cable_name = "n" + std::to_string(number) + "p" + std::to_string(port++);
+    TRY_DONE(create_cable(cable_name, interface.name, interface.name, pid));
+    x_started[pid].cables.push_back(cable_name);
     x_started[pid].interfaces.push_back(interface.name);
   }
   return util::Done{};

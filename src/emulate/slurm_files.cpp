@@ -123,9 +123,9 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
                            const SlurmFileOptions& options) {
   std::string text = "PartitionName=" + partition.name;
   const auto nodes = nodes_of(site, layout, partition);
-  const bool here = !nodes.empty();
-  if (here) text += " Nodes=" + nodes;
-  if (here && partition.name == layout.default_partition) text += " Default=YES";
+  const bool has_nodes = !nodes.empty();
+  if (has_nodes) text += " Nodes=" + nodes;
+  if (has_nodes && partition.name == layout.default_partition) text += " Default=YES";
   text += " MaxTime=" + (partition.max_time ? minutes(partition.max_time->value) : std::string("UNLIMITED"));
   if (partition.default_time) text += " DefaultTime=" + minutes(partition.default_time->value);
   if (partition.max_nodes) text += " MaxNodes=" + std::to_string(partition.max_nodes->value);

@@ -31,17 +31,17 @@ std::string hash_of(const std::string& value) { return std::to_string(util::fnv1
 
 } // namespace
 
-util::Status agree_with_environment(const Surroundings& here, World& world, bool starts) {
+util::Status agree_with_environment(const Surroundings& context, World& world, bool starts) {
   std::vector<std::string> conflicts;
   for (const auto& [name, value] : rank_variables(world)) {
     if (name == "MASTER_ADDR" || name == "MASTER_PORT") continue;
     // A hook of the container sees the task, and has told its number; each rank gets its own.
     if (starts && name != "NODE_RANK" && name != "GROUP_RANK") continue;
-    const auto existing = here.env.get_or(name, "");
+    const auto existing = context.env.get_or(name, "");
     if (!existing.empty() && existing != value)
       conflicts.push_back(name + "=" + existing + " (here: " + value + ")");
   }
-  const auto address = here.env.get_or("MASTER_ADDR", "");
+  const auto address = context.env.get_or("MASTER_ADDR", "");
   if (!address.empty() && address != world.address) {
     if (means_first_node(address, world, (starts ? world.layout.node_rank : world.layout.rank) == 0))
       world.address = address;

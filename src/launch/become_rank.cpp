@@ -99,9 +99,9 @@ void say_warnings(const RankSetup& setup, const std::string& host) {
       narrate("hpcml launch: warning: " + host + ": " + warning);
 }
 
-int fail(const RankSetup& setup, const Surroundings& here, const std::string& phase, const Error& error,
+int fail(const RankSetup& setup, const Surroundings& context, const std::string& phase, const Error& error,
          int code = k_cannot_set_up) {
-  return report_failure({code, phase, error, setup.world.layout.rank, here.host}, here.env);
+  return report_failure({code, phase, error, setup.world.layout.rank, context.host}, context.env);
 }
 
 } // namespace
@@ -163,34 +163,34 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
   return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
 }
 
-int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& here,
+int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& context,
                 store::Activity* met) {
-  say_warnings(setup, here.host);
+  say_warnings(setup, context.host);
   apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {
-    tell_failure(setup.world, request, here, bound.error().what);
-    return fail(setup, here, "bind", bound.error());
+    tell_failure(setup.world, request, context, bound.error().what);
+    return fail(setup, context, "bind", bound.error());
   }
   const bool report = model::is_on(request.asked.report);
   const bool looks = report || request.asked.bind_check;
   const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
-  if (const auto checked = check_bound_rank(setup, request, here.host, cpus); !checked) {
-    tell_failure(setup.world, request, here, checked.error().what);
-    return fail(setup, here, "bind", checked.error());
+  if (const auto checked = check_bound_rank(setup, request, context.host, cpus); !checked) {
+    tell_failure(setup.world, request, context, checked.error().what);
+    return fail(setup, context, "bind", checked.error());
   }
-  if (const auto meeting = meet_others(setup, request, here); !meeting)
-    return fail(setup, here, "meet", meeting.error());
+  if (const auto meeting = meet_others(setup, request, context); !meeting)
+    return fail(setup, context, "meet", meeting.error());
   if (met != nullptr) met->touch(std::chrono::steady_clock::now());
-  if (report) narrate(render_report(setup, here.host, cpus ? *cpus : model::IdSet()));
+  if (report) narrate(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.asked.preflight))
-    if (const auto failure = run_preflight(setup, request, here)) return report_failure(*failure, here.env);
+    if (const auto failure = run_preflight(setup, request, context)) return report_failure(*failure, context.env);
   set_container_variables(setup, request);
   leave_world_watch(setup, request);
-  reset_save_signal(find_save_signal(here.env));
+  reset_save_signal(find_save_signal(context.env));
   Failure failure = exec_command(request.command, setup.env);
   failure.rank = setup.world.layout.rank;
-  failure.host = here.host;
-  return report_failure(failure, here.env);
+  failure.host = context.host;
+  return report_failure(failure, context.env);
 }
 
 } // namespace hpcml::launch

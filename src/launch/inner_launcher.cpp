@@ -92,8 +92,8 @@ std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& wor
 util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
   const bool agent = inner.role == chain::Role::agent;
-  const unsigned here = agent ? layout.local_world_size : layout.world_size;
-  const std::string count = std::to_string(here);
+  const unsigned started_here = agent ? layout.local_world_size : layout.world_size;
+  const std::string count = std::to_string(started_here);
   const std::string plain = "leave " + inner.written +
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
@@ -103,7 +103,7 @@ util::Status check_inner_launcher(const chain::StartedLauncher& inner, const Wor
                        plain};
   if (is_refused(inner) && is_alone_on_each_node(inner, world))
     return alone_on_each_node(inner, world, "start a task for each GPU, and " + plain);
-  if (here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
+  if (started_here <= 1 || (agent && is_agent_of_each_task(inner, world))) return util::Done{};
   if (!agent)
     return util::Error{inner.written + " starts tasks itself, and each of the " + count +
                            " ranks would start it: " + count + " worlds instead of one",

@@ -32,10 +32,10 @@ std::string present_interfaces(const std::string& variable, const std::string& v
   for (const auto& piece : util::split(list, ',')) {
     const std::string name(util::trim(piece));
     const std::string bare = nccl ? name.substr(0, name.find(':')) : name; // NCCL takes NAME:PORT
-    const bool there = std::any_of(present.begin(), present.end(), [&](const std::string& one) {
+    const bool is_present = std::any_of(present.begin(), present.end(), [&](const std::string& one) {
       return exact ? one == bare : one.starts_with(bare);
     });
-    if (!name.empty() && there) kept.push_back(name);
+    if (!name.empty() && is_present) kept.push_back(name);
   }
   return (nccl && exact && !kept.empty() ? "=" : "") + util::join(kept, ",");
 }

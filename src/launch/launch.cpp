@@ -20,18 +20,18 @@ using util::Result;
 namespace {
 
 /// Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
-std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Surroundings& here) {
-  const auto task = util::parse_unsigned(here.env.get_or("SLURM_PROCID", ""));
-  const bool is_task = slurm::in_step_task(here.env) && starter_of(here) != Starter::script;
+std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Surroundings& context) {
+  const auto task = util::parse_unsigned(context.env.get_or("SLURM_PROCID", ""));
+  const bool is_task = slurm::in_step_task(context.env) && starter_of(context) != Starter::script;
   if (request.processes_per_node || !is_task || !task || *task >= 10000000) return std::nullopt;
   return static_cast<unsigned>(*task);
 }
 
 /// Without srun the other nodes of the job stay idle, and nobody would notice.
-void warn_of_idle_nodes(const NodeSetup& node, const Surroundings& here) {
-  const auto nodes = util::parse_unsigned(here.env.get_or("SLURM_JOB_NUM_NODES", "1"));
+void warn_of_idle_nodes(const NodeSetup& node, const Surroundings& context) {
+  const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
-    narrate("hpcml launch: warning: this is no task of srun, so only " + here.host + " of the job's " +
+    narrate("hpcml launch: warning: this is no task of srun, so only " + context.host + " of the job's " +
             std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
 }
 
@@ -67,20 +67,20 @@ bool needs_site_fabric(const LaunchRequest& request, const NodeView& view, const
 }
 
 /// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
-std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& here,
+std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& context,
                                         const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
     return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
   if (const auto fault = model::find_contradiction(request.asked)) return Undecided{"layout", *fault};
   auto view = read_node(request);
   if (!view) return Undecided{"node", view.error()};
-  auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, here, *view);
+  auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, context, *view);
   if (!role) return Undecided{"layout", role.error()};
-  if (const auto& find_fabric = here.find_fabric;
+  if (const auto& find_fabric = context.find_fabric;
       find_fabric && needs_site_fabric(request, *view, first_world(*role)))
     view->site_fabric = find_fabric();
-  if (!here.env.get("GLOO_SOCKET_IFNAME")) view->network = read_network(hosts_to_reach(first_world(*role)));
-  auto planned = plan_node_setup(request, *role, *view, here.env);
+  if (!context.env.get("GLOO_SOCKET_IFNAME")) view->network = read_network(hosts_to_reach(first_world(*role)));
+  auto planned = plan_node_setup(request, *role, *view, context.env);
   if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));
   if (const auto passed = check_container_environment(request.command);
@@ -96,42 +96,42 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
 }
 
 /// Says why nothing is started here, to people and to the launchers of the other ranks.
-int give_up(const LaunchRequest& request, const Surroundings& here, const Undecided& why) {
+int give_up(const LaunchRequest& request, const Surroundings& context, const Undecided& why) {
   const auto& world = why.world;
   // Who starts all ranks has nobody else to tell.
   if (world && (why.one_rank || world->layout.node_count() > 1))
-    tell_failure(*world, request, here, why.error.what);
-  const auto rank = !world         ? rank_of_task(request, here)
+    tell_failure(*world, request, context, why.error.what);
+  const auto rank = !world         ? rank_of_task(request, context)
                     : why.one_rank ? std::optional(world->layout.rank)
                                    : std::nullopt;
-  return report_failure({k_cannot_set_up, why.phase, why.error, rank, here.host}, here.env);
+  return report_failure({k_cannot_set_up, why.phase, why.error, rank, context.host}, context.env);
 }
 
-int run_decided(const LaunchRequest& request, const Surroundings& here, const Decided& decided) {
+int run_decided(const LaunchRequest& request, const Surroundings& context, const Decided& decided) {
   const auto& role = decided.role;
   const auto& node = decided.node;
   const bool starts = starts_ranks(role);
-  if (starts) warn_of_idle_nodes(*node, here);
+  if (starts) warn_of_idle_nodes(*node, context);
   std::vector<CacheDir> caches;
   if (!node->cache_paths.empty()) {
     auto opened = open_caches(node->plan.caches, node->cache_paths);
-    if (!opened) return give_up(request, here, {"cache", opened.error(), node->world, !starts});
+    if (!opened) return give_up(request, context, {"cache", opened.error(), node->world, !starts});
     caches = std::move(*opened);
   }
   const auto become = [&] {
-    return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, here);
+    return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, context);
   };
-  const int save_signal = find_save_signal(here.env);
+  const int save_signal = find_save_signal(context.env);
   const auto& layout = node->world.layout;
   if (!starts)
     return save_signal == 0
                ? become()
-               : run_handing_on(save_signal, {layout.rank, layout.world_size, here.host}, become);
+               : run_handing_on(save_signal, {layout.rank, layout.world_size, context.host}, become);
   Outcome outcome;
   {
     store::Activity connected;
-    const auto store = serve_started_ranks(node, request, here, &connected);
-    Supervisor supervisor(request, here, node);
+    const auto store = serve_started_ranks(node, request, context, &connected);
+    Supervisor supervisor(request, context, node);
     if (store) supervisor.meet_at(store->pid);
     outcome = supervisor.run();
     if (store && store->part >= 0) outcome = supervisor.part_from_store(outcome, store->part);
@@ -143,16 +143,16 @@ int run_decided(const LaunchRequest& request, const Surroundings& here, const De
     }
   }
   for (auto& cache : caches) release_cache(cache);
-  if (outcome.signal != 0) end_step_by_signal(outcome.signal, here.env);
+  if (outcome.signal != 0) end_step_by_signal(outcome.signal, context.env);
   return outcome.code;
 }
 
 } // namespace
 
-std::variant<World, Failure> find_first_world(const LaunchRequest& request, const Surroundings& here) {
-  const auto decided = decide(request, here);
+std::variant<World, Failure> find_first_world(const LaunchRequest& request, const Surroundings& context) {
+  const auto decided = decide(request, context);
   if (const auto* failed = std::get_if<Undecided>(&decided))
-    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, here.host};
+    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
   const auto& [role, node] = std::get<Decided>(decided);
   if (starts_ranks(role)) return node->world;
   return Failure{k_cannot_set_up,
@@ -161,31 +161,31 @@ std::variant<World, Failure> find_first_world(const LaunchRequest& request, cons
                   "start one task per node, and say how many ranks it starts: srun --ntasks-per-node=1 hpcml "
                   "launch --nproc-per-node N …"},
                  {},
-                 here.host};
+                 context.host};
 }
 
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& here,
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& context,
                                                    const World& first) {
-  const auto decided = decide(request, here, first);
+  const auto decided = decide(request, context, first);
   if (const auto* failed = std::get_if<Undecided>(&decided))
-    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, here.host};
+    return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
   PreparedRanks prepared{std::get<Decided>(decided).node, {}};
   if (!prepared.node->cache_paths.empty()) {
     auto opened = open_caches(prepared.node->plan.caches, prepared.node->cache_paths);
-    if (!opened) return Failure{k_cannot_set_up, "cache", opened.error(), {}, here.host};
+    if (!opened) return Failure{k_cannot_set_up, "cache", opened.error(), {}, context.host};
     prepared.caches = std::move(*opened);
   }
   return prepared;
 }
 
-int run_launch(const LaunchRequest& request, const Surroundings& here) {
-  const auto decided = decide(request, here);
-  if (const auto* failed = std::get_if<Undecided>(&decided)) return give_up(request, here, *failed);
-  return run_decided(request, here, std::get<Decided>(decided));
+int run_launch(const LaunchRequest& request, const Surroundings& context) {
+  const auto decided = decide(request, context);
+  if (const auto* failed = std::get_if<Undecided>(&decided)) return give_up(request, context, *failed);
+  return run_decided(request, context, std::get<Decided>(decided));
 }
 
-Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& here) {
-  const auto decided = decide(request, here);
+Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& context) {
+  const auto decided = decide(request, context);
   if (const auto* failed = std::get_if<Undecided>(&decided)) return failed->error;
   const auto& [role, node] = std::get<Decided>(decided);
   const auto setup_of = [&](unsigned local) {

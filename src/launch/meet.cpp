@@ -44,9 +44,9 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
 /// The rank's side of a meeting.
 class Meeter {
 public:
-  Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
+  Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& context,
          std::chrono::seconds timeout)
-      : x_setup(setup), x_request(request), x_here(here), x_deadline(Clock::now() + timeout),
+      : x_setup(setup), x_request(request), x_here(context), x_deadline(Clock::now() + timeout),
         x_timeout(timeout), x_ports(ports_of(setup.world)) {
     if (has_key()) x_served = store::parse_place(setup.env.get_or(k_store_variable, ""));
   }

@@ -84,14 +84,14 @@ StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
                       find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
 }
 
-store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request, const Surroundings& here,
+store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request, const Surroundings& context,
                                const std::vector<std::uint16_t>& ports) {
   const auto words = choose_words(setup, request);
   if (words.say) narrate("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
-  if (model::is_on(request.asked.coordinator)) tell_coordinator(setup.world, here.env, ports, decision);
+  if (model::is_on(request.asked.coordinator)) tell_coordinator(setup.world, context.env, ports, decision);
   return decision;
 }
 

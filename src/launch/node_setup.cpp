@@ -138,20 +138,20 @@ util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool 
   auto& gpus = setup.gpus;
   const unsigned ranks = setup.world.layout.local_world_size;
   gpus.vendor = node.gpus.vendor == model::GpuVendor::unknown ? site.gpu_vendor() : node.gpus.vendor;
-  gpus.there = find_visible_gpus(setup.env, model::visible_devices_variable(gpus.vendor),
+  gpus.found = find_visible_gpus(setup.env, model::visible_devices_variable(gpus.vendor),
                                  static_cast<unsigned>(node.gpus.places.size()));
   // A job that owns a node may see GPUs that it did not ask for.
   gpus.cpu_only = request.gpus_per_task == 0U;
   if (gpus.cpu_only && request.backend == Backend::nccl)
     return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)",
                        "--backend gloo, or give the ranks GPUs"};
-  if (gpus.there.cut && gpus.there.entries.empty() && !gpus.cpu_only)
-    return util::Error{gpus.there.told_by, "name GPUs that are there; -1 hides them all"};
-  gpus.visible = gpus.cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : gpus.there;
+  if (gpus.found.cut && gpus.found.entries.empty() && !gpus.cpu_only)
+    return util::Error{gpus.found.told_by, "name GPUs that are there; -1 hides them all"};
+  gpus.visible = gpus.cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : gpus.found;
   places = visible_places(gpus.visible, node, setup.env);
   TRY_DONE(put_in_order(request, node, gpus.visible, places, setup.warnings));
   gpus.per_rank = gpus_per_rank(request, gpus.visible, ranks);
-  if (gpus.there.cut && !gpus.cpu_only) setup.node_warnings.push_back(gpus.there.told_by);
+  if (gpus.found.cut && !gpus.cpu_only) setup.node_warnings.push_back(gpus.found.told_by);
   if (const auto few = too_few_gpus(setup, starts); !few.empty()) setup.node_warnings.push_back(few);
   const unsigned demanded =
       request.backend == Backend::nccl ? std::max(1U, gpus.per_rank) : request.gpus_per_task.value_or(0);

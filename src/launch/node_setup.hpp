@@ -17,7 +17,7 @@ namespace hpcml::launch {
 
 /// The GPUs of the step and what is done with them.
 struct StepGpus {
-  VisibleGpus there;   ///< as this process finds them
+  VisibleGpus found;   ///< as this process finds them
   VisibleGpus visible; ///< in the ranks' order; none where the ranks are to have none
   model::GpuVendor vendor = model::GpuVendor::unknown;
   unsigned per_rank = 0;

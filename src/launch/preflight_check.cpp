@@ -84,11 +84,11 @@ std::string preflight_success(const std::string& lines) {
 }
 
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                     const Surroundings& here) {
+                                     const Surroundings& context) {
   const auto failure = [&](int code, Error error) {
-    return Failure{code, "preflight", std::move(error), setup.world.layout.rank, here.host};
+    return Failure{code, "preflight", std::move(error), setup.world.layout.rank, context.host};
   };
-  const auto program = here.choose_preflight(request.command, setup.env);
+  const auto program = context.choose_preflight(request.command, setup.env);
   if (!program)
     return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
                                      program.error().hint + ", or leave --preflight out"});
@@ -112,7 +112,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   }
   if (output->exit_code == k_preflight_failed)
     for (const auto& host : guilty_hosts(output->out))
-      tell_bad_node({host, "it failed the preflight"}, here.env);
+      tell_bad_node({host, "it failed the preflight"}, context.env);
   verdict.what = "the preflight failed: " + verdict.what;
   return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);
 }

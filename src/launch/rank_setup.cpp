@@ -70,9 +70,9 @@ void set_site_variables(Builder& builder, RankSetup& setup) {
 /// Shows a rank its own GPUs, or all of them in the ranks' order. Slurm sets several lists in some versions;
 /// a second one would be applied to what the first left.
 void set_visible_gpus(Builder& builder, RankSetup& setup) {
-  const auto& [there, visible, vendor, per_rank, cpu_only] = setup.node->gpus;
+  const auto& [found, visible, vendor, per_rank, cpu_only] = setup.node->gpus;
   const bool own = setup.node->plan.gpu_visibility == model::GpusSeen::own && !setup.node->agent;
-  if (visible.entries.empty() || !(own || visible.entries != there.entries)) return;
+  if (visible.entries.empty() || !(own || visible.entries != found.entries)) return;
   std::string name = visible.variable.empty() ? setup.node->plan.visible_variable : visible.variable;
   if (name.empty()) name = model::visible_devices_variable(vendor);
   if (name.empty()) {
@@ -94,9 +94,9 @@ void set_visible_gpus(Builder& builder, RankSetup& setup) {
 /// Hides all GPUs from a rank that asked for none. "-1" and not an empty value: HIP takes an empty list for
 /// no list, and layers in between (containers, scripts) drop empty variables. Where nothing is visible, or
 /// Slurm has hidden all, nothing is done.
-void hide_gpus(Builder& builder, const VisibleGpus& there, model::GpuVendor vendor) {
-  if (there.entries.empty()) return;
-  const std::string name = there.variable.empty() ? model::visible_devices_variable(vendor) : there.variable;
+void hide_gpus(Builder& builder, const VisibleGpus& found, model::GpuVendor vendor) {
+  if (found.entries.empty()) return;
+  const std::string name = found.variable.empty() ? model::visible_devices_variable(vendor) : found.variable;
   if (name.empty()) return;
   for (const auto* other : model::k_visible_devices_variables)
     if (other != name) builder.remove(other);
@@ -229,7 +229,7 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   set_tf32(builder, setup, request);
   set_site_variables(builder, setup);
   if (common.gpus.cpu_only) {
-    hide_gpus(builder, common.gpus.there, common.gpus.vendor);
+    hide_gpus(builder, common.gpus.found, common.gpus.vendor);
     const auto variable = plan::cpu_rank_variable();
     builder.offer(variable.name, variable.value);
   } else {

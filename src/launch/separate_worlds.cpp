@@ -47,7 +47,7 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
   evidence.world_size = world.layout.world_size;
   evidence.serves_store = true;
   // A program that has left may have told no rank, but not without setting a key.
-  evidence.connected = report->here + report->gone + report->keys > 0;
+  evidence.connected = report->connected + report->gone + report->keys > 0;
   evidence.seen = report->worlds;
   return evidence;
 }

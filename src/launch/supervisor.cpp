@@ -34,15 +34,15 @@ bool is_one_file(int a, int b) {
 
 } // namespace
 
-Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& here,
+Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& context,
                        const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight)
-    : x_request(request), x_here(here), x_oversight(oversight), x_start_of_ranks{request, here, node},
+    : x_request(request), x_here(context), x_oversight(oversight), x_start_of_ranks{request, context, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO, routes_to_output(is_one_file(STDOUT_FILENO, STDERR_FILENO)),
             [this](const std::string& loss) { say("hpcml launch: " + loss); }),
       x_groups(x_count) {
   if (!is_one_file(STDOUT_FILENO, STDERR_FILENO))
-    x_err.emplace(STDERR_FILENO, routes_to_errors(here.stderr_is_terminal),
+    x_err.emplace(STDERR_FILENO, routes_to_errors(context.stderr_is_terminal),
                   [this](const std::string& loss) { say("hpcml launch: " + loss); });
   sigset_t watched;
   ::sigemptyset(&watched);

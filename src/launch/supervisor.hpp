@@ -28,7 +28,7 @@ struct Outcome {
 /// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
-  Supervisor(const LaunchRequest& request, const Surroundings& here,
+  Supervisor(const LaunchRequest& request, const Surroundings& context,
              const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight = nullptr);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;

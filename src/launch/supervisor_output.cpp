@@ -9,8 +9,8 @@ namespace hpcml::launch {
 
 namespace {
 
-bool in_colour(const Surroundings& here, bool terminal) {
-  return terminal && here.env.get_or("NO_COLOR", "").empty();
+bool in_colour(const Surroundings& context, bool terminal) {
+  return terminal && context.env.get_or("NO_COLOR", "").empty();
 }
 
 RoutedRanks routed_ranks(const NodeSetup& node, bool colour) {

@@ -24,8 +24,8 @@ constexpr std::size_t k_last_words = 16U << 20;
 /// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
 /// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
 std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request,
-                                                       const Surroundings& here) {
-  if (request.grace || here.env.get_or("SLURM_JOB_ID", "").empty())
+                                                       const Surroundings& context) {
+  if (request.grace || context.env.get_or("SLURM_JOB_ID", "").empty())
     return request.grace.value_or(k_grace_after_signal);
   return std::nullopt;
 }

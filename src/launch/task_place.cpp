@@ -109,9 +109,9 @@ bool says_the_same(const util::EnvSnapshot& env, const model::LauncherRule& rule
 
 /// MPI's launchers begin with the job's first node, unless they are told of hosts: then MASTER_ADDR has to
 /// say where rank 0 is, and rank 0 looks whether it is there.
-Result<TaskPlace> place_by_launcher(const Surroundings& here, const model::LauncherRule& rule) {
-  const auto& env = here.env;
-  TRY(auto layout, slurm::read_launcher_layout(env, rule, here.machine.empty() ? here.host : here.machine));
+Result<TaskPlace> place_by_launcher(const Surroundings& context, const model::LauncherRule& rule) {
+  const auto& env = context.env;
+  TRY(auto layout, slurm::read_launcher_layout(env, rule, context.machine.empty() ? context.host : context.machine));
   TaskPlace place{layout, slurm::read_launcher_identity(env, rule), layout.nodes.front()};
   const auto address = util::short_host_name(env.get_or("MASTER_ADDR", ""));
   for (const auto& node : layout.nodes)
@@ -127,30 +127,30 @@ Result<TaskPlace> place_by_launcher(const Surroundings& here, const model::Launc
 
 } // namespace
 
-Starter starter_of(const Surroundings& here) {
-  return judge_ancestors(here.ancestors, here.env.get_or("SLURM_JOB_ID", ""));
+Starter starter_of(const Surroundings& context) {
+  return judge_ancestors(context.ancestors, context.env.get_or("SLURM_JOB_ID", ""));
 }
 
-bool in_task(const LaunchRequest& request, const Surroundings& here) {
-  const auto starter = starter_of(here);
-  return (starter != Starter::script && slurm::in_step_task(here.env)) ||
-         launcher_of_task(request, here.env, starter).has_value();
+bool in_task(const LaunchRequest& request, const Surroundings& context) {
+  const auto starter = starter_of(context);
+  return (starter != Starter::script && slurm::in_step_task(context.env)) ||
+         launcher_of_task(request, context.env, starter).has_value();
 }
 
-Result<TaskPlace> find_task_place(const LaunchRequest& request, const Surroundings& here, FirstNode first) {
-  const auto starter = starter_of(here);
-  const auto rule = launcher_of_task(request, here.env, starter);
-  if (starter != Starter::script && slurm::in_step_task(here.env)) {
-    auto layout = slurm::read_step_layout(here.env);
+Result<TaskPlace> find_task_place(const LaunchRequest& request, const Surroundings& context, FirstNode first) {
+  const auto starter = starter_of(context);
+  const auto rule = launcher_of_task(request, context.env, starter);
+  if (starter != Starter::script && slurm::in_step_task(context.env)) {
+    auto layout = slurm::read_step_layout(context.env);
     const bool by_step =
         starter == Starter::task || starter == Starter::component ||
-        (starter != Starter::mpi && layout && rule && says_the_same(here.env, *rule, *layout));
+        (starter != Starter::mpi && layout && rule && says_the_same(context.env, *rule, *layout));
     if (!rule || by_step) {
       if (!layout) return layout.error();
-      return place_in_step(here.env, std::move(*layout), first, starter == Starter::component);
+      return place_in_step(context.env, std::move(*layout), first, starter == Starter::component);
     }
   }
-  if (rule) return place_by_launcher(here, *rule);
+  if (rule) return place_by_launcher(context, *rule);
   return Error{"this process is no task of a step: Slurm's SLURM_PROCID and SLURM_STEP_NODELIST are not set",
                "start it with srun, or say --nproc-per-node N to start the ranks here"};
 }

@@ -23,7 +23,7 @@ constexpr std::size_t k_most_of_a_version_file = 16 << 10;
 
 class LiveFiles : public FileView {
 public:
-  bool there(const std::string& path) const override { return ::access(path.c_str(), F_OK) == 0; }
+  bool exists(const std::string& path) const override { return ::access(path.c_str(), F_OK) == 0; }
   bool runs(const std::string& path) const override {
     struct stat found {};
     return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
@@ -91,13 +91,13 @@ std::optional<std::string> quoted_behind(const std::string& text, std::string_vi
 /// The torch that Python imports from `folder`; nothing where it goes on to the next.
 std::optional<TorchFound> torch_in(const std::string& folder, const FileView& files) {
   const auto package = folder + "/torch";
-  const bool there = files.there(package + "/__init__.py");
-  if (there) {
+  const bool is_package = files.exists(package + "/__init__.py");
+  if (is_package) {
     const auto text = files.read(package + "/version.py", k_most_of_a_version_file);
     if (const auto version = quoted_behind(text.value_or(""), "__version__"))
       return found_at(*version, package + "/version.py");
   }
-  return there ? std::optional(not_found(Kind::unknown, package + " does not tell its version"))
+  return is_package ? std::optional(not_found(Kind::unknown, package + " does not tell its version"))
                : std::nullopt;
 }
 
@@ -168,7 +168,7 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
   const auto origin = slash == std::string::npos ? std::string(".") : program.substr(0, slash);
   for (auto folder : folders) {
     folder = util::replace_all(util::replace_all(folder, "${ORIGIN}", origin), "$ORIGIN", origin);
-    if (!files.there(folder + "/" + library)) continue;
+    if (!files.exists(folder + "/" + library)) continue;
     if (auto found = torch_around(folder, files)) return *found;
     return not_found(Kind::unknown, folder + "/" + library + " does not tell its version");
   }

@@ -16,7 +16,7 @@ class FileView {
 public:
   virtual ~FileView() = default;
   /// Whether something is there under this name, links followed.
-  virtual bool there(const std::string& path) const = 0;
+  virtual bool exists(const std::string& path) const = 0;
   /// Whether it may be executed and is no folder.
   virtual bool runs(const std::string& path) const = 0;
   /// `most` bytes from `offset` on, fewer at the end; nothing where it cannot be read.

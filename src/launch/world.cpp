@@ -42,11 +42,11 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
   return std::optional(static_cast<unsigned>(*port));
 }
 
-util::Status set_meeting_point(const LaunchRequest& request, const Surroundings& here, World& world) {
+util::Status set_meeting_point(const LaunchRequest& request, const Surroundings& context, World& world) {
   const std::string suffix = request.site ? request.site->network.master.suffix : "";
   if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
-  world.address = step_address(here.env, world.first_node, suffix);
-  TRY(const auto port, given_port(request, here.env));
+  world.address = step_address(context.env, world.first_node, suffix);
+  TRY(const auto port, given_port(request, context.env));
   world.port = port.value_or(step_port(world.identity));
   world.port_given = port.has_value();
   return util::Done{};
@@ -62,22 +62,22 @@ util::Status set_channel(const LaunchRequest& request, const Surroundings& conte
 
 } // namespace
 
-Result<World> find_task_world(const LaunchRequest& request, const Surroundings& here) {
-  TRY(auto place, find_task_place(request, here, FirstNode::of_tasks));
+Result<World> find_task_world(const LaunchRequest& request, const Surroundings& context) {
+  TRY(auto place, find_task_place(request, context, FirstNode::of_tasks));
   World world = world_of_place(std::move(place));
-  TRY_DONE(set_meeting_point(request, here, world));
-  TRY_DONE(agree_with_environment(here, world, false));
-  TRY_DONE(set_channel(request, here, false, world));
+  TRY_DONE(set_meeting_point(request, context, world));
+  TRY_DONE(agree_with_environment(context, world, false));
+  TRY_DONE(set_channel(request, context, false, world));
   return world;
 }
 
-Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings& here, unsigned processes) {
+Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings& context, unsigned processes) {
   World world;
-  world.layout.nodes = {here.host};
-  world.layout.host = here.host;
-  if (in_task(request, here)) {
+  world.layout.nodes = {context.host};
+  world.layout.host = context.host;
+  if (in_task(request, context)) {
     // The ranks are counted along the nodes, however the tasks are.
-    TRY(auto task, find_task_place(request, here, FirstNode::of_nodes));
+    TRY(auto task, find_task_place(request, context, FirstNode::of_nodes));
     if (task.layout.local_world_size != 1)
       return Error{"--nproc-per-node starts the ranks of a node, but this step has " +
                        std::to_string(task.layout.local_world_size) + " tasks on this node",
@@ -85,7 +85,7 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
                        " --ntasks-per-node=1), or leave --nproc-per-node out"};
     world = world_of_place(std::move(task));
   } else {
-    world.identity = slurm::read_step_identity(here.env);
+    world.identity = slurm::read_step_identity(context.env);
   }
   auto& layout = world.layout;
   layout.tasks_per_node.assign(layout.nodes.size(), processes);
@@ -94,14 +94,14 @@ Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings&
   layout.rank = layout.node_rank * processes;
   layout.world_size = processes * layout.node_count();
   if (layout.node_count() > 1) {
-    TRY_DONE(set_meeting_point(request, here, world));
-    TRY_DONE(agree_with_environment(here, world, true));
-    TRY_DONE(set_channel(request, here, false, world));
+    TRY_DONE(set_meeting_point(request, context, world));
+    TRY_DONE(agree_with_environment(context, world, true));
+    TRY_DONE(set_channel(request, context, false, world));
     return world;
   }
-  TRY_DONE(set_channel(request, here, true, world));
+  TRY_DONE(set_channel(request, context, true, world));
   world.address = "127.0.0.1";
-  TRY(const auto port, given_port(request, here.env));
+  TRY(const auto port, given_port(request, context.env));
   if (port) {
     world.port = *port;
     world.port_given = true;

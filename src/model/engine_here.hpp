@@ -30,9 +30,9 @@ inline constexpr auto k_engines_here = std::to_array<EngineHere>({
     {"podman", "run --rm --volume=DIR:/mnt --entrypoint=PROGRAM IMAGE", false, true},
 });
 
-static_assert(std::all_of(k_engines_here.begin(), k_engines_here.end(), [](const EngineHere& here) {
+static_assert(std::all_of(k_engines_here.begin(), k_engines_here.end(), [](const EngineHere& engine) {
   return std::any_of(k_engines.begin(), k_engines.end(),
-                     [&](const EngineRow& row) { return row.words.name == here.program; });
+                     [&](const EngineRow& row) { return row.words.name == engine.program; });
 }));
 
 } // namespace hpcml::model

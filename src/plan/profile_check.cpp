@@ -23,9 +23,9 @@ void compare_domains(const std::string& what, const std::vector<CpuDomain>& live
     return;
   }
   for (const auto& domain : profile) {
-    const bool there = std::any_of(live.begin(), live.end(),
+    const bool exists = std::any_of(live.begin(), live.end(),
                                    [&](const CpuDomain& other) { return other.cpus == domain.cpus; });
-    if (there) continue;
+    if (exists) continue;
     found.push_back("no " + what + " has the CPUs " + domain.cpus.to_list() +
                     ", as the profile says of number " + std::to_string(domain.id));
     return;

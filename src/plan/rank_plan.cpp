@@ -91,9 +91,9 @@ void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
   if (plan.binding.gpus.empty()) return;
   const auto device = near_to(plan.binding, nics.devices);
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
-    const bool there = std::any_of(plan.env.begin(), plan.env.end(),
+    const bool is_set = std::any_of(plan.env.begin(), plan.env.end(),
                                    [&](const auto& variable) { return variable.name == name; });
-    if (!there && !value.empty())
+    if (!is_set && !value.empty())
       plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});
   };
   // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.

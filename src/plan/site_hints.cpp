@@ -60,12 +60,12 @@ std::string partitions_that_allow(const LaidOut& given, model::Walltime time) {
 std::string qos_that_allow(const LaidOut& given, model::Walltime time) {
   std::vector<std::string> names;
   for (const auto& other : given.site.qos) {
-    const bool here = !given.partition() || !given.partition()->nameable ||
+    const bool is_offered = !given.partition() || !given.partition()->nameable ||
                       site::is_place_of(&other, given.partition()->name);
     const bool fits = (!other.max_nodes || given.numbers().nodes_asked() <= other.max_nodes->value) &&
                       (!other.max_gpus || given.numbers().nodes_asked() * given.numbers().gpus_per_node <=
                                               other.max_gpus->value);
-    if (here && fits && !other.on_request && other.max_time && time <= other.max_time->value)
+    if (is_offered && fits && !other.on_request && other.max_time && time <= other.max_time->value)
       names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
   }
   return util::join(names, ", ");

@@ -106,9 +106,9 @@ void note_node(const Equipped& given, const Directives& directives, Remarks& dia
 void note_network(const LaidOut& given, Remarks& diagnostics) {
   const model::NetworkRule& network = given.site.network;
   const bool offline = network.internet_on_compute && !*network.internet_on_compute;
-  const bool here =
+  const bool is_used =
       given.partition() && given.partition()->internet ? *given.partition()->internet : !offline;
-  if (here || !network.internet_on_compute) return;
+  if (is_used || !network.internet_on_compute) return;
   if (!network.proxy_module.empty())
     diagnostics.note("the compute nodes reach the internet only through a proxy: --module " + network.proxy_module,
               network.origin);

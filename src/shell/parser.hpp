@@ -76,9 +76,9 @@ private:
   // here-documents and redirections: parser_redirects.cpp
   std::size_t redirect_operator() const;
   Redirect parse_redirect();
-  void parse_delimiter(HereDocument& here);
+  void parse_delimiter(HereDocument& document);
   void read_here_documents();
-  void read_here_document(HereDocument& here);
+  void read_here_document(HereDocument& document);
   std::vector<Part> parse_here_body();
   void parse_redirects(SyntaxNode& node);
 

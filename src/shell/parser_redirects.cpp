@@ -47,34 +47,34 @@ Redirect Parser::parse_redirect() {
   x_at += redirect.op.size();
   skip_blanks();
   if (redirect.op == "<<" || redirect.op == "<<-") {
-    redirect.here = std::make_shared<HereDocument>();
-    redirect.here->strip_tabs = redirect.op == "<<-";
-    parse_delimiter(*redirect.here);
-    x_pending.push_back(redirect.here);
+    redirect.here_document = std::make_shared<HereDocument>();
+    redirect.here_document->strip_tabs = redirect.op == "<<-";
+    parse_delimiter(*redirect.here_document);
+    x_pending.push_back(redirect.here_document);
   } else
     redirect.target = parse_word();
   redirect.place = place_from(begin);
   return redirect;
 }
 
-void Parser::parse_delimiter(HereDocument& here) {
+void Parser::parse_delimiter(HereDocument& document) {
   const auto begin = x_at;
   while (!done() && !at_word_end(Ends::pattern, 0)) {
     const char c = at();
     if (c == '\'' || c == '"') {
       const auto end = x_text.find(c, x_at + 1);
       if (end == std::string::npos) fail("a quote is not closed");
-      here.quoted = true;
-      here.delimiter += x_text.substr(x_at + 1, end - x_at - 1);
+      document.quoted = true;
+      document.delimiter += x_text.substr(x_at + 1, end - x_at - 1);
       x_at = end + 1;
       continue;
     }
     if (c == '\\') {
-      here.quoted = true;
+      document.quoted = true;
       ++x_at;
       if (done()) break;
     }
-    here.delimiter += at();
+    document.delimiter += at();
     ++x_at;
   }
   if (x_at == begin) unexpected();
@@ -91,22 +91,22 @@ void Parser::parse_redirects(SyntaxNode& node) {
 void Parser::read_here_documents() {
   const auto pending = std::move(x_pending);
   x_pending.clear();
-  for (const auto& here : pending) read_here_document(*here);
+  for (const auto& document : pending) read_here_document(*document);
 }
 
 /// x_at is at the start of a line; afterwards behind the delimiter's line.
-void Parser::read_here_document(HereDocument& here) {
+void Parser::read_here_document(HereDocument& document) {
   SourceText body;
   bool joined = false; // a backslash before the line feed makes the next line part of this one
   const auto begin = x_at;
   while (!done()) {
     const auto end = std::min(x_text.find('\n', x_at), x_text.size());
     auto from = x_at;
-    if (here.strip_tabs)
+    if (document.strip_tabs)
       while (from < end && x_text[from] == '\t') ++from;
     x_at = std::min(end + 1, x_text.size());
     const std::string_view line(x_text.data() + from, end - from);
-    if (!joined && line == here.delimiter) break;
+    if (!joined && line == document.delimiter) break;
     for (auto i = from; i < x_at; ++i) {
       const auto place = x_source.place_of(i, i + 1);
       if (const auto* hole = x_source.hole_at(i))
@@ -115,15 +115,15 @@ void Parser::read_here_document(HereDocument& here) {
         body.add(std::string_view(x_text).substr(i, 1), place);
     }
     const auto last = line.find_last_not_of('\\');
-    joined = !here.quoted && (line.size() - (last == std::string::npos ? 0 : last + 1)) % 2 == 1;
+    joined = !document.quoted && (line.size() - (last == std::string::npos ? 0 : last + 1)) % 2 == 1;
   }
   body.places.push_back(x_source.place_of(x_at));
-  here.body.place = place_from(begin);
+  document.body.place = place_from(begin);
   Parser inner(body, x_depth, x_extglob);
-  if (here.quoted)
-    inner.add_literal(here.body, 0, body.text.size(), true);
+  if (document.quoted)
+    inner.add_literal(document.body, 0, body.text.size(), true);
   else
-    here.body.parts = inner.parse_here_body();
+    document.body.parts = inner.parse_here_body();
 }
 
 /// A body that cannot be read is one unknown part: bash finds the mistake only when it runs.

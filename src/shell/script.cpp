@@ -23,7 +23,7 @@ public:
     assignments(node.declared);
     for (const auto& redirect : node.redirects) {
       word(redirect.target);
-      if (redirect.here) word(redirect.here->body);
+      if (redirect.here_document) word(redirect.here_document->body);
     }
     for (const auto& child : node.children) this->node(child);
   }

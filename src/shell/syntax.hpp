@@ -68,7 +68,7 @@ struct Redirect {
   std::string fd; ///< as written, often empty
   std::string op; ///< "<", ">", ">>", "<<", "<<-", "<<<", "&>", …
   Word target;
-  std::shared_ptr<HereDocument> here; ///< of "<<" and "<<-"
+  std::shared_ptr<HereDocument> here_document; ///< of "<<" and "<<-"
 };
 
 /// How a command of a list is tied to the next one.

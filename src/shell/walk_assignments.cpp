@@ -23,7 +23,7 @@ void Walker::run_declaration(const SyntaxNode& node, const Command& command, con
     else
       plain.push_back(arguments[i]);
   }
-  const bool here = local && flags.find('g') == std::string::npos;
+  const bool is_local = local && flags.find('g') == std::string::npos;
   if (flags.find('f') != std::string::npos || flags.find('F') != std::string::npos) {
     for (const auto& word : plain)
       if (const auto name_of = word.text();
@@ -43,7 +43,7 @@ void Walker::run_declaration(const SyntaxNode& node, const Command& command, con
       continue;
     }
     if (equals == std::string::npos) {
-      declare(target, std::nullopt, flags, here, false, word.place);
+      declare(target, std::nullopt, flags, is_local, false, word.place);
       continue;
     }
     auto value = word;
@@ -52,12 +52,12 @@ void Walker::run_declaration(const SyntaxNode& node, const Command& command, con
       value.pieces.front().text.erase(0, equals + 1);
     else
       value = unknown_argument(word.text().substr(equals + 1), word.place, false);
-    declare(target, scalar_value(std::move(value)), flags, here, append, word.place);
+    declare(target, scalar_value(std::move(value)), flags, is_local, append, word.place);
   }
   auto values = std::move(x_declared);
   for (std::size_t i = 0; i < node.declared.size() && i < values.size(); ++i) {
     const auto& assignment = node.declared[i];
-    declare(assignment.name, std::move(values[i]), flags, here, assignment.append, assignment.place);
+    declare(assignment.name, std::move(values[i]), flags, is_local, assignment.append, assignment.place);
   }
 }
 

@@ -207,9 +207,9 @@ std::vector<RedirectView> Walker::expand_redirects(const SyntaxNode& node) {
   std::vector<RedirectView> list;
   for (const auto& redirect : node.redirects) {
     RedirectView view{redirect.fd, redirect.op, {}, redirect.place};
-    if (redirect.here) {
-      view.target = expand_single(redirect.here->body);
-      if (redirect.here->quoted && view.target.pieces.empty())
+    if (redirect.here_document) {
+      view.target = expand_single(redirect.here_document->body);
+      if (redirect.here_document->quoted && view.target.pieces.empty())
         view.target.pieces.push_back({true, "", redirect.place});
     } else if (redirect.op == "<<<")
       view.target = expand_single(redirect.target);

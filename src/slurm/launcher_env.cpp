@@ -58,10 +58,10 @@ const model::RankVariables* known_variables(const model::LauncherRule& rule) {
 }
 
 std::size_t place_of(const std::vector<std::string>& nodes, const std::string& host) {
-  const auto here = std::find_if(nodes.begin(), nodes.end(), [&](const std::string& node) {
+  const auto own_node = std::find_if(nodes.begin(), nodes.end(), [&](const std::string& node) {
     return util::short_host_name(node) == util::short_host_name(host);
   });
-  return static_cast<std::size_t>(here - nodes.begin());
+  return static_cast<std::size_t>(own_node - nodes.begin());
 }
 
 /// Node after node, as many ranks on each as the job has tasks there. An error where this task's own numbers
@@ -145,9 +145,9 @@ Result<StepLayout> read_launcher_layout(const util::EnvSnapshot& env, const mode
   TRY(layout.nodes, nodes_of(env, host));
   // Launchers hand their own environment on: SLURMD_NODENAME may be that of another node.
   const bool known = place_of(layout.nodes, host) < layout.nodes.size();
-  const auto here = known ? host : env.get_or("SLURMD_NODENAME", host);
-  if (const auto own = read_own_numbers(env, rule, layout, here)) return *own;
-  return read_blocks(env, rule, std::move(layout), here);
+  const auto own_name = known ? host : env.get_or("SLURMD_NODENAME", host);
+  if (const auto own = read_own_numbers(env, rule, layout, own_name)) return *own;
+  return read_blocks(env, rule, std::move(layout), own_name);
 }
 
 } // namespace hpcml::slurm

@@ -19,9 +19,9 @@ public:
 
   std::optional<Moment> run() {
     if (x_lower.starts_with("uts")) return read_epoch();
-    for (; here() != '\0' && here() != '\n'; ++x_at) {
+    for (; current() != '\0' && current() != '\n'; ++x_at) {
       // A 'T' parts a date from its time; so "Today" is none.
-      if (is_blank(here()) || here() == '-' || here() == 'T') continue;
+      if (is_blank(current()) || current() == '-' || current() == 'T') continue;
       if (!read_part()) return std::nullopt;
     }
     if (!x_has_date && !x_has_clock) return std::nullopt;
@@ -32,7 +32,7 @@ private:
   static bool is_blank(char c) { return c == ' ' || c == '\t'; }
   static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
   char at(std::size_t i) const { return i < x_text.size() ? x_text[i] : '\0'; }
-  char here() const { return at(x_at); }
+  char current() const { return at(x_at); }
   bool follows(string_view word) const { return x_lower.compare(x_at, word.size(), word) == 0; }
 
   std::optional<Moment> read_epoch() const {
@@ -52,7 +52,7 @@ private:
       if (follows(hour) && (hour != "elevenses" || x_version >= Version::v24_05))
         return x_has_clock = true, x_at += hour.size() - 1, true;
     if (follows("now")) return read_now();
-    if (!is_figure(here())) return false;
+    if (!is_figure(current())) return false;
     return at(x_at + 1) == ':' || at(x_at + 2) == ':' ? read_clock() : read_date();
   }
 
@@ -77,10 +77,10 @@ private:
         {"seconds", 1}, {"second", 1},   {"minutes", 60}, {"minute", 60},    {"hours", 3600},
         {"hour", 3600}, {"days", 86400}, {"day", 86400},  {"weeks", 604800}, {"week", 604800}};
     bool figures = false;
-    for (++x_at; here() != '\0' && here() != '\n'; ++x_at) {
-      if (is_space(here())) continue;
-      if (is_figure(here())) {
-        number = (number * 10 + (here() - '0')) % 1000000000000000LL;
+    for (++x_at; current() != '\0' && current() != '\n'; ++x_at) {
+      if (is_space(current())) continue;
+      if (is_figure(current())) {
+        number = (number * 10 + (current() - '0')) % 1000000000000000LL;
         figures = true;
         continue;
       }
@@ -94,9 +94,9 @@ private:
 
   /// One or two figures that make no more than `most`; `least_figures` of them have to be there.
   bool read_number(int most, int least_figures = 1) {
-    if (!is_figure(here())) return false;
+    if (!is_figure(current())) return false;
     x_number = x_text[x_at++] - '0';
-    if (is_figure(here()))
+    if (is_figure(current()))
       x_number = x_number * 10 + (x_text[x_at++] - '0');
     else if (least_figures == 2)
       return false;
@@ -105,12 +105,12 @@ private:
 
   /// "HH:MM[:SS] [AM|PM]".
   bool read_clock() {
-    if (!read_number(23) || here() != ':') return false;
+    if (!read_number(23) || current() != ':') return false;
     const int hour = x_number;
     ++x_at;
     if (!read_number(59, 2)) return false;
-    if (here() == ':' && (++x_at, !read_number(59, 2))) return false;
-    while (is_space(here())) ++x_at;
+    if (current() == ':' && (++x_at, !read_number(59, 2))) return false;
+    while (is_space(current())) ++x_at;
     if (follows("am") || follows("pm")) {
       if (hour > 12) return false;
       x_at += 2;
@@ -131,12 +131,12 @@ private:
       ++x_at;
       return read_number(31) && x_number > 0 && (--x_at, true);
     }
-    const auto skip_mark = [&] { x_at += here() == '.' || here() == '/' ? 1 : 0; };
+    const auto skip_mark = [&] { x_at += current() == '.' || current() == '/' ? 1 : 0; };
     if (!read_number(12) || x_number < 1) return false;
     skip_mark();
     if (!read_number(31) || x_number < 1) return false;
     skip_mark();
-    if (is_figure(here())) {
+    if (is_figure(current())) {
       if (!read_number(99, 2)) return false;
       x_moment.year = x_number > 0 ? 2000 + x_number : 0;
     }

@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  Place here() const { return x_words[x_at].place; }
+  Place current_place() const { return x_words[x_at].place; }
 
   void report_operand(const HeaderWord& word) {
     if (x_source == SettingSource::script)
@@ -62,13 +62,13 @@ private:
 
   /// The next word as the value; no matter what it looks like, as getopt takes it.
   void add_with_next(const Option& option, const std::string& shown) {
-    const Place place = here();
+    const Place place = current_place();
     if (x_at + 1 >= x_words.size()) {
       x_findings.error(place, "slurm/value-missing", shown + " needs a value", "write " + shown + " VALUE");
       return;
     }
     ++x_at;
-    const Place value = here();
+    const Place value = current_place();
     add(option.name, x_words[x_at].text,
         place.length == 0 ? value : Place{place.offset, value.offset + value.length - place.offset});
   }
@@ -81,14 +81,14 @@ private:
     const bool given = equals != string_view::npos;
     const auto& option = *match.option;
     if (given && option.argument == TakesValue::none)
-      x_findings.error(here(), "slurm/value-unwanted", "--" + option.name + " takes no value",
+      x_findings.error(current_place(), "slurm/value-unwanted", "--" + option.name + " takes no value",
                        "write --" + option.name);
     else if (given)
-      add(option.name, std::string(text.substr(equals + 1)), here());
+      add(option.name, std::string(text.substr(equals + 1)), current_place());
     else if (option.argument == TakesValue::required)
       add_with_next(option, "--" + option.name);
     else
-      add(option.name, std::nullopt, here());
+      add(option.name, std::nullopt, current_place());
   }
 
   void read_short(string_view letters) {
@@ -97,29 +97,29 @@ private:
       const auto option = find_option(Program::sbatch, letters[i], x_version);
       if (!option) {
         const auto other = find_option(Program::srun, letters[i], x_version.get());
-        x_findings.error(here(), "slurm/option-unknown", "sbatch has no option " + shown,
+        x_findings.error(current_place(), "slurm/option-unknown", "sbatch has no option " + shown,
                          other ? shown + " is srun's --" + other->name + ": give it to srun"
                                : "write the full name of the option");
         continue;
       }
       const auto rest = letters.substr(i + 1);
       if (option->argument == TakesValue::none) {
-        add(option->name, std::nullopt, here());
+        add(option->name, std::nullopt, current_place());
         continue;
       }
       if (!rest.empty())
-        add(option->name, std::string(rest), here());
+        add(option->name, std::string(rest), current_place());
       else if (option->argument == TakesValue::required)
         add_with_next(*option, shown);
       else
-        add(option->name, std::nullopt, here());
+        add(option->name, std::nullopt, current_place());
       return;
     }
   }
 
   void report_unknown(const std::string& name, const std::vector<std::string>& candidates) {
     if (candidates.size() > 1) {
-      x_findings.error(here(), "slurm/option-ambiguous",
+      x_findings.error(current_place(), "slurm/option-ambiguous",
                        "--" + name + " could be --" + util::join(candidates, ", --"), "write the full name");
       return;
     }
@@ -132,7 +132,7 @@ private:
       hint = "did you mean --" + *near + "?";
     else
       hint = "where a plugin of the site brings it, only that site's sbatch takes it";
-    x_findings.error(here(), "slurm/option-unknown",
+    x_findings.error(current_place(), "slurm/option-unknown",
                      "sbatch " + std::string(name_of(x_version.get())) + " has no option --" + name, hint);
   }
 

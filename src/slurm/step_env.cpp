@@ -95,18 +95,18 @@ Status check_layout(const StepLayout& layout) {
 /// Finds this task's node in the list. A job submitted from inside another job's step may have inherited that
 /// step's variables: then it is not in it.
 Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
-  const auto here = env.get_or("SLURMD_NODENAME", "");
+  const auto own_name = env.get_or("SLURMD_NODENAME", "");
   const auto& nodes = layout.nodes;
   std::size_t place = layout.node_rank;
-  const bool right = here.empty() || (place < nodes.size() && nodes[place] == here);
-  const auto found = std::find(nodes.begin(), nodes.end(), here);
+  const bool right = own_name.empty() || (place < nodes.size() && nodes[place] == own_name);
+  const auto found = std::find(nodes.begin(), nodes.end(), own_name);
   layout.numbered = right || found == nodes.end();
   if (!layout.numbered) place = static_cast<std::size_t>(found - nodes.begin());
   if (place >= nodes.size()) return Done{}; // check_layout says it
   layout.host = nodes[place];
   if (place < layout.tasks_per_node.size()) layout.local_world_size = layout.tasks_per_node[place];
   if (right || !layout.numbered) return Done{};
-  return contradiction("this task is on node " + here +
+  return contradiction("this task is on node " + own_name +
                        " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " + nodes[place]);
 }
 

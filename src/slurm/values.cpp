@@ -243,9 +243,9 @@ std::string signal_name(const std::string& text, AsVersion version) {
 std::optional<SignalSpec> parse_signal(string_view text, AsVersion version) {
   SignalSpec spec;
   const auto take = [&](string_view letters) {
-    const bool there = !text.empty() && letters.find(text.front()) != string_view::npos;
-    if (there) text.remove_prefix(1);
-    return there;
+    const bool has_letter = !text.empty() && letters.find(text.front()) != string_view::npos;
+    if (has_letter) text.remove_prefix(1);
+    return has_letter;
   };
   // R, B, and R again where it stands behind B; their colon may be missing.
   spec.at_reservation = take("rR");

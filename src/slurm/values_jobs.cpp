@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  char here() const { return x_at < x_text.size() ? x_text[x_at] : '\0'; }
+  char current() const { return x_at < x_text.size() ? x_text[x_at] : '\0'; }
 
   long read_number() {
     char* end = nullptr;
@@ -64,10 +64,10 @@ private:
     const auto number = static_cast<std::uint32_t>(read_number());
     if (number == 0) return {};
     std::string job = std::to_string(number);
-    if (here() != '_') return job;
+    if (current() != '_') return job;
     ++x_at;
-    if (here() == '*') return ++x_at, job + "_*";
-    if (here() == '[') {
+    if (current() == '*') return ++x_at, job + "_*";
+    if (current() == '[') {
       const auto end = x_text.find(']', x_at);
       const auto list = end == std::string::npos ? "" : x_text.substr(x_at + 1, end - x_at - 1);
       if (!is_index_list(list)) return {};
@@ -93,9 +93,9 @@ private:
     for (std::string delay;; ++x_at) {
       const auto job = read_job();
       if (job.empty() ||
-          (!x_strict && here() != '\0' && string_view(",?:+(").find(here()) == string_view::npos))
+          (!x_strict && current() != '\0' && string_view(",?:+(").find(current()) == string_view::npos))
         return false;
-      if (here() == '+') {
+      if (current() == '+') {
         ++x_at;
         const auto minutes = static_cast<std::int32_t>(read_number());
         if (minutes <= 0) return false;
@@ -103,7 +103,7 @@ private:
       }
       if (!skip_state()) return false;
       add(type, job, delay);
-      if (here() != ':') return true;
+      if (current() != ':') return true;
     }
   }
 
@@ -119,7 +119,7 @@ private:
     const auto colon = x_text.find(':', x_at);
     if (colon == std::string::npos) { // a bare number is the oldest form
       x_form = Form::number;
-      if (here() < '0' || here() > '9') return false;
+      if (current() < '0' || current() > '9') return false;
       const auto job = read_job();
       if (!job.empty()) add("afterany", job, {});
       return !job.empty();
@@ -137,7 +137,7 @@ private:
 
   /// Whether another condition follows; a wrong separator is left as the rest.
   bool next() {
-    const char c = here();
+    const char c = current();
     const bool joins = c == ',' || (c == '?' && x_form != Form::number);
     if (!joins || (x_strict && x_joint != '\0' && c != x_joint)) return false;
     x_joint = c;

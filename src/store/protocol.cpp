@@ -48,7 +48,7 @@ public:
   Reader(std::string_view bytes, std::size_t at) : x_bytes(bytes), x_at(at) {}
 
   template <class T> bool number(T& value) {
-    if (!there(sizeof(T))) return false;
+    if (!has_bytes(sizeof(T))) return false;
     value = number_at<T>(x_bytes, x_at);
     x_at += sizeof(T);
     return true;
@@ -62,7 +62,7 @@ public:
           std::string(what) + " of " + std::to_string(size) + " bytes, the most is " + std::to_string(most);
       return false;
     }
-    if (!there(size)) return false;
+    if (!has_bytes(size)) return false;
     value = x_bytes.substr(x_at, size);
     x_at += size;
     return true;
@@ -73,7 +73,7 @@ public:
   std::string fault;
 
 private:
-  bool there(std::size_t count) {
+  bool has_bytes(std::size_t count) {
     if (x_bytes.size() - x_at >= count) return true;
     needed = x_at + count;
     return false;

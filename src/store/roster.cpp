@@ -142,12 +142,12 @@ std::vector<Roster::Spot> Roster::known_spots() const {
 
 /// The nodes whose tasks have not all come.
 std::string Roster::free_hosts() const {
-  std::map<std::string, unsigned> here;
+  std::map<std::string, unsigned> ranks_per_host;
   for (const KnownRank& one : x_members)
-    if (one.announced) ++here[one.host];
+    if (one.announced) ++ranks_per_host[one.host];
   std::vector<std::string> hosts;
   for (std::size_t node = 0; node < x_nodes.size(); ++node)
-    if (here[x_nodes[node]] < x_tasks_per_node[node]) hosts.push_back(x_nodes[node]);
+    if (ranks_per_host[x_nodes[node]] < x_tasks_per_node[node]) hosts.push_back(x_nodes[node]);
   if (hosts.size() > k_named_nodes) return std::to_string(hosts.size()) + " nodes";
   return util::join(hosts, ", ");
 }

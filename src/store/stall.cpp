@@ -35,7 +35,7 @@ std::string doing(const Standing& one, Standing::Time now) {
   case State::absent: return "its task has not arrived";
   case State::started: return "its task was started " + ago + " ago, its program has not come to the store";
   case State::gone: return "its program left the store " + ago + " ago";
-  case State::here: break;
+  case State::connected: break;
   }
   if (!one.waits_for.empty())
     return "it waits for " + wait_text(one.waits_for) + " itself, for " + time_text(one.waits_since, now);
@@ -68,7 +68,7 @@ public:
   std::vector<Stall> read() {
     std::map<std::string, Waiters> by_place;
     for (const auto& one : x_scene.ranks) {
-      if (one.state != State::here || one.waits_for.empty()) continue;
+      if (one.state != State::connected || one.waits_for.empty()) continue;
       auto meaning = meaning_of_wait(one);
       auto& waiters = by_place[meaning.place];
       if (waiters.who.empty()) waiters.meaning = meaning;
@@ -167,7 +167,7 @@ private:
   std::string ahead_text(const Waiters& waiters) const {
     if (waiters.meaning.kind != Kind::member || waiters.meaning.is_default) return {};
     std::size_t idle = 0;
-    for (const auto& one : x_scene.ranks) idle += one.state == State::here && one.waits_for.empty() ? 1 : 0;
+    for (const auto& one : x_scene.ranks) idle += one.state == State::connected && one.waits_for.empty() ? 1 : 0;
     if (idle <= waiters.who.size()) return {};
     return "; the " + std::to_string(idle) +
            " others that wait for nothing here may be in a collective that " +
@@ -229,7 +229,7 @@ private:
       certain = certain && candidates.size() == 1;
       // Who is gone, or never came, is the likelier one.
       std::stable_sort(candidates.begin(), candidates.end(), [](const Standing* a, const Standing* b) {
-        return (a->state == State::here) < (b->state == State::here);
+        return (a->state == State::connected) < (b->state == State::connected);
       });
       for (const auto* one : candidates)
         if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(one);

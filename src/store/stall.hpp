@@ -17,10 +17,10 @@ struct Standing {
   enum class State {
     absent,  ///< its launcher has not come
     started, ///< its launcher has come, its program has not
-    here,    ///< its program is a client
+    connected,    ///< its program is a client
     gone     ///< its program was one
   };
-  State state = State::here;
+  State state = State::connected;
   std::optional<unsigned> rank{};
   std::string name;       ///< "rank 9 of 16 (nid000002, local rank 1)"
   std::string short_name; ///< "9", or the name of a client whose rank nobody knows

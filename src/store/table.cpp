@@ -264,12 +264,12 @@ std::string Table::apply(ClientId client, Dialect dialect, const Message& messag
   case Op::get_num_keys: answer_number(client, x_values.size(), answers); return {};
   case Op::delete_key: {
     const auto found = x_values.find(message.keys[0]);
-    const bool there = found != x_values.end();
-    if (there) {
+    const bool exists = found != x_values.end();
+    if (exists) {
       x_bytes -= found->first.size() + found->second->size();
       x_values.erase(found);
     }
-    answer_number(client, there, answers);
+    answer_number(client, exists, answers);
     return {};
   }
   case Op::append: {

@@ -23,7 +23,7 @@ bool ends_with_number(std::string_view key) { return !key.empty() && key.back() 
 std::string pack_report(const StoreReport& report) {
   Packed packed(k_report_mark);
   for (const auto number :
-       {report.ranks, report.announced, report.here, report.gone, report.waiting, report.keys})
+       {report.ranks, report.announced, report.connected, report.gone, report.waiting, report.keys})
     packed.number(number);
   packed.number(report.bytes);
   packed.number(report.worlds.alone);
@@ -47,7 +47,7 @@ std::optional<StoreReport> unpack_report(std::string_view bytes) {
   Unpacked packed(bytes, k_report_mark);
   StoreReport report;
   for (auto* number :
-       {&report.ranks, &report.announced, &report.here, &report.gone, &report.waiting, &report.keys})
+       {&report.ranks, &report.announced, &report.connected, &report.gone, &report.waiting, &report.keys})
     *number = static_cast<std::size_t>(packed.number(~0ULL));
   report.bytes = packed.number(~0ULL);
   report.worlds.alone = static_cast<unsigned>(packed.number());
@@ -331,7 +331,7 @@ StoreReport Watch::report(const Roster& roster, std::size_t unknown, Time now) c
   report.ranks = roster.members().size();
   report.worlds = worlds();
   for (const auto& one : all.ranks) {
-    report.here += one.state == Standing::State::here ? 1 : 0;
+    report.connected += one.state == Standing::State::connected ? 1 : 0;
     report.gone += one.state == Standing::State::gone ? 1 : 0;
     report.waiting += one.waits_for.empty() ? 0 : 1;
   }

@@ -24,9 +24,9 @@ unsigned number(const std::string& text) {
 /// hwloc's numbers of the objects below a PCI function, with the function's address.
 void collect_devices(const XmlElement& object, const std::string& address,
                      std::map<std::string, std::string>& addresses) {
-  const std::string& here = object.get("type") == "PCIDev" ? object.get("pci_busid") : address;
-  if (object.get("type") == "OSDev") addresses[object.get("gp_index")] = here;
-  for (const XmlElement& child : object.children) collect_devices(child, here, addresses);
+  const std::string& address_used = object.get("type") == "PCIDev" ? object.get("pci_busid") : address;
+  if (object.get("type") == "OSDev") addresses[object.get("gp_index")] = address_used;
+  for (const XmlElement& child : object.children) collect_devices(child, address_used, addresses);
 }
 
 std::vector<std::string> words_in(const XmlElement& element, const char* name) {

@@ -247,10 +247,10 @@ private:
     return box;
   }
 
-  template <class Here> Box bars(const Here& here) const {
+  template <class Here> Box bars(const Here& is_inside) const {
     Box box;
     for (const Gpu& gpu : x_node.gpus) {
-      if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
+      if (!is_inside(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       const auto planned = users_of(gpu.place.index, x_plan.ranks, &model::PlannedRankBinding::local_rank),
                  seen = users_of(gpu.place.index, x_seen, &PlacedRank::rank);
       const auto& shown = x_seen.empty() ? planned : seen;
@@ -265,7 +265,7 @@ private:
                   x_marks.memory(*gpu.memory_numa));
     }
     for (const Nic& nic : x_node.nics) {
-      if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
+      if (!is_inside(Place{nic.l3, nic.numa, nic.package})) continue;
       std::vector<unsigned> ranks;
       if (x_seen.empty())
         for (const auto& rank : x_plan.ranks)

@@ -66,9 +66,9 @@ private:
     if (const IdSet rest = inside - covered; !rest.empty()) line(depth, "cores: " + cores_text(rest));
   }
 
-  template <class Here> void write_devices(unsigned depth, const Here& here) {
+  template <class Here> void write_devices(unsigned depth, const Here& is_inside) {
     for (const Gpu& gpu : x_node.gpus) {
-      if (!here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
+      if (!is_inside(Place{gpu.place.l3, gpu.place.numa, gpu.place.package})) continue;
       std::string text = "GPU " + std::to_string(gpu.place.index);
       if (!gpu.place.pci.empty()) text += " at " + address_of(x_node, gpu);
       const auto has = [&](const auto& rank) {
@@ -86,7 +86,7 @@ private:
                       (gpu.memory_numa ? mark(x_marks.memory(*gpu.memory_numa)) : ""));
     }
     for (const Nic& nic : x_node.nics) {
-      if (!here(Place{nic.l3, nic.numa, nic.package})) continue;
+      if (!is_inside(Place{nic.l3, nic.numa, nic.package})) continue;
       std::vector<std::string> ranks;
       for (const auto& rank : x_plan.ranks)
         if (rank.nic == nic.name) ranks.push_back(std::to_string(rank.local_rank));

@@ -52,15 +52,15 @@ std::string difference(const at::Tensor& got, const at::Tensor& expected, const 
 /// Empty, or what is wrong in a tensor that should be `factor` times the pattern plus `more`: computed on the
 /// CPU one by one, because the device that made it may be what is broken.
 std::string input_fault(const at::Tensor& own, int rank, int seed, int factor, int more) {
-  const at::Tensor here = own.detach().cpu().contiguous();
-  const float* values = here.data_ptr<float>();
+  const at::Tensor contiguous = own.detach().cpu().contiguous();
+  const float* values = contiguous.data_ptr<float>();
   int64_t wrong = 0, first = 0;
-  for (int64_t i = 0; i < here.numel(); ++i)
+  for (int64_t i = 0; i < contiguous.numel(); ++i)
     if (values[i] != static_cast<float>(pattern_value(i, seed) * factor + more) && wrong++ == 0) first = i;
   if (wrong == 0) return {};
   std::ostringstream text;
   text << "its own tensor on " << own.device().str() << " (rank " << rank << ") is wrong in " << wrong
-       << " of " << here.numel() << " elements before anything is sent; the first is element " << first
+       << " of " << contiguous.numel() << " elements before anything is sent; the first is element " << first
        << ": " << values[first] << " instead of " << pattern_value(first, seed) * factor + more;
   return text.str();
 }

@@ -184,8 +184,8 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
   const auto package = has_place ? package_key(*search.package, embedded::torch_sources()) : "";
   // Where there is no compiler, what another node built serves as well.
   if (has_place && !compiler && !request.anew)
-    if (const auto there = find_built(*cache, package)) {
-      outcome.built = read_built(*there, true);
+    if (const auto found_build = find_built(*cache, package)) {
+      outcome.built = read_built(*found_build, true);
       return outcome;
     }
   if (!compiler) outcome.problems.push_back(compiler.error());

@@ -32,7 +32,7 @@ std::string working_folder() {
 std::optional<std::string> find_built_helper(const std::vector<std::string>& command,
                                              const util::EnvSnapshot& env, const std::string& cwd) {
   const auto cache = torch_cache(env);
-  if (!cache || !launch::live_files().there(*cache)) return std::nullopt;
+  if (!cache || !launch::live_files().exists(*cache)) return std::nullopt;
   std::optional<TorchPackage> package;
   const auto own = launch::find_torch(command, env, cwd);
   if (own.kind == Kind::found) package = find_torch_package(util::folder_name(own.place), env, cwd).package;

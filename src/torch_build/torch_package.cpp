@@ -21,7 +21,7 @@ constexpr const char* k_header = "torch/csrc/api/include/torch/version.h";
 constexpr const char* k_gloo_header = "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp";
 constexpr const char* k_library = "libtorch_cpu.so";
 
-bool is_there(const fs::path& path) { return launch::live_files().there(path.string()); }
+bool is_there(const fs::path& path) { return launch::live_files().exists(path.string()); }
 
 std::string text_of(const fs::path& path) { return util::read_file(path).value_or(""); }
 

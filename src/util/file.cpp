@@ -41,9 +41,9 @@ Status write_stream(const std::filesystem::path& path, std::string_view text) {
 
 /// A new file in the place of a pipe or device would end it for everyone; what /dev/stdout leads to is open
 /// in the shell.
-bool is_stream(const std::filesystem::path& path, const struct stat& there) {
+bool is_stream(const std::filesystem::path& path, const struct stat& target_status) {
   const auto text = path.string();
-  return !S_ISREG(there.st_mode) || text.starts_with("/dev/") || text.starts_with("/proc/");
+  return !S_ISREG(target_status.st_mode) || text.starts_with("/dev/") || text.starts_with("/proc/");
 }
 
 /// What a link leads to, also where that is not there yet.
@@ -141,11 +141,11 @@ Status write_output(const std::filesystem::path& path, std::string_view text, un
 
 Status check_output(const std::filesystem::path& path) {
   struct stat old {};
-  const bool there = ::stat(path.c_str(), &old) == 0;
-  if (!there && errno != ENOENT) return file_error("write", path, errno);
-  if (there && S_ISDIR(old.st_mode)) return file_error("write", path, EISDIR);
-  if (there && ::access(path.c_str(), W_OK) != 0) return file_error("write", path, errno);
-  if (there && is_stream(path, old)) return Done{};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (!exists && errno != ENOENT) return file_error("write", path, errno);
+  if (exists && S_ISDIR(old.st_mode)) return file_error("write", path, EISDIR);
+  if (exists && ::access(path.c_str(), W_OK) != 0) return file_error("write", path, errno);
+  if (exists && is_stream(path, old)) return Done{};
   // Its place is taken by a file that is written beside it: whether that can be made, only making it tells.
   std::string temporary = end_of_links(path).string() + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
@@ -163,10 +163,10 @@ FileLock::FileLock(const std::filesystem::path& path) : x_path(path) {
     while ((failed = ::flock(x_fd, LOCK_EX)) != 0 && errno == EINTR) {
     }
     struct stat own {
-    }, there{};
+    }, on_path{};
     if (failed != 0 || ::fstat(x_fd, &own) != 0) return;
     // Who held it has removed it: somebody else may lock the next one already.
-    if (::stat(path.c_str(), &there) == 0 && there.st_ino == own.st_ino && there.st_dev == own.st_dev) return;
+    if (::stat(path.c_str(), &on_path) == 0 && on_path.st_ino == own.st_ino && on_path.st_dev == own.st_dev) return;
     ::close(x_fd);
   }
 }

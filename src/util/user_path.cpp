@@ -7,11 +7,11 @@ namespace hpcml::util {
 
 UserPlaces user_places(const EnvSnapshot& env) {
   std::error_code failed;
-  const auto here = std::filesystem::current_path(failed);
+  const auto current_folder = std::filesystem::current_path(failed);
   const std::filesystem::path shells = env.get_or("PWD", "");
   // Compute nodes often know a project folder by the link, not by the place it points to.
-  const bool same = shells.is_absolute() && std::filesystem::equivalent(shells, here, failed) && !failed;
-  return {env.get_or("HOME", ""), same ? shells : here};
+  const bool same = shells.is_absolute() && std::filesystem::equivalent(shells, current_folder, failed) && !failed;
+  return {env.get_or("HOME", ""), same ? shells : current_folder};
 }
 
 Result<std::string> absolute_path(std::string_view text, const UserPlaces& places) {

@@ -52,8 +52,8 @@ void compare_verdicts(const Case& item, const std::vector<topo::PlacedRank>& tas
   std::map<std::string, std::pair<std::vector<topo::PlacedRank>, std::vector<const Json*>>> nodes;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Json& entry = item.expected()[i];
-    auto& [there, entries] = nodes[entry.contains("node") ? entry.at("node").dump() : ""];
-    there.push_back(tasks[i]);
+    auto& [seen, entries] = nodes[entry.contains("node") ? entry.at("node").dump() : ""];
+    seen.push_back(tasks[i]);
     entries.push_back(&entry);
   }
   for (const auto& [name, node] : nodes) compare_node(item, node.first, node.second);

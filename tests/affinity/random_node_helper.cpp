@@ -173,15 +173,15 @@ private:
     }
   }
 
-  template <class Here> void devices(const Here& here) {
+  template <class Here> void devices(const Here& is_inside) {
     struct Place {
       std::optional<unsigned> l3, numa, package;
     };
     for (const auto& gpu : x_node.gpus)
-      if (here(Place{gpu.place.l3, gpu.place.numa, gpu.place.package}))
+      if (is_inside(Place{gpu.place.l3, gpu.place.numa, gpu.place.package}))
         device(gpu.place.pci, "0302", "nvml" + std::to_string(gpu.place.index), 1);
     for (const auto& nic : x_node.nics)
-      if (here(Place{nic.l3, nic.numa, nic.package})) device(nic.pci, "0207", nic.name, 3);
+      if (is_inside(Place{nic.l3, nic.numa, nic.package})) device(nic.pci, "0207", nic.name, 3);
   }
 
   void device(const std::string& pci, const char* kind, const std::string& name, int type) {

@@ -22,14 +22,14 @@ std::string secret_of_agents() {
 namespace {
 
 launch::Surroundings surroundings(const std::string& host, bool has_key) {
-  launch::Surroundings here;
+  launch::Surroundings context;
   for (const auto* name : {"PATH", "HOME", "TMPDIR"})
-    if (const char* value = ::getenv(name)) here.env.set(name, value);
-  if (has_key) here.env.set("HPCML_JOB_SECRET", secret_of_agents());
-  here.env.set("HPCML_KEY_FILE", "/nowhere/key");
-  here.host = here.machine = host;
-  here.program = HPCML_BINARY;
-  return here;
+    if (const char* value = ::getenv(name)) context.env.set(name, value);
+  if (has_key) context.env.set("HPCML_JOB_SECRET", secret_of_agents());
+  context.env.set("HPCML_KEY_FILE", "/nowhere/key");
+  context.host = context.machine = host;
+  context.program = HPCML_BINARY;
+  return context;
 }
 
 void send_into(const std::string& path, int descriptor) {

@@ -70,9 +70,9 @@ TEST_CASE("a checkpoint in the node's temporary folder is on no other node and i
                "; srun $options -N2 bash -c 'pwd; touch made-$(hostname)'; ls made-*\n"
                "cd $(mktemp -d -p /tmp hpcml-XXXXXX) && srun $options true; rmdir $PWD");
   INFO(result.err);
-  const auto here = lumi.folder().path().string();
+  const auto folder_path = lumi.folder().path().string();
   CHECK(result.out ==
-        "/tmp\n/var/tmp\nlater\nmine\n" + here + "\n" + here + "\nmade-nid000001\nmade-nid000002\n");
+        "/tmp\n/var/tmp\nlater\nmine\n" + folder_path + "\n" + folder_path + "\nmade-nid000001\nmade-nid000002\n");
   CHECK(util::read_file(kept / "data").value_or("") == "mine\n"); // nobody emptied it
   const auto expected =
       result.err.find(" lies in the login node's own /tmp: the job's nodes have no such folder.");

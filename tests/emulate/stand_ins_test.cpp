@@ -16,12 +16,12 @@ TEST_CASE("a module that gives an image names a file, and the image is entered b
   image.images = "PyTorch/.+";
   image.image_variable = "SIF";
   site.containers.push_back(image);
-  const Installed here(site);
-  const auto loaded = here.bash("module load PyTorch/2.7.1-rocm && test -f \"$SIF\" && echo \"${SIF##*/}\"; "
+  const Installed host(site);
+  const auto loaded = host.bash("module load PyTorch/2.7.1-rocm && test -f \"$SIF\" && echo \"${SIF##*/}\"; "
                                 "module load PyTorchX || echo refused");
   CHECK(loaded.out == "PyTorch_2.7.1-rocm.sif\nrefused\n");
   const auto entered =
-      here.bash("module load PyTorch/2.7.1-rocm; singularity exec \"$SIF\" bash -c 'echo $PATH'");
+      host.bash("module load PyTorch/2.7.1-rocm; singularity exec \"$SIF\" bash -c 'echo $PATH'");
   INFO(entered.err);
   CHECK(entered.out.find("/image/env/bin") != std::string::npos);
 }

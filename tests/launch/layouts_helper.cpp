@@ -283,9 +283,9 @@ std::vector<DrawnJob> draw_layouts(unsigned seed, unsigned count, bool with_mpi)
   unsigned drawn = 0;
   while (drawn < count) {
     const unsigned kind = static_cast<unsigned>(jobs.size()) % 4;
-    const unsigned here = std::min(count - drawn, kind == 3 ? 6U : 12U);
+    const unsigned size = std::min(count - drawn, kind == 3 ? 6U : 12U);
     if (kind == 1) {
-      jobs.push_back(draw_components_job(dice, here));
+      jobs.push_back(draw_components_job(dice, size));
     } else {
       DrawnJob job;
       const unsigned first = kind == 0 ? 1 : dice.number(1, 3),
@@ -295,12 +295,12 @@ std::vector<DrawnJob> draw_layouts(unsigned seed, unsigned count, bool with_mpi)
       if (kind == 2) job.request += " --ntasks-per-node=4";
       job.script = kind == 3;
       if (job.script) job.array = dice.number(0, 2);
-      for (unsigned i = 0; i < here; ++i)
+      for (unsigned i = 0; i < size; ++i)
         job.layouts.push_back(
             draw_in_plain_job(dice, nodes, std::to_string(jobs.size()) + "-" + std::to_string(i), with_mpi));
       jobs.push_back(job);
     }
-    drawn += here;
+    drawn += size;
   }
   return jobs;
 }

@@ -112,12 +112,12 @@ private:
     auto& rank = x_ranks[i];
     if (rank.label != i)
       x_faults.push_back("label " + std::to_string(rank.label) + " instead of " + std::to_string(i));
-    const auto& here = x_of_host[rank.host];
-    const auto local = static_cast<std::size_t>(std::find(here.begin(), here.end(), i) - here.begin());
+    const auto& local_ranks = x_of_host[rank.host];
+    const auto local = static_cast<std::size_t>(std::find(local_ranks.begin(), local_ranks.end(), i) - local_ranks.begin());
     expect(i, "RANK", std::to_string(i));
     expect(i, "WORLD_SIZE", std::to_string(x_ranks.size()));
     expect(i, "LOCAL_RANK", std::to_string(local));
-    expect(i, "LOCAL_WORLD_SIZE", std::to_string(here.size()));
+    expect(i, "LOCAL_WORLD_SIZE", std::to_string(local_ranks.size()));
     expect(i, "GROUP_RANK", rank.values["NODE_RANK"]);
     expect(i, "MASTER_PORT", x_ranks.front().values["MASTER_PORT"]);
     expect(i, "MASTER_ADDR",

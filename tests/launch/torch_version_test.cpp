@@ -27,8 +27,8 @@ namespace {
 class ToldFiles : public launch::FileView {
 public:
   explicit ToldFiles(std::map<std::string, std::string> files) : x_files(std::move(files)) {}
-  bool there(const std::string& path) const override { return ++calls, x_files.count(path) > 0; }
-  bool runs(const std::string& path) const override { return there(path); }
+  bool exists(const std::string& path) const override { return ++calls, x_files.count(path) > 0; }
+  bool runs(const std::string& path) const override { return exists(path); }
   std::optional<std::string> read(const std::string& path, std::size_t most, std::size_t at) const override {
     ++calls;
     auto found = x_files.find(path);

@@ -20,12 +20,12 @@ namespace {
 
 constexpr unsigned k_patience = 300; ///< seconds, until the ranks are taken to hang
 
-int run_overseen(const launch::LaunchRequest& request, const launch::Surroundings& here,
+int run_overseen(const launch::LaunchRequest& request, const launch::Surroundings& context,
                  launch::Overseer* overseer) {
-  const auto first = launch::find_first_world(request, here);
-  const auto ranks = launch::prepare_ranks(request, here, std::get<launch::World>(first));
+  const auto first = launch::find_first_world(request, context);
+  const auto ranks = launch::prepare_ranks(request, context, std::get<launch::World>(first));
   const launch::Oversight oversight{overseer, {}, {}, {}};
-  return launch::Supervisor(request, here, std::get<launch::PreparedRanks>(ranks).node, &oversight)
+  return launch::Supervisor(request, context, std::get<launch::PreparedRanks>(ranks).node, &oversight)
       .run()
       .code;
 }
@@ -38,13 +38,13 @@ int run_overseen(const launch::LaunchRequest& request, const launch::Surrounding
   request.asked.meet_timeout = model::Sourced<unsigned>{0, {}}; // they are alone
   request.output = ranks.wishes;
   request.command = ranks.command;
-  launch::Surroundings here;
-  here.env = bare_environment();
-  here.host = here.machine = "here";
-  here.program = util::own_executable().string();
+  launch::Surroundings context;
+  context.env = bare_environment();
+  context.host = context.machine = "here";
+  context.program = util::own_executable().string();
   if (ranks.before) ranks.before();
   const int code =
-      ranks.overseer ? run_overseen(request, here, ranks.overseer) : launch::run_launch(request, here);
+      ranks.overseer ? run_overseen(request, context, ranks.overseer) : launch::run_launch(request, context);
   if (ranks.after) ranks.after();
   ::_exit(code);
 }

@@ -37,16 +37,16 @@ TEST_CASE("What every sbatch reads is taken, what every one refuses is refused w
   const auto newest = std::string(slurm::name_of(slurm::k_newest_version));
   for (const auto& version : {std::optional<std::string>(), std::optional<std::string>("22.05"),
                               std::optional<std::string>(newest)}) {
-    const auto there = site_with(version);
+    const auto site = site_with(version);
     for (const auto& [option, values] : good)
       for (const auto* value : values) {
         CAPTURE(option, value, version.value_or("any"));
-        CHECK_FALSE(plan::find_value_fault(there, option, value));
+        CHECK_FALSE(plan::find_value_fault(site, option, value));
       }
     for (const auto& [option, values] : bad)
       for (const auto* value : values) {
         CAPTURE(option, value, version.value_or("any"));
-        const auto fault = plan::find_value_fault(there, option, value);
+        const auto fault = plan::find_value_fault(site, option, value);
         REQUIRE(fault);
         CHECK(fault->hint.starts_with("it may be "));
       }

@@ -176,10 +176,10 @@ void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
   for (const auto& rule : rules) {
     const auto& counts = rule.allowed_counts;
     const auto& places = rule.when.node_types;
-    const bool here = places.empty() ||
+    const bool is_allowed = places.empty() ||
                       (!partition.node_types.empty() &&
                        std::find(places.begin(), places.end(), partition.node_types.front()) != places.end());
-    for (unsigned count = 1; here && count <= per_node && !counts.empty(); ++count) {
+    for (unsigned count = 1; is_allowed && count <= per_node && !counts.empty(); ++count) {
       if (std::find(counts.begin(), counts.end(), count) != counts.end()) continue;
       auto low = base, high = base;
       low.gpus_per_node = number(counts.front());
@@ -254,9 +254,9 @@ TEST_CASE("a request just over a limit of a site is refused, one at it is not") 
       if (coverage.count("nodes of one person", id) == 0) add_site_steps(steps, *base, *load.site);
       for (const auto& qos : load.site->qos) {
         const auto& places = qos.partitions;
-        const bool here =
+        const bool is_allowed =
             places.empty() || std::find(places.begin(), places.end(), partition.name) != places.end();
-        if (here && !partition.cpu_only && tried_qos.insert(qos.name).second)
+        if (is_allowed && !partition.cpu_only && tried_qos.insert(qos.name).second)
           add_qos_steps(steps, *base, qos, gpus_of_a_node(*load.site, partition));
       }
       for (const auto& step : steps) {

@@ -107,15 +107,15 @@ void RequestMaker::draw_key(model::JobSpec& job, const model::Site& site) {
 
 void RequestMaker::count(model::JobSpec& job, const model::Site& site) {
   const auto* node = site::place(site, site::demand_of(job)).node();
-  const unsigned there = node && node->gpu ? node->gpu->per_node : 1;
+  const unsigned gpu_count = node && node->gpu ? node->gpu->per_node : 1;
   const auto number = [&](const char* flag, unsigned value) {
     x_said += std::string(x_said.empty() ? "" : " ") + flag + " " + std::to_string(value);
     return model::Sourced<unsigned>{value, {model::OriginKind::flag, flag, {}, {}, {}}};
   };
   const bool by_node = site.gpu_request.style == model::GpuStyle::none;
   if (!job.gpus_per_node) {
-    const unsigned gpus[] = {there, there, there, there, 1, there + 1};
-    job.gpus_per_node = number("--gpus-per-node", by_node ? there : gpus[below(6)]);
+    const unsigned gpus[] = {gpu_count, gpu_count, gpu_count, gpu_count, 1, gpu_count + 1};
+    job.gpus_per_node = number("--gpus-per-node", by_node ? gpu_count : gpus[below(6)]);
   }
   if (!job.tasks_per_node)
     job.tasks_per_node = number("--tasks-per-node", std::max(1U, job.gpus_per_node->value));

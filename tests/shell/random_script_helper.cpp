@@ -194,17 +194,17 @@ std::string RandomScript::nested(int depth) {
     return text;
   };
   std::string text;
-  const auto here = "HERE" + std::to_string(++x_here);
+  const auto delimiter = "HERE" + std::to_string(++x_here);
   const auto file = "run" + std::to_string(x_here) + ".sh";
   switch (below(6)) {
   case 0: text = "bash -c '" + inner() + "' zero one two"; break;
   case 1: text = "runner -x 1 bash -c \"" + escaped(inner()) + "\""; break;
-  case 2: text = "cat > " + file + " <<'" + here + "'\n" + inner() + here + "\nbash " + file + " one"; break;
+  case 2: text = "cat > " + file + " <<'" + delimiter + "'\n" + inner() + delimiter + "\nbash " + file + " one"; break;
   case 3:
-    text = "cat <<" + here + " > " + file + "\n#!/bin/bash\n" + escaped(show()) + "\nshow " +
-           std::to_string(++x_number) + " $A \\$A\n" + here + "\nchmod +x " + file + "\nrunner ./" + file;
+    text = "cat <<" + delimiter + " > " + file + "\n#!/bin/bash\n" + escaped(show()) + "\nshow " +
+           std::to_string(++x_number) + " $A \\$A\n" + delimiter + "\nchmod +x " + file + "\nrunner ./" + file;
     break;
-  case 4: text = "bash <<'" + here + "'\n" + inner() + here; break;
+  case 4: text = "bash <<'" + delimiter + "'\n" + inner() + delimiter; break;
   default: text = "bash -c \"show " + std::to_string(++x_number) + " $A '$B' \\$C\""; break;
   }
   x_single_quotes = outer;

@@ -41,10 +41,10 @@ TEST_CASE("a job on another cluster is asked after there") {
   REQUIRE(slurm.asked.size() == 2);
   CHECK(slurm.asked[0] == "scontrol --clusters=gh show job 77");
   CHECK(slurm.asked[1].starts_with("sacct --clusters=gh "));
-  const Archive here("");
-  REQUIRE(slurm::find_job(here, "77"));
-  CHECK(here.asked[0] == "scontrol show job 77");
-  CHECK(here.asked[1].find("--clusters") == std::string::npos);
+  const Archive archive("");
+  REQUIRE(slurm::find_job(archive, "77"));
+  CHECK(archive.asked[0] == "scontrol show job 77");
+  CHECK(archive.asked[1].find("--clusters") == std::string::npos);
 }
 
 TEST_CASE("the tasks of an array that only the accounting remembers are told apart") {

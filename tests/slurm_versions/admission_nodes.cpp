@@ -88,7 +88,7 @@ private:
 
   /// Sockets, cores and threads.
   void check_geometry() {
-    const auto beyond = [](long wanted, unsigned there) { return wanted > static_cast<long>(there); };
+    const auto beyond = [](long wanted, unsigned available) { return wanted > static_cast<long>(available); };
     if (beyond(s.sockets_per_node, c.sockets) || beyond(s.cores_per_socket, c.cores_per_socket) ||
         beyond(s.threads_per_core, c.threads_per_core) || s.threads_per_core < 0)
       refuse("threads-per-core", "node-shape", "no node has that many sockets, cores or threads");

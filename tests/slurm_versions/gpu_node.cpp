@@ -20,9 +20,9 @@ long GpuNode::threads_in_use() const {
 
 /// Cores and CPUs of the node that the tasks may have.
 bool GpuNode::offer_cores(NodeOffer& node) const {
-  const long there = cores_there();
-  long cpus = there * x_threads;
-  if (j.tasks_per_socket > there * c.threads_per_core || cpus < j.cpus_per_node) return false;
+  const long available = cores_there();
+  long cpus = available * x_threads;
+  if (j.tasks_per_socket > available * c.threads_per_core || cpus < j.cpus_per_node) return false;
   long tasks = j.tasks_per_socket > 0 ? std::min(cpus, j.tasks_per_socket) : cpus;
   if (!from(Version::v23_02)) {
     if (j.cpus_per_task < 2)

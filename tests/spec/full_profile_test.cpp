@@ -70,12 +70,12 @@ void each_unseen(const json& schema, const std::string& path, const std::set<con
   if (!schema.is_object() && !schema.is_array()) return;
   const bool wrapper = path == "/definitions/wrapper" || path == "/definitions/instead_of";
   for (const auto& [key, below] : schema.items()) {
-    const auto here = path + "/" + key;
+    const auto key_path = path + "/" + key;
     if (key == "properties" && !wrapper)
       for (const auto& [name, property] : below.items())
         if (!is_about(name) && name != "value" && name != "retired_on" && !seen.contains(&property))
-          report(here + "/" + name);
-    each_unseen(below, here, seen, report);
+          report(key_path + "/" + name);
+    each_unseen(below, key_path, seen, report);
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 const Standing::Time k_now{std::chrono::hours(10)};
 
-Standing rank(unsigned number, State state = State::here) {
+Standing rank(unsigned number, State state = State::connected) {
   Standing one;
   one.state = state;
   one.rank = number;

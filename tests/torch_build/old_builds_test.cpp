@@ -46,20 +46,20 @@ TEST_CASE("a build is outlived when its torch is another one or gone, and nobody
 TEST_CASE("outlived builds leave the cache whole, and all else stays") {
   const test::TempFolder folder;
   const auto cache = folder / "cache";
-  TorchPackage here, gone;
-  here.lib = (folder / "here").string();
+  TorchPackage package, gone;
+  package.lib = (folder / "here").string();
   gone.lib = (folder / "gone").string();
-  for (const auto* torch : {&here, &gone}) {
+  for (const auto* torch : {&package, &gone}) {
     fs::create_directory(torch->lib);
     REQUIRE(util::write_file(torch->lib + "/libtorch_cpu.so", "library"));
   }
-  put_build(cache, "torch-1-here", library_identity(here));
+  put_build(cache, "torch-1-here", library_identity(package));
   put_build(cache, "torch-2-gone", library_identity(gone));
   put_build(cache, "torch-3-old", "");
   put_build(cache, "torch-4-image", library_identity(gone));
   put_build(cache, "torch-5-image", library_identity(gone));
   put_build(cache, "probe-1", library_identity(gone));
-  note_image((cache / "torch-4-image").string(), here.lib + "/libtorch_cpu.so");
+  note_image((cache / "torch-4-image").string(), package.lib + "/libtorch_cpu.so");
   note_image((cache / "torch-5-image").string(), "registry.example/torch:2");
   fs::remove_all(gone.lib);
   const auto now = std::chrono::system_clock::now();
@@ -71,7 +71,7 @@ TEST_CASE("outlived builds leave the cache whole, and all else stays") {
   std::sort(left.begin(), left.end());
   CHECK(left ==
         std::vector<std::string>{"probe-1", "torch-1-here", "torch-3-old", "torch-4-image", "torch-5-image"});
-  REQUIRE(util::write_file(here.lib + "/libtorch_cpu.so", "another library"));
+  REQUIRE(util::write_file(package.lib + "/libtorch_cpu.so", "another library"));
   CHECK(remove_outlived_builds(cache.string(), now + hours(24 * 40)) ==
         std::vector<std::string>{"torch-1-here", "torch-4-image"});
   CHECK(remove_outlived_builds((folder / "nowhere").string(), now).empty());

@@ -39,10 +39,10 @@ TEST_CASE("a person's path becomes whole, from their home or their folder") {
 }
 
 TEST_CASE("the working folder has the shell's name as long as that is the same folder") {
-  const auto here = std::filesystem::current_path();
-  CHECK(util::user_places(snapshot("/")).folder == here);
-  CHECK(util::user_places(snapshot(here.string() + "/.")).folder == here / ".");
-  CHECK(util::user_places(snapshot("relative")).folder == here);
+  const auto start_folder = std::filesystem::current_path();
+  CHECK(util::user_places(snapshot("/")).folder == start_folder);
+  CHECK(util::user_places(snapshot(start_folder.string() + "/.")).folder == start_folder / ".");
+  CHECK(util::user_places(snapshot("relative")).folder == start_folder);
 }
 
 TEST_CASE("what is kept for later lies in the person's cache, by kind") {

@@ -22,12 +22,12 @@ Hits find(const Subject& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-per-node")) {
       const std::uint64_t nodes = part.demand.nodes, most = verdict.limit;
-      const auto there = "the nodes here have " + std::to_string(most);
+      const auto node_gpus = "the nodes here have " + std::to_string(most);
       Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
       hit.severity = severity_of(verdict);
       if (verdict.rule == site::SiteRule::gpus_of_node) {
         const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
-        hit.message = util::counted(verdict.have, "GPU") + " per node: " + there;
+        hit.message = util::counted(verdict.have, "GPU") + " per node: " + node_gpus;
         hit.hint =
             others.empty()
                 ? "ask for more nodes: --nodes=" + std::to_string((verdict.have * nodes + most - 1) / most) +
@@ -35,7 +35,7 @@ Hits find(const Subject& subject) {
                 : "partitions with as many: " + others;
       } else {
         hit.message = util::counted(verdict.have, "GPU") + " on " + util::counted(nodes, "node") + ": " +
-                      there + " each";
+                      node_gpus + " each";
         hit.hint = "ask for " + util::counted((verdict.have + most - 1) / most, "node");
       }
       hit.hint = with_source(hit.hint, verdict.origin);
