@@ -40,9 +40,9 @@ void listen_for_requests() {
 
 /// Whether a rank was asked: they hear of it at nearly the same time, and must all stop behind the same step.
 bool is_any_asked(ddp::ProcessGroup& group) {
-  const auto asked = torch::full({1}, static_cast<double>(asked_to_save), group.device());
-  group.all_reduce(asked).wait();
-  return asked.item<double>() > 0;
+  const auto requested = torch::full({1}, static_cast<double>(asked_to_save), group.device());
+  group.all_reduce(requested).wait();
+  return requested.item<double>() > 0;
 }
 
 struct Options {

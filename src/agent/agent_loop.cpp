@@ -241,8 +241,8 @@ void AgentLoop::start(const Order& order) {
   for (unsigned i = 0; i < order.world.size(); ++i)
     facts.nodes.push_back({i, order.world[i].host, order.world[i].processes});
   note(facts);
-  auto asked = x_request.launch;
-  asked.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
+  auto launch_request = x_request.launch;
+  launch_request.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
   AttemptRanks overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
                         x_store > 0 ? &x_activity : nullptr,
                         [this](const Order& why, const auto& say) { tell_stop(why, say); });
@@ -252,7 +252,7 @@ void AgentLoop::start(const Order& order) {
   if (x_watchdog) oversight.spared.push_back(x_watchdog->pid());
   launch::Outcome outcome;
   {
-    launch::Supervisor ranks(asked, x_here, x_attempt->node, &oversight);
+    launch::Supervisor ranks(launch_request, x_here, x_attempt->node, &oversight);
     if (x_store > 0) ranks.meet_at(x_store);
     outcome = ranks.run();
     x_own_code = outcome.code;

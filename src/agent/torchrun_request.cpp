@@ -21,11 +21,11 @@ namespace {
 constexpr const char* k_default_prefix = "[${role_name}${local_rank}]:";
 constexpr const char* k_no_files = "/dev/null";
 
-Result<unsigned> count_ranks(const RanksOfNode& asked, const TorchrunNode& node) {
+Result<unsigned> count_ranks(const RanksOfNode& ranks, const TorchrunNode& node) {
   using Of = RanksOfNode::Of;
   const bool intel = node.vendor == model::GpuVendor::intel;
-  switch (asked.of) {
-  case Of::number: return asked.number;
+  switch (ranks.of) {
+  case Of::number: return ranks.number;
   case Of::cpus: return node.cpus;
   case Of::gpus_or_cpus: return node.gpus > 0 ? node.gpus : node.cpus;
   case Of::gpus:

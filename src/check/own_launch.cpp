@@ -18,7 +18,7 @@ std::optional<long> ranks_of_own_launch(const Launch& launch, const LaunchShape&
 std::string agent_wishes_of(const Launch& launch) {
   const auto* own = launch.find("hpcml");
   if (own == nullptr) return {};
-  model::RankRequest asked;
+  model::RankRequest rank_request;
   for (const auto& flag : model::k_rank_flags) {
     const auto* given = own->find(flag.name);
     if (given == nullptr) continue;
@@ -26,9 +26,9 @@ std::string agent_wishes_of(const Launch& launch) {
     const auto text = flag.is_switch()                        ? "true"
                       : given->value && given->value->known() ? given->value->text()
                                                               : "1";
-    if (flag.read(asked, text, {})) continue; // said by launch itself
+    if (flag.read(rank_request, text, {})) continue; // said by launch itself
   }
-  return model::wishes_for_agent(asked);
+  return model::wishes_for_agent(rank_request);
 }
 
 } // namespace hpcml::check

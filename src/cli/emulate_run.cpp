@@ -106,11 +106,11 @@ std::vector<std::string> choose_command(const Context& context, const emulate::N
 
 /// What keeps records of jobs, where it is wanted; false, and said, where this machine lacks it.
 bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
-  const bool asked = !options.accounts.empty() || options.accounting;
-  if (!asked && !emulate::needs_accounting(run.faults)) return true;
+  const bool is_requested = !options.accounts.empty() || options.accounting;
+  if (!is_requested && !emulate::needs_accounting(run.faults)) return true;
   const auto accounting = emulate::find_accounting(run.env);
   if (!accounting) {
-    print_error(asked ? accounting.error()
+    print_error(is_requested ? accounting.error()
                       : util::with_context(accounting.error(), "--fault: QoS decide who is preempted"),
                 context.colour);
     return false;

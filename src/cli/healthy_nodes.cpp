@@ -60,7 +60,7 @@ int say_health(const HealthOptions& options, const Context& context) {
 
 void say_choice(const slurm::NodesToRun& run, unsigned need) {
   for (const auto& [node, why] : run.bad) print_note(node + ": " + why + "; it does not take part");
-  if (!run.asked) print_note("no node says that it is well: they are taken as they come");
+  if (!run.was_informed) print_note("no node says that it is well: they are taken as they come");
   if (run.chosen.size() < need)
     return print_note("the program needs " + util::counted(need, "node") + ", and " +
                       std::to_string(run.chosen.size()) + " of this job's are healthy");

@@ -94,10 +94,10 @@ const model::Partition* choose_partition(const model::Site& site, const model::J
 
 /// "account" or "qos": what was asked for, else what the site takes, else an example to fill in.
 void write_name(FileText& file, const char* name, const model::FlagRule& rule,
-                const model::Known<std::string>& asked, const std::string& usual,
+                const model::Known<std::string>& known, const std::string& usual,
                 const std::string& example) {
-  if (asked)
-    file.key(name, json_string(asked->value));
+  if (known)
+    file.key(name, json_string(known->value));
   else if (!rule.default_value.empty())
     file.key(name, json_string(rule.default_value));
   else if (rule.policy == Policy::required && !usual.empty())
@@ -224,10 +224,10 @@ void write_images(FileText& file, const model::Site& site, const model::JobSpec&
 
 void write_software(FileText& file, const model::Site& site, const model::JobSpec& job) {
   file.comment("The Python environment: one of these, or none for what the site recommends.");
-  const auto software = [&](const char* name, const model::Known<std::string>& asked,
+  const auto software = [&](const char* name, const model::Known<std::string>& known,
                             const std::string& example) {
-    if (asked)
-      file.key(name, json_string(asked->value));
+    if (known)
+      file.key(name, json_string(known->value));
     else
       file.open_key(name, json_string(example));
   };

@@ -75,11 +75,11 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
 
 /// What the step's variables ask for where no flag does.
 std::optional<util::Error> read_step_variables(model::RankRequest& request, const util::EnvSnapshot& env) {
-  for (const auto& asked : model::k_rank_flags) {
-    const auto name = model::variable_of(asked.name);
+  for (const auto& flag : model::k_rank_flags) {
+    const auto name = model::variable_of(flag.name);
     const auto text = env.get_or(name, "");
-    if (text.empty() || asked.origin(request) != nullptr) continue;
-    if (const auto fault = asked.read(request, text, {model::OriginKind::environment, name, {}, {}, {}}))
+    if (text.empty() || flag.origin(request) != nullptr) continue;
+    if (const auto fault = flag.read(request, text, {model::OriginKind::environment, name, {}, {}, {}}))
       return util::Error{name + " " + fault->what, fault->hint};
   }
   return std::nullopt;
@@ -89,10 +89,10 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
 int run_request(const launch::LaunchRequest& request, const launch::Surroundings& runtime, bool dry_run,
                 const Context& context) {
   std::optional<agent::AgentRequest> agent;
-  if (model::is_agent(request.asked)) {
-    auto asked = make_agent_request(request, runtime);
-    if (!asked) return fail(context, runtime, "layout", asked.error());
-    agent = std::move(*asked);
+  if (model::is_agent(request.rank_request)) {
+    auto agent_request = make_agent_request(request, runtime);
+    if (!agent_request) return fail(context, runtime, "layout", agent_request.error());
+    agent = std::move(*agent_request);
   }
   if (!dry_run) return agent ? agent::run_agent(*agent, runtime) : launch::run_launch(request, runtime);
   const auto text = launch::describe_launch(request, runtime);
@@ -134,7 +134,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   if (flags.processes_option->count() > 0) request.processes_per_node = flags.processes_per_node;
   if (flags.port_option->count() > 0) request.master_port = flags.master_port;
   if (flags.grace_option->count() > 0) request.grace = std::chrono::seconds(flags.grace);
-  if (const auto fault = read_step_variables(request.asked, context.env))
+  if (const auto fault = read_step_variables(request.rank_request, context.env))
     return fail(context, runtime, "environment", *fault);
   auto command = command_of(app, flags, context);
   if (!command) return fail(context, runtime, "command", command.error());
@@ -171,20 +171,20 @@ void add_word(CLI::App& app, const std::string& name, Target& target, const std:
 }
 
 /// What the ranks hear as it was asked for.
-void add_asked(CLI::App& app, const model::RankFlag& asked, model::RankRequest& request) {
-  const auto name = "--" + std::string(asked.name);
-  const auto read = [&asked, &request, name](const std::string& text) {
-    const auto fault = asked.read(request, text, {model::OriginKind::flag, name, {}, {}, {}});
+void add_asked(CLI::App& app, const model::RankFlag& flag, model::RankRequest& request) {
+  const auto name = "--" + std::string(flag.name);
+  const auto read = [&flag, &request, name](const std::string& text) {
+    const auto fault = flag.read(request, text, {model::OriginKind::flag, name, {}, {}, {}});
     if (fault) throw CLI::ValidationError(name, fault->what);
   };
-  if (asked.is_switch()) {
+  if (flag.is_switch()) {
     app.add_flag_callback(
-        name, [read] { read("true"); }, std::string(asked.help));
+        name, [read] { read("true"); }, std::string(flag.help));
     return;
   }
-  auto* option = app.add_option_function<std::string>(name, read, std::string(asked.help));
-  option->type_name(std::string(asked.type));
-  if (const auto words = asked.words(); !words.empty()) option->check(CLI::IsMember(words));
+  auto* option = app.add_option_function<std::string>(name, read, std::string(flag.help));
+  option->type_name(std::string(flag.type));
+  if (const auto words = flag.words(); !words.empty()) option->check(CLI::IsMember(words));
 }
 
 void add_flags(CLI::App& app, LaunchFlags& flags, const Context& context) {
@@ -235,7 +235,7 @@ void add_flags(CLI::App& app, LaunchFlags& flags, const Context& context) {
           ->check(CLI::Range(0U, 86400U));
   // Each of a step's ranks pays for every flag that is registered.
   for (const auto& flag : model::k_rank_flags)
-    if (context.wants("--" + std::string(flag.name))) add_asked(app, flag, request.asked);
+    if (context.wants("--" + std::string(flag.name))) add_asked(app, flag, request.rank_request);
   app.add_flag("--dry-run", flags.dry_run, "print what would be set and started, and do nothing");
   app.add_option("--address-of", flags.address_of,
                  "print this interface's address (IPv4 where it has one) and end")

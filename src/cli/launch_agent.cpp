@@ -20,14 +20,14 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 /// The nodes of the step, where it is one of agents: one task on each node, which is told how many ranks it
 /// starts, and as many nodes as were asked for.
 util::Result<unsigned> count_nodes(const launch::LaunchRequest& request, const launch::Surroundings& runtime) {
-  const auto wishes = model::wishes_for_agent(request.asked);
+  const auto wishes = model::wishes_for_agent(request.rank_request);
   TRY(const auto place, launch::find_task_place(request, runtime, launch::FirstNode::of_nodes));
   if (!request.processes_per_node)
     return Error{"with " + wishes + " one agent per node starts the ranks, and this step has " +
                      util::counted(place.layout.local_world_size, "task") +
                      " on this node; without --nproc-per-node each of them would be a rank",
                  "say " + right_line(place.layout, runtime.env)};
-  const auto& range = request.asked.nnodes;
+  const auto& range = request.rank_request.nnodes;
   const auto nodes = place.layout.node_count();
   if (range && (nodes < range->value.least || nodes > range->value.most))
     return Error{"--nnodes " + range->value.text() + " in a step of " + util::counted(nodes, "node"),
@@ -40,30 +40,30 @@ util::Result<unsigned> count_nodes(const launch::LaunchRequest& request, const l
 
 util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launch,
                                                      const launch::Surroundings& runtime) {
-  const auto& asked = launch.asked;
-  if (auto fault = model::find_contradiction(asked)) return std::move(*fault);
+  const auto& rank_request = launch.rank_request;
+  if (auto fault = model::find_contradiction(rank_request)) return std::move(*fault);
   unsigned nodes = 1;
   if (launch::in_task(launch, runtime)) {
     TRY(nodes, count_nodes(launch, runtime));
-  } else if (asked.nnodes && asked.nnodes->value.most > 1) {
-    return Error{"--nnodes " + asked.nnodes->value.text() +
+  } else if (rank_request.nnodes && rank_request.nnodes->value.most > 1) {
+    return Error{"--nnodes " + rank_request.nnodes->value.text() +
                      " outside a step of srun: the machines are told of no place where they meet",
                  "in a job: srun --ntasks-per-node=1 hpcml launch …; without Slurm, on each machine: hpcml "
                  "torchrun --nnodes " +
-                     asked.nnodes->value.text() + " --rdzv-endpoint HOST:PORT …"};
+                     rank_request.nnodes->value.text() + " --rdzv-endpoint HOST:PORT …"};
   }
   agent::AgentRequest request;
-  request.max_restarts = model::value_or(asked.max_restarts, 0U);
-  if (const auto seconds = model::value_or(asked.stall_timeout, 0U); seconds > 0)
+  request.max_restarts = model::value_or(rank_request.max_restarts, 0U);
+  if (const auto seconds = model::value_or(rank_request.stall_timeout, 0U); seconds > 0)
     request.stall_timeout = std::chrono::seconds(seconds);
-  const auto heartbeat = model::heartbeat_seconds(asked);
+  const auto heartbeat = model::heartbeat_seconds(rank_request);
   request.heartbeat = {std::chrono::seconds(heartbeat.interval), std::chrono::seconds(heartbeat.timeout)};
-  if (asked.log_dir) {
-    request.log_folder = asked.log_dir->value.path;
+  if (rank_request.log_dir) {
+    request.log_folder = rank_request.log_dir->value.path;
     launch.output.tee.others = {true, true}; // shown as without an agent, and kept
   }
-  if (asked.nnodes) {
-    request.min_nodes = asked.nnodes->value.least;
+  if (rank_request.nnodes) {
+    request.min_nodes = rank_request.nnodes->value.least;
     request.max_nodes = nodes; // a step of fewer has nobody else to wait for
   }
   request.launch = std::move(launch);

@@ -83,9 +83,9 @@ private:
   /// The QoS that a request can name where the site chooses the partition; one without a name for its own.
   std::vector<std::string> open_qos(const model::Site& site) const {
     std::vector<std::string> names;
-    const bool asked = x_request.parts.front().job.qos && !x_elsewhere;
+    const bool is_requested = x_request.parts.front().job.qos && !x_elsewhere;
     for (const auto& qos : site.qos)
-      if (!asked && !qos.on_request && site.flag("qos").takes()) names.push_back(qos.name);
+      if (!is_requested && !qos.on_request && site.flag("qos").takes()) names.push_back(qos.name);
     return names.empty() ? std::vector<std::string>{""} : names;
   }
 

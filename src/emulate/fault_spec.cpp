@@ -58,7 +58,7 @@ constexpr std::string_view k_by_qos = "qos"; ///< before a way: "qos", "qos-canc
 std::string describe_ways() {
   std::vector<std::string> forms;
   for (const auto& row : k_ways)
-    forms.push_back("preempt" + (row.way == k_ways[0].way ? "" : std::string(":") + row.asked) +
+    forms.push_back("preempt" + (row.way == k_ways[0].way ? "" : std::string(":") + row.word) +
                     "@40s (they are " + row.done + ")");
   forms.emplace_back("preempt:qos@40s or preempt:qos-cancel@40s (QoS decide)");
   forms.emplace_back("preempt:cancel:20s@40s (20 s after their SIGTERM)");
@@ -129,7 +129,7 @@ private:
     if (word == k_by_qos) return true;
     if (x_fault.by_qos) word.remove_prefix(k_by_qos.size() + 1);
     const auto way = std::find_if(std::begin(k_ways), std::end(k_ways),
-                                  [&](const auto& row) { return row.asked == word; });
+                                  [&](const auto& row) { return row.word == word; });
     if (way != std::end(k_ways)) x_fault.way = way->way;
     return way != std::end(k_ways);
   }

@@ -72,7 +72,7 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                               const Result<model::IdSet>& cpus) {
   std::vector<std::string> faults;
   const BindMode mode = setup.node->binding.mode;
-  const auto check = model::value_or(request.asked.bind_check, BindCheck::none);
+  const auto check = model::value_or(request.rank_request.bind_check, BindCheck::none);
   if (check == BindCheck::none && mode == BindMode::verify)
     faults = compare_masks(setup.node->mask, setup.plan.binding.cpus);
   if (check != BindCheck::none && !setup.node->agent) {
@@ -171,8 +171,8 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
     tell_failure(setup.world, request, context, bound.error().what);
     return fail(setup, context, "bind", bound.error());
   }
-  const bool report = model::is_on(request.asked.report);
-  const bool looks = report || request.asked.bind_check;
+  const bool report = model::is_on(request.rank_request.report);
+  const bool looks = report || request.rank_request.bind_check;
   const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
   if (const auto checked = check_bound_rank(setup, request, context.host, cpus); !checked) {
     tell_failure(setup.world, request, context, checked.error().what);
@@ -182,7 +182,7 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
     return fail(setup, context, "meet", meeting.error());
   if (met != nullptr) met->touch(std::chrono::steady_clock::now());
   if (report) narrate(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
-  if (model::is_on(request.asked.preflight))
+  if (model::is_on(request.rank_request.preflight))
     if (const auto failure = run_preflight(setup, request, context)) return report_failure(*failure, context.env);
   set_container_variables(setup, request);
   leave_world_watch(setup, request);

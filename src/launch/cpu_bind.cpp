@@ -49,11 +49,11 @@ bool bound_by_srun(const util::EnvSnapshot& env) {
   return std::set<std::string>(masks.begin(), masks.end()).size() > 1;
 }
 
-BindDecision decide_binding(BindMode asked, const IdSet& mask, const IdSet& node,
+BindDecision decide_binding(BindMode requested, const IdSet& mask, const IdSet& node,
                             const util::EnvSnapshot& env, unsigned local_world_size) {
   const bool whole = node.is_subset_of(mask);
   const bool own_mask = !whole && bound_by_srun(env);
-  switch (asked) {
+  switch (requested) {
   case BindMode::none: return {BindMode::none, mask, whole, "left alone"};
   case BindMode::verify: return {BindMode::verify, node, true, "bound by srun, compared with the plan"};
   case BindMode::apply:

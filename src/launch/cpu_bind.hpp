@@ -27,7 +27,7 @@ struct BindDecision {
 
 /// Decides from the mask of this process. `node`: all CPUs of the node that jobs may use. Where srun gave
 /// each task a mask of its own, nothing is applied: slices of a slice would leave most cores idle. Pure.
-BindDecision decide_binding(BindMode asked, const model::IdSet& mask, const model::IdSet& node,
+BindDecision decide_binding(BindMode requested, const model::IdSet& mask, const model::IdSet& node,
                             const util::EnvSnapshot& env, unsigned local_world_size);
 
 /// True if SLURM_CPU_BIND_LIST holds different masks for the tasks of this node. Pure.

@@ -71,7 +71,7 @@ std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surr
                                         const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
     return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
-  if (const auto fault = model::find_contradiction(request.asked)) return Undecided{"layout", *fault};
+  if (const auto fault = model::find_contradiction(request.rank_request)) return Undecided{"layout", *fault};
   auto view = read_node(request);
   if (!view) return Undecided{"node", view.error()};
   auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, context, *view);

@@ -37,8 +37,8 @@ constexpr auto k_doubt_without_key = std::chrono::seconds(10);
 constexpr auto k_patience_with_script = std::chrono::seconds(2);
 
 std::chrono::seconds meet_timeout(const LaunchRequest& request) {
-  const auto& asked = request.asked.meet_timeout;
-  return asked ? std::chrono::seconds(asked->value) : k_meet_timeout;
+  const auto& timeout = request.rank_request.meet_timeout;
+  return timeout ? std::chrono::seconds(timeout->value) : k_meet_timeout;
 }
 
 /// The rank's side of a meeting.
@@ -325,7 +325,7 @@ std::optional<store::Credentials> find_rank_credentials(const World& world) {
 }
 
 bool is_to_meet(const World& world, const LaunchRequest& request) {
-  return model::is_to_meet(request.asked, world.layout.world_size);
+  return model::is_to_meet(request.rank_request, world.layout.world_size);
 }
 
 util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& context) {

@@ -72,15 +72,15 @@ util::Status keep_only_port(std::uint16_t port, const std::string& for_whom) {
 } // namespace
 
 StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
-  const auto& asked = request.asked.store;
+  const auto& choice = request.rank_request.store;
   if (setup.node->agent) {
     StoreWords words;
     words.reason = "each rank is an agent, which serves a store of its own: --store own is not for it";
-    words.say = asked && asked->value == StoreChoice::own;
+    words.say = choice && choice->value == StoreChoice::own;
     return words;
   }
   char folder[4096];
-  return choose_store(model::value_or(asked, StoreChoice::automatic),
+  return choose_store(model::value_or(choice, StoreChoice::automatic),
                       find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
 }
 
@@ -91,7 +91,7 @@ store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& requ
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
-  if (model::is_on(request.asked.coordinator)) tell_coordinator(setup.world, context.env, ports, decision);
+  if (model::is_on(request.rank_request.coordinator)) tell_coordinator(setup.world, context.env, ports, decision);
   return decision;
 }
 
@@ -108,7 +108,7 @@ util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchR
     (void)keep_program_port(setup.world, {port});
   else if (leads && !words.own)
     TRY_DONE(keep_only_port(port, "rank 0's program"));
-  if (!model::is_on(request.asked.coordinator)) return decision;
+  if (!model::is_on(request.rank_request.coordinator)) return decision;
   const auto coordinator = static_cast<std::uint16_t>(side_port(port));
   if (leads) TRY_DONE(keep_only_port(coordinator, "JAX's coordinator"));
   decision.coordinator = store::place_text(decision.address, coordinator);
@@ -134,7 +134,7 @@ void apply_decision(RankSetup& setup, const LaunchRequest& request, const store:
     if (!world.agent) set(setup, "TORCHELASTIC_RESTART_COUNT", "0"); // an agent counts them itself
   }
   if (!decision.coordinator.empty()) set(setup, "JAX_COORDINATOR_ADDRESS", decision.coordinator);
-  if (model::is_on(request.asked.coordinator)) {
+  if (model::is_on(request.rank_request.coordinator)) {
     set(setup, "JAX_NUM_PROCESSES", std::to_string(world.layout.world_size));
     set(setup, "JAX_PROCESS_ID", std::to_string(world.layout.rank));
   }

@@ -175,7 +175,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   if (inner)
     if (auto doubt = doubt_of_agent(hear_node(*inner, env), setup.world); !doubt.empty())
       setup.warnings.push_back(std::move(doubt));
-  if (starts_ranks(role) && model::is_on(request.asked.coordinator))
+  if (starts_ranks(role) && model::is_on(request.rank_request.coordinator))
     setup.warnings.push_back(
         "JAX counts srun's tasks, and ranks that launch starts are none: tell it their number, "
         "jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
@@ -185,9 +185,9 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   setup.backend =
       setup.gpus.cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;
 
-  BindMode asked = setup.agent ? BindMode::none : request.bind;
+  BindMode requested = setup.agent ? BindMode::none : request.bind;
   // Outside a job nobody divides the machine: two launches would bind to the same cores.
-  if (asked == BindMode::automatic && !setup.world.in_job) asked = BindMode::none;
+  if (requested == BindMode::automatic && !setup.world.in_job) requested = BindMode::none;
   plan::NodeFacts facts = facts_of(request, setup, node);
   facts.live_gpus = std::move(places);
   const auto all = node.cpus.all();
@@ -196,7 +196,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   for (const auto& finding : placed.remarks.findings)
     setup.node_warnings.insert(setup.node_warnings.begin(), finding.message);
   const auto usable = all.is_subset_of(node.mask) ? all : all - plan::reserved_cpus(placed.value, node.cpus);
-  setup.binding = decide_binding(asked, node.mask, usable, env, layout.local_world_size);
+  setup.binding = decide_binding(requested, node.mask, usable, env, layout.local_world_size);
   facts.allowed = setup.binding.plan_from & all;
   facts.owns_node = setup.binding.owns_node;
   setup.plan = plan::plan_node(site, placed.value, facts,

@@ -140,8 +140,8 @@ void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchReq
 
 /// Switches TF32 as it was asked for, also against what an image or a module has set.
 void set_tf32(Builder& builder, RankSetup& setup, const LaunchRequest& request) {
-  if (!request.asked.tf32) return;
-  const auto wish = request.asked.tf32->value;
+  if (!request.rank_request.tf32) return;
+  const auto wish = request.rank_request.tf32->value;
   const auto& gpus = setup.node->gpus;
   const auto flag = "--tf32 " + model::word_of(wish);
   if (gpus.visible.entries.empty())

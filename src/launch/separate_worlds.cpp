@@ -103,7 +103,7 @@ bool is_known_to_have_failed(pid_t pid) {
 } // namespace
 
 bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
-  return is_to_meet(node.world, request) && !node.agent && !model::is_on(request.asked.coordinator);
+  return is_to_meet(node.world, request) && !node.agent && !model::is_on(request.rank_request.coordinator);
 }
 
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {

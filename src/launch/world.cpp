@@ -55,7 +55,7 @@ util::Status set_meeting_point(const LaunchRequest& request, const Surroundings&
 /// One rank, and ranks that do not wait for each other, need no key.
 util::Status set_channel(const LaunchRequest& request, const Surroundings& context, bool starts_all_ranks,
                          World& world) {
-  if (!model::is_to_meet(request.asked, world.layout.world_size)) return util::Done{};
+  if (!model::is_to_meet(request.rank_request, world.layout.world_size)) return util::Done{};
   TRY(world.channel, find_job_channel(context.env, world.identity, starts_all_ranks));
   return util::Done{};
 }

@@ -77,16 +77,16 @@ inline constexpr auto k_horovodrun_says = std::to_array<SayingOption>({
 inline constexpr auto k_asked_values = [] {
   constexpr auto c_size = [] {
     std::size_t size = 0;
-    for (const auto& asked : k_rank_flags) size += asked.is_switch() ? 0 : asked.name.size() + 3;
+    for (const auto& flag : k_rank_flags) size += flag.is_switch() ? 0 : flag.name.size() + 3;
     return size;
   }();
   std::array<char, c_size> text = {};
   auto at = text.begin();
-  for (const auto& asked : k_rank_flags) {
-    if (asked.is_switch()) continue;
+  for (const auto& flag : k_rank_flags) {
+    if (flag.is_switch()) continue;
     constexpr std::string_view c_before = " --";
     at = std::copy(c_before.begin(), c_before.end(), at);
-    at = std::copy(asked.name.begin(), asked.name.end(), at);
+    at = std::copy(flag.name.begin(), flag.name.end(), at);
   }
   return text;
 }();

@@ -199,30 +199,30 @@ inline std::string variable_of(std::string_view key) {
 }
 
 /// Whether the launchers of a step's ranks meet before the programs start.
-inline bool is_to_meet(const RankRequest& asked, unsigned ranks) {
-  return ranks > 1 && (!asked.meet_timeout || asked.meet_timeout->value > 0);
+inline bool is_to_meet(const RankRequest& rank_request, unsigned ranks) {
+  return ranks > 1 && (!rank_request.meet_timeout || rank_request.meet_timeout->value > 0);
 }
 
 /// Whether it is asked for.
-inline bool is_on(const Known<bool>& asked) { return asked && asked->value; }
+inline bool is_on(const Known<bool>& known) { return known && known->value; }
 /// What is asked for, or what holds where nobody asks.
-template <class T> T value_or(const Known<T>& asked, T otherwise) { return asked ? asked->value : otherwise; }
+template <class T> T value_or(const Known<T>& known, T otherwise) { return known ? known->value : otherwise; }
 
 /// The flags with what only an agent does, as they are asked for; empty where the launch needs none.
-inline std::string wishes_for_agent(const RankRequest& asked) {
+inline std::string wishes_for_agent(const RankRequest& rank_request) {
   std::string text;
   const auto add = [&](bool wished, const char* name) {
     if (wished) text += std::string(text.empty() ? "" : ", ") + name;
   };
-  add(is_on(asked.agent), "--agent");
-  add(asked.log_dir.has_value(), "--log-dir");
-  add(value_or(asked.max_restarts, 0U) > 0, "--max-restarts");
-  add(value_or(asked.stall_timeout, 0U) > 0, "--stall-timeout");
-  add(asked.nnodes.has_value(), "--nnodes");
+  add(is_on(rank_request.agent), "--agent");
+  add(rank_request.log_dir.has_value(), "--log-dir");
+  add(value_or(rank_request.max_restarts, 0U) > 0, "--max-restarts");
+  add(value_or(rank_request.stall_timeout, 0U) > 0, "--stall-timeout");
+  add(rank_request.nnodes.has_value(), "--nnodes");
   return text;
 }
 /// Whether one agent per node is to start the ranks and stay with them.
-inline bool is_agent(const RankRequest& asked) { return !wishes_for_agent(asked).empty(); }
+inline bool is_agent(const RankRequest& rank_request) { return !wishes_for_agent(rank_request).empty(); }
 
 /// How often agents and their coordinator send heartbeats, and without how many seconds of them one is lost.
 struct HeartbeatSeconds {

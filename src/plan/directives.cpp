@@ -63,11 +63,11 @@ void add_raw(const Equipped& given, Told<Directives>& result) {
         option.name == "--constraint" && old != directives.end() && option.value &&
         *option.value != *old->value) {
       const bool either = option.value->find('|') != std::string::npos;
-      const auto asked = util::split(*option.value, '&');
+      const auto parts = util::split(*option.value, '&');
       auto features = util::split(*old->value, '&');
       if (!either)
         std::erase_if(features, [&](const auto& feature) {
-          return std::find(asked.begin(), asked.end(), feature) != asked.end();
+          return std::find(parts.begin(), parts.end(), feature) != parts.end();
         });
       features.push_back(either ? "(" + *option.value + ")" : *option.value);
       option.value = util::join(features, "&");

@@ -48,10 +48,10 @@ std::string launch_line(const model::JobSpec& job) {
   flag("--rank-order", job.rank_order ? std::optional(job.rank_order->value.text()) : std::nullopt);
   flag("--gpu-visibility", choice(job.gpu_visibility));
   flag("--backend", choice(job.backend));
-  for (const auto& asked : model::k_rank_flags)
-    if (const auto value = asked.write(job)) {
-      add("--" + std::string(asked.name));
-      if (!asked.is_switch()) add(*value);
+  for (const auto& rank_flag : model::k_rank_flags)
+    if (const auto value = rank_flag.write(job)) {
+      add("--" + std::string(rank_flag.name));
+      if (!rank_flag.is_switch()) add(*value);
     }
   add("--");
   for (const auto& word : job.command) add(word);

@@ -143,21 +143,21 @@ unsigned default_cores(const Placed& given, const model::PlannedLayout& layout) 
 /// them, it shows one.
 Told<model::Known<unsigned>> read_hardware_threads(const Placed& given, const site::JobFacts& facts) {
   Told<model::Known<unsigned>> result{given.job.threads_per_core};
-  auto& [asked, diagnostics] = result;
+  auto& [threads, diagnostics] = result;
   const model::FlagRule& rule = site::flag_rule(given.site, "threads-per-core", facts);
-  if (const auto usual = util::parse_unsigned(rule.default_value); usual && !asked) {
-    asked = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
+  if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
+    threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
     diagnostics.note(rule.default_value + " hardware threads of each core" +
                   (rule.why.empty() ? "" : ": " + rule.why),
               rule.origin);
   }
   const auto* node = given.node();
-  if (asked && asked->value == 0) {
+  if (threads && threads->value == 0) {
     diagnostics.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
-    asked.reset();
-  } else if (asked && node && asked->value > node->cpu.threads_per_core) {
+    threads.reset();
+  } else if (threads && node && threads->value > node->cpu.threads_per_core) {
     diagnostics.warning("request/threads-per-core",
-                 std::to_string(asked->value) + " hardware threads of each core: the profile of " +
+                 std::to_string(threads->value) + " hardware threads of each core: the profile of " +
                      given.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
                      " on node type " + node->id + site::cited(node->origin),
                  "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");

@@ -79,14 +79,14 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
 /// of.
 void say_unnamed_type(const Placed& given, const std::string& nodes, const model::Origin& origin,
                       Remarks& diagnostics) {
-  const std::string asked = "--gpu-type " + given.job.gpu_type->value;
+  const std::string option = "--gpu-type " + given.job.gpu_type->value;
   const auto& request = site::gpu_rule(given.site, given.placement.place.facts);
   if (request.style == model::GpuStyle::none)
-    diagnostics.note(asked + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
+    diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
   else if (request.type != model::Policy::forbidden) // that one is said with the line
     diagnostics.warning("request/gpu-type",
                  "the profile of " + given.site.name + " does not know what Slurm calls the GPUs of " +
-                     nodes + ": " + asked + " is taken as it is",
+                     nodes + ": " + option + " is taken as it is",
                  "sinfo -o '%P %G' shows the names");
 }
 

@@ -34,8 +34,8 @@ Told<Placement> plan_placement(const Request& request);
 
 /// A request at its place, for the steps behind it: what they may look at.
 struct Placed {
-  Placed(const Request& asked, const Placement& at)
-      : request(asked), site(asked.site), job(asked.job), placement(at) {}
+  Placed(const Request& input_request, const Placement& at)
+      : request(input_request), site(input_request.site), job(input_request.job), placement(at) {}
 
   const Request& request;
   const model::Site& site;

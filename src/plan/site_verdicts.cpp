@@ -124,17 +124,17 @@ Wording words_of_cpus(const LaidOut& given, const Verdict& verdict) {
 }
 
 Wording words_of_memory(const LaidOut& given, const Verdict& verdict) {
-  const auto asked = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
+  const auto requested = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
   if (verdict.rule == SiteRule::memory_over && !given.mem())
     return {"request/mem",
             memory_text(verdict.have) + " of a node: node type " + verdict.node->id + " has " + limit +
                 " for jobs",
             "at most " + limit + " on each node"};
   if (verdict.rule == SiteRule::memory_over)
-    return {"request/mem", asked + ": node type " + verdict.node->id + " has " + limit + " for jobs",
+    return {"request/mem", requested + ": node type " + verdict.node->id + " has " + limit + " for jobs",
             "at most --mem " + limit};
   return {"request/mem",
-          fmt::format("{} for {} GPUs: node type {} has {} per GPU", asked, given.numbers().gpus_per_node,
+          fmt::format("{} for {} GPUs: node type {} has {} per GPU", requested, given.numbers().gpus_per_node,
                       verdict.node->id, verdict.node->mem_per_gpu->to_slurm()),
           "use --mem " + limit + ", or leave it out"};
 }

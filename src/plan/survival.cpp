@@ -115,7 +115,7 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
   model::PlannedSaving saving;
   saving.seconds =
       static_cast<unsigned>(std::min<std::int64_t>(time->value.seconds().count(), k_most_seconds));
-  saving.asked = time->origin;
+  saving.requested_by = time->origin;
   const bool gpus = given.numbers().gpus_per_node > 0;
   if (given.job.save_signal) {
     saving.signal = given.job.save_signal->value;
@@ -232,22 +232,22 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, co
   Told<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = given.job;
-  const bool asked = job.requeue && job.requeue->value && !job.body;
-  const bool retries = asked && job.retry_on && !job.retry_on->value.empty();
-  const bool requeues = asked && (launch.saving || retries);
+  const bool is_requested = job.requeue && job.requeue->value && !job.body;
+  const bool retries = is_requested && job.retry_on && !job.retry_on->value.empty();
+  const bool requeues = is_requested && (launch.saving || retries);
   check_bounds(given, launch, requeues, diagnostics);
   if (job.checkpoint_dir) check_checkpoint_dir(given, *job.checkpoint_dir, diagnostics);
-  if (!asked && !job.checkpoint_dir) return result;
+  if (!is_requested && !job.checkpoint_dir) return result;
   model::PlannedRequeue requeue;
   requeue.requeues = requeues;
   requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
-  if (asked) requeue.slurm = value_of_site(given, diagnostics);
+  if (is_requested) requeue.slurm = value_of_site(given, diagnostics);
   if (job.retry_on) requeue.retry_on = job.retry_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
   requeue.bound = job.max_requeues ? job.max_requeues->origin
                                    : by_rule("a job that never gets ahead is not to run for ever");
-  if (asked && !requeues)
+  if (is_requested && !requeues)
     diagnostics.note(
         "Slurm starts the job again after the loss of a node and after preemption; at its time limit only "
         "--save-before TIME does",

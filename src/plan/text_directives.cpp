@@ -64,10 +64,10 @@ model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourc
   if (given.job.body || colon == std::string::npos || batch > colon ||
       find_value_fault(given.site, "signal", signal.value))
     return signal;
-  const auto asked = signal.value;
+  const auto written = signal.value;
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
-  diagnostics.note("--signal=" + asked + " is written " + signal.value +
+  diagnostics.note("--signal=" + written + " is written " + signal.value +
                 ": the ranks get it; the batch shell would die of it, and the job with it",
             by_rule("a signal before the time limit is for the program"));
   return signal;
@@ -79,7 +79,7 @@ void add_signal(const Equipped& given, Told<Directives>& result) {
   if (const auto& saving = given.launch.saving)
     return add_directive(result.value, "--signal",
                          "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
-                         saving->asked);
+                         saving->requested_by);
   if (const auto& signal = given.job.signal)
     add_text(given, result, "signal", signal_for_ranks(given, *signal, result.remarks));
 }

@@ -160,14 +160,14 @@ std::string render_json(const model::Plan& plan) {
                       {"step_args", plan.launcher.step_args},
                       {"origin", origin_json(plan.launcher.origin)}};
   json["binding"] = binding_json(plan.binding);
-  for (const auto& asked : model::k_rank_flags)
-    if (const auto value = asked.write(plan.ranks))
-      json[util::replace_all(std::string(asked.name), "-", "_")] = {
-          {"value", *value}, {"origin", origin_json(*asked.origin(plan.ranks))}};
+  for (const auto& flag : model::k_rank_flags)
+    if (const auto value = flag.write(plan.ranks))
+      json[util::replace_all(std::string(flag.name), "-", "_")] = {
+          {"value", *value}, {"origin", origin_json(*flag.origin(plan.ranks))}};
   if (const auto& saving = plan.saving)
     json["save_before"] = {{"seconds", saving->seconds},
                            {"signal", saving->signal.text()},
-                           {"origin", origin_json(saving->asked)},
+                           {"origin", origin_json(saving->requested_by)},
                            {"signal_origin", origin_json(saving->chosen)}};
   if (const auto& requeue = plan.requeue)
     json["requeue"] = {{"by_script", requeue->requeues},

@@ -62,10 +62,10 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   }
   if (plan.container && !model::row_of(plan.container->engine).keeps_host)
     flags.push_back(ScriptWord::literal("--container"));
-  for (const auto& asked : model::k_rank_flags)
-    if (const auto value = asked.write(plan.ranks)) {
-      flags.push_back(ScriptWord::literal("--" + std::string(asked.name)));
-      if (!asked.is_switch()) flags.push_back(ScriptWord::literal(*value));
+  for (const auto& flag : model::k_rank_flags)
+    if (const auto value = flag.write(plan.ranks)) {
+      flags.push_back(ScriptWord::literal("--" + std::string(flag.name)));
+      if (!flag.is_switch()) flags.push_back(ScriptWord::literal(*value));
     }
   flags.push_back(ScriptWord::literal("--"));
 

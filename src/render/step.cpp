@@ -141,11 +141,11 @@ Reasons step_reasons(const model::Plan& plan) {
   if (plan.binding.spill.value != model::CoreSpill::none)
     reasons.push_back(
         {"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.spill.origin});
-  for (const auto& asked : model::k_rank_flags)
-    if (const auto value = asked.write(plan.ranks); value && !asked.reason.empty())
-      reasons.push_back({"--" + std::string(asked.name) + (asked.is_switch() ? "" : " " + *value) + ": " +
-                             std::string(asked.reason),
-                         *asked.origin(plan.ranks)});
+  for (const auto& flag : model::k_rank_flags)
+    if (const auto value = flag.write(plan.ranks); value && !flag.reason.empty())
+      reasons.push_back({"--" + std::string(flag.name) + (flag.is_switch() ? "" : " " + *value) + ": " +
+                             std::string(flag.reason),
+                         *flag.origin(plan.ranks)});
   reasons.push_back({"backend " + model::word_of(plan.backend.value), plan.backend.origin});
   if (plan.container) {
     reasons.push_back({"container", plan.container->origin});

@@ -77,22 +77,22 @@ void add_saving(const model::Plan& plan, ScriptLines& lines) {
                              {"requeues", requeues(plan)},
                              {"retries_preempted", retries_preempted(plan)},
                              {"seconds", std::to_string(saving.seconds - reserve_of(saving.seconds))}}),
-               {{"", saving.asked}}});
+               {{"", saving.requested_by}}});
 }
 
 /// What the programs find, and how the job is put back.
 void add_requeue(const model::Plan& plan, ScriptLines& lines) {
   const auto& requeue = *plan.requeue;
-  const Reasons asked{{"", requeue.origin}};
+  const Reasons reasons{{"", requeue.origin}};
   const bool leaves = leaves_out(plan), inherits = leaves || requeue.chain;
   lines.push_back(
       Export{"HPCML_RESTART_COUNT",
              inherits ? "$((starts_before + ${SLURM_RESTART_COUNT:-0}))" : "${SLURM_RESTART_COUNT:-0}", true,
-             asked});
+             reasons});
   if (!requeue.checkpoint_dir.empty()) {
     lines.push_back(Verbatim{render_block("checkpoint_dir", {{"folder", quote_word(requeue.checkpoint_dir)},
                                                              {"job", inherits ? "first_job" : "this_job"}}),
-                             asked});
+                             reasons});
   }
   if (!requeue.requeues) return;
   const auto most = most_starts(plan);
@@ -116,7 +116,7 @@ void add_requeue(const model::Plan& plan, ScriptLines& lines) {
                     {"again", starts_again_here(plan)},
                     {"log_dir", false}};
   if (plan.ranks.log_dir) data["log_dir"] = quote_word(plan.ranks.log_dir->value.text());
-  lines.push_back(Verbatim{render_block("retry", data), asked});
+  lines.push_back(Verbatim{render_block("retry", data), reasons});
 }
 
 /// Whether the header counts the GPUs of all nodes: a step on fewer has to say how many it has.

@@ -91,12 +91,12 @@ std::vector<std::string> gpu_type_names(const std::vector<const model::NodeType*
 
 bool may_be_type(const model::GpuShape& gpu, const std::string& type) {
   if (gpu.model.empty()) return true;
-  const auto asked = gpu_word(type), have = gpu_word(gpu.model);
-  if (!asked.empty() && !have.empty()) return asked == have;
+  const auto requested = gpu_word(type), have = gpu_word(gpu.model);
+  if (!requested.empty() && !have.empty()) return requested == have;
   // A model without such a word: "Intel Data Center GPU Max 1550", "RTX 8000".
   const auto name = squeezed(type);
   if (name.size() > 2 && squeezed(gpu.model).find(name) != std::string::npos) return true;
-  return asked.empty() && model::is_of_family(gpu, type);
+  return requested.empty() && model::is_of_family(gpu, type);
 }
 
 } // namespace hpcml::site

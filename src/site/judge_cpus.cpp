@@ -36,20 +36,20 @@ std::optional<Room> largest(const Case& job) {
 
 /// Whether it was said that the job asks for more than a node has.
 bool exceeds_node(Case& job) {
-  const long asked = job.demand.cpus_per_node;
+  const long requested = job.demand.cpus_per_node;
   const auto room = largest(job);
   if (!room || job.demand.overcommit) return false;
   const auto add = [&](SiteRule rule, Certainty certainty, long limit) {
-    job.add(rule, certainty, static_cast<unsigned long long>(std::max(0L, asked)),
+    job.add(rule, certainty, static_cast<unsigned long long>(std::max(0L, requested)),
             static_cast<unsigned long long>(limit), room->node->origin)
         .node = room->node;
     return true;
   };
-  if (asked > room->most) return add(SiteRule::cpus_over, job.certainty(), room->most);
+  if (requested > room->most) return add(SiteRule::cpus_over, job.certainty(), room->most);
   const bool cores = job.demand.cpu_unit == CpuUnit::cores;
   // Up to the number of cores a script most likely counts cores.
-  if (asked <= room->known && room->usable < room->cores && asked > room->usable &&
-      (cores || asked <= room->cores || asked > room->usable * (room->known / room->cores)))
+  if (requested <= room->known && room->usable < room->cores && requested > room->usable &&
+      (cores || requested <= room->cores || requested > room->usable * (room->known / room->cores)))
     return add(SiteRule::cpus_reserved, Certainty::likely, room->usable);
   return false;
 }
@@ -62,25 +62,25 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   const bool cores = demand.cpu_unit == CpuUnit::cores;
   const unsigned gpus = demand.gpus_per_node;
   const unsigned share = *node.cpus_per_gpu * gpus;
-  const auto asked = static_cast<unsigned>(demand.cpus_of_tasks);
+  const auto requested = static_cast<unsigned>(demand.cpus_of_tasks);
   // More threads than the profile shows can be asked for: it may only not know of them.
   const long per_core = demand.threads_per_core > 0 ? demand.threads_per_core : node.cpu.threads_per_core;
   const auto most = cores ? share : share * static_cast<unsigned>(std::max(1L, per_core));
   // Who has the nodes alone takes nothing from other GPUs.
   const bool other =
-      !placement.owns_nodes() && breaks_share(node, asked, share) && (asked > most || asked < share);
+      !placement.owns_nodes() && breaks_share(node, requested, share) && (requested > most || requested < share);
   SiteRule rule = SiteRule::cpu_share;
   auto certainty = Certainty::likely; // how many threads a CPU of Slurm is decides the site
   if (!other) {
     certainty = Certainty::advice;
-    if (asked > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
+    if (requested > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
       rule = SiteRule::cpus_many;
-    else if (asked * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked)
+    else if (requested * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked)
       rule = SiteRule::cpus_few;
     else
       return;
   }
-  job.add(rule, certainty, asked, share, node.origin).node = &node;
+  job.add(rule, certainty, requested, share, node.origin).node = &node;
 }
 
 void judge_memory_share(Case& job, const model::NodeType& node) {
@@ -89,13 +89,13 @@ void judge_memory_share(Case& job, const model::NodeType& node) {
       !flag_rule(job.site, "mem", job.placement.facts).takes())
     return;
   const auto share = model::MemSize::of_mib(node.mem_per_gpu->mib() * demand.gpus_per_node);
-  const auto& asked = *demand.mem;
-  const bool over = asked.mib() * 100 > share.mib() * 105; // shares are told in round numbers
-  const bool other = breaks_share(node, asked, share);
+  const auto& requested = *demand.mem;
+  const bool over = requested.mib() * 100 > share.mib() * 105; // shares are told in round numbers
+  const bool other = breaks_share(node, requested, share);
   if (!other && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
-  const bool likely = other && (over || asked < share);
+  const bool likely = other && (over || requested < share);
   job.add(other ? SiteRule::memory_share : SiteRule::memory_many,
-          likely ? Certainty::likely : Certainty::advice, asked.mib(), share.mib(), node.origin)
+          likely ? Certainty::likely : Certainty::advice, requested.mib(), share.mib(), node.origin)
       .node = &node;
 }
 
@@ -116,19 +116,19 @@ void judge_cpus(Case& job) {
 
 void judge_memory(Case& job) {
   const auto& demand = job.demand;
-  const auto asked = demand.memory_of_node();
+  const auto requested = demand.memory_of_node();
   const model::NodeType* most = nullptr;
   const auto nodes = job.nodes();
   for (const auto* node : nodes) {
     if (!node->memory) return;
     if (!most || node->memory->value > most->memory->value) most = node;
   }
-  if (!most || asked <= most->memory->value.mib() || !flag_rule(job.site, "mem", job.placement.facts).takes())
+  if (!most || requested <= most->memory->value.mib() || !flag_rule(job.site, "mem", job.placement.facts).takes())
     return;
   // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
   // may still take the job.
-  const bool far = most->gpu && asked * 4 > most->memory->value.mib() * 5;
-  job.add(SiteRule::memory_over, far ? job.certainty() : Certainty::likely, asked, most->memory->value.mib(),
+  const bool far = most->gpu && requested * 4 > most->memory->value.mib() * 5;
+  job.add(SiteRule::memory_over, far ? job.certainty() : Certainty::likely, requested, most->memory->value.mib(),
           most->memory->origin)
       .node = most;
 }

@@ -131,13 +131,13 @@ bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
 void judge_idle(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const auto nodes = job.nodes();
-  const unsigned asked = demand.gpus_per_node;
+  const unsigned requested = demand.gpus_per_node;
   if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || demand.gpus_spread ||
-      (!placement.sure && !job.is_request()) || asked >= nodes.front()->gpu->per_node)
+      (!placement.sure && !job.is_request()) || requested >= nodes.front()->gpu->per_node)
     return;
   const auto* partition = placement.partition();
   const bool by_partition = partition && partition->exclusive;
-  auto& verdict = job.add(SiteRule::gpus_idle, Certainty::advice, asked, nodes.front()->gpu->per_node,
+  auto& verdict = job.add(SiteRule::gpus_idle, Certainty::advice, requested, nodes.front()->gpu->per_node,
                           by_partition ? partition->origin : nodes.front()->origin);
   verdict.node = nodes.front();
   if (by_partition) verdict.owner = "partition " + partition->name;

@@ -37,11 +37,11 @@ const model::Qos* default_qos(const model::Site& site, const std::string& partit
 
 /// Cores of a node that a job can have.
 unsigned usable_cores(const model::NodeType& node);
-/// True if the site does not give `asked` where the share is `share`: over a share that is the most, or other
+/// True if the site does not give `requested` where the share is `share`: over a share that is the most, or other
 /// than a fixed one.
-template <class T> bool breaks_share(const model::NodeType& node, const T& asked, const T& share) {
-  return (node.share_policy == model::SharePolicy::max && asked > share) ||
-         (node.share_policy == model::SharePolicy::fixed && asked != share);
+template <class T> bool breaks_share(const model::NodeType& node, const T& requested, const T& share) {
+  return (node.share_policy == model::SharePolicy::max && requested > share) ||
+         (node.share_policy == model::SharePolicy::fixed && requested != share);
 }
 
 /// What is wrong with a number of GPUs: it is none of those that the site lists, a part of one of several

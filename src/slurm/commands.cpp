@@ -54,7 +54,7 @@ Answer run_command(const std::vector<std::string>& words, const util::EnvSnapsho
     answer.why_not = output.error().what;
     return answer;
   }
-  answer.asked = true;
+  answer.executed = true;
   answer.output = std::move(*output);
   if (answer.output.exit_code == 0) return answer;
   answer.why_not = first_sentence(answer.output.err.empty() ? answer.output.out : answer.output.err);
@@ -70,7 +70,7 @@ Answer RecordedCommands::ask(const std::vector<std::string>& words) const {
     answer.why_not = text.error().what;
     return answer;
   }
-  answer.asked = true;
+  answer.executed = true;
   answer.output.out = *text;
   return answer;
 }

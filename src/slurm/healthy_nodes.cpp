@@ -27,8 +27,8 @@ NodesToRun choose_nodes(const std::vector<std::string>& nodes, std::string_view 
   const auto answers_read = model::parse_bad_nodes(answers);
   NodesToRun run;
   std::vector<std::string> healthy;
-  const auto asked = without_bad(nodes, known);
-  for (const auto& node : asked) {
+  const auto candidates = without_bad(nodes, known);
+  for (const auto& node : candidates) {
     const auto* answer = find_node(answers_read, node);
     if (answer != nullptr && answer->why == k_healthy)
       healthy.push_back(node);
@@ -36,9 +36,9 @@ NodesToRun choose_nodes(const std::vector<std::string>& nodes, std::string_view 
       run.bad.push_back({node, answer == nullptr ? "it did not answer" : answer->why});
   }
   if (healthy.empty()) {
-    run.asked = false;
+    run.was_informed = false;
     run.bad.clear();
-    healthy = asked;
+    healthy = candidates;
   }
   const auto end = healthy.begin() + static_cast<std::ptrdiff_t>(std::min(need, healthy.size()));
   run.chosen.assign(healthy.begin(), end);

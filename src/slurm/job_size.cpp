@@ -76,7 +76,7 @@ bool asks_for_gres(const JobOptions& r) {
                        [](const GresItem& item) { return item.count > 0 && item.name != "cpu"; });
   };
   return r.has("ntasks-per-gpu") || (r.tres_per_task && counts(r.tres_per_task->items)) ||
-         std::any_of(r.gres.begin(), r.gres.end(), [&](const auto& asked) { return counts(asked.second); });
+         std::any_of(r.gres.begin(), r.gres.end(), [&](const auto& entry) { return counts(entry.second); });
 }
 
 /// The most GPUs per node that one item of --gres or --gpus-per-node asks for.

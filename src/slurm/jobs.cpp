@@ -23,7 +23,7 @@ util::Result<util::ProcessOutput> run_sbatch(const std::vector<std::string>& wor
   auto job_env = env;
   job_env.unset(util::k_job_secret_variable); // Slurm keeps the environment that a job is submitted with
   const auto answer = run_command(words, job_env, k_submit_limit, script);
-  if (!answer.asked) return util::Error{answer.why_not, late};
+  if (!answer.executed) return util::Error{answer.why_not, late};
   const bool silent = answer.output.err.empty() && answer.output.out.empty();
   if (!answer.ok() && silent && answer.output.exit_code > 128)
     return util::Error{

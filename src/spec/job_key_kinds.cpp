@@ -160,38 +160,38 @@ JobKey env_key(const std::string& name, KeyHelp help) {
   return key;
 }
 
-JobKey rank_key(const model::RankFlag& asked, std::string_view group) {
-  const std::string name(asked.name);
+JobKey rank_key(const model::RankFlag& flag, std::string_view group) {
+  const std::string name(flag.name);
   JobKey key{
-      name, asked.is_switch() ? KeyForm::on : KeyForm::value, {group, asked.type, asked.help}, {}, {}, {},
+      name, flag.is_switch() ? KeyForm::on : KeyForm::value, {group, flag.type, flag.help}, {}, {}, {},
       {}};
-  key.words = asked.words;
-  key.from_text = [&asked](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
+  key.words = flag.words;
+  key.from_text = [&flag](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
     if (auto fault = typed_fault(text)) return fault;
-    return asked.read(job, text, origin);
+    return flag.read(job, text, origin);
   };
-  key.from_file = [&asked, name](JobSpec& job, ObjectReader& root) {
+  key.from_file = [&flag, name](JobSpec& job, ObjectReader& root) {
     const auto take = [&](const std::string& text) {
-      const auto fault = asked.read(job, text, root.origin(name));
+      const auto fault = flag.read(job, text, root.origin(name));
       if (fault) root.report_value(name, name + " " + fault->what, fault->hint);
     };
-    if (asked.is_switch()) {
+    if (flag.is_switch()) {
       if (const auto on = root.flag(name)) take(*on ? "true" : "false");
-    } else if (asked.is_number) {
+    } else if (flag.is_number) {
       if (const auto number = root.number(name, 0)) take(std::to_string(*number));
-    } else if (const auto words = asked.words(); !words.empty()) {
+    } else if (const auto words = flag.words(); !words.empty()) {
       if (const auto word = root.choice(name, words)) take(*word);
     } else if (const auto text = root.text(name)) {
       take(*text);
     }
   };
-  key.merge = [&asked](JobSpec& job, const JobSpec& over) {
-    if (!asked.is_switch() || asked.write(over) || !asked.write(job)) asked.merge(job, over);
+  key.merge = [&flag](JobSpec& job, const JobSpec& over) {
+    if (!flag.is_switch() || flag.write(over) || !flag.write(job)) flag.merge(job, over);
   };
-  key.to_json = [&asked](const JobSpec& job) -> WrittenValue {
-    const auto value = asked.write(job);
+  key.to_json = [&flag](const JobSpec& job) -> WrittenValue {
+    const auto value = flag.write(job);
     if (!value) return std::nullopt;
-    return asked.is_switch() || asked.is_number ? *value : json_string(*value);
+    return flag.is_switch() || flag.is_number ? *value : json_string(*value);
   };
   return key;
 }

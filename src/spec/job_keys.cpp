@@ -160,7 +160,7 @@ std::vector<JobKey> every_key() {
       key.per_component = key.per_component || key.name == name;
     keys.push_back(std::move(key));
   }
-  for (const auto& asked : model::k_rank_flags) keys.push_back(rank_key(asked, k_run));
+  for (const auto& flag : model::k_rank_flags) keys.push_back(rank_key(flag, k_run));
   for (auto& key : software_keys()) keys.push_back(std::move(key));
   return keys;
 }

@@ -213,8 +213,8 @@ void compare_binding(const Case& item, const std::vector<topo::PlacedRank>& task
 /// Two for an allocation with all hardware threads. Where the command does not say, only what was seen tells.
 unsigned threads_per_core(const Case& item, const std::vector<topo::PlacedRank>& tasks) {
   const auto words = words_of(text_of(item.request(), {"cmd"}));
-  const auto asked = util::parse_unsigned(option_of(item, "threads-per-core", "", "threads_per_core"));
-  if (asked) return static_cast<unsigned>(*asked);
+  const auto requested = util::parse_unsigned(option_of(item, "threads-per-core", "", "threads_per_core"));
+  if (requested) return static_cast<unsigned>(*requested);
   if (number_of(item.request(), {"threads_per_core"}) > 0)
     return number_of(item.request(), {"threads_per_core"});
   if (any(words, "--hint=nomultithread")) return 1;

@@ -192,17 +192,17 @@ TEST_CASE("an agent that is killed leaves neither ranks nor folders") {
 }
 
 TEST_CASE("a signal to an agent ends its ranks and those of the others, whose own code is then the run's") {
-  const unsigned asked = GENERATE(0U, 1U);
+  const unsigned reason_kind = GENERATE(0U, 1U);
   const bool well = GENERATE(true, false); // as programs do that save what they have
   auto agents = start_agents(2, agent_at(static_cast<unsigned>(test::free_port()), 1,
                                          std::string("trap 'echo bye $RANK; exit ") + (well ? "0" : "143") +
                                              "' TERM; echo up; while :; do sleep 0.1; done",
                                          2));
   for (auto& one : agents) REQUIRE(one->shows("up"));
-  ::kill(agents[asked]->pid(), SIGTERM);
+  ::kill(agents[reason_kind]->pid(), SIGTERM);
   for (unsigned node = 0; node < 2; ++node) {
     const auto end = agents[node]->wait();
-    CAPTURE(asked, well, node, end.out, end.err);
+    CAPTURE(reason_kind, well, node, end.out, end.err);
     CHECK(end.code == (well ? 0 : 143));
     CHECK_THAT(end.out, Contains("bye " + std::to_string(node)));
   }

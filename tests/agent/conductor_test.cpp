@@ -284,12 +284,12 @@ TEST_CASE("the leader hears whose agents died, and of none that went after someb
   for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
   play.lose(1);
   CHECK(play.take(0).back().lost == std::vector<std::string>{"node2"});
-  Play asked(rules(3, 3));
-  begin(asked, 3);
-  asked.leaves(1, SIGTERM);
-  asked.lose(2);
-  asked.ended(0, 0, false);
-  CHECK(asked.take(0).back().lost.empty());
+  Play asking_play(rules(3, 3));
+  begin(asking_play, 3);
+  asking_play.leaves(1, SIGTERM);
+  asking_play.lose(2);
+  asking_play.ended(0, 0, false);
+  CHECK(asking_play.take(0).back().lost.empty());
   Play done(rules(2, 2));
   begin(done, 2);
   done.ended(1, 0, true);

@@ -76,8 +76,8 @@ TEST_CASE("an agent never hears what was meant for one that had its number befor
   Event serving;
   serving.kind = Event::Kind::serving;
   play.tell(7, serving);
-  const bool asked = GENERATE(true, false);
-  if (asked) CHECK(play.ask(8)->kind == Order::Kind::start);
+  const bool is_asked = GENERATE(true, false);
+  if (is_asked) CHECK(play.ask(8)->kind == Order::Kind::start);
   play.service.left(8, "", "", play.now);
   // The same node comes back, by the connection that is free.
   play.hello(8, 1, false);

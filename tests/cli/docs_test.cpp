@@ -171,7 +171,7 @@ srun python train.py --data "$DATA"
 TEST_CASE("the guide's first profile stands the guide's own tests on a real Slurm", "[slurm]") {
   Desk desk;
   put_profiles(desk);
-  unsigned asked = 0;
+  unsigned prompts = 0;
   for (const auto& line : block_lines("adding-a-site.md", "")) {
     if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml emulate ")) continue;
     auto words = shell_words(line);
@@ -181,9 +181,9 @@ TEST_CASE("the guide's first profile stands the guide's own tests on a real Slur
     CHECK(result.exit_code == 0);
     if (words.front() != "emulate") continue;
     CHECK(holds(result.err, "to start at"));
-    ++asked;
+    ++prompts;
   }
-  CHECK(asked == 1);
+  CHECK(prompts == 1);
   // What the guide says must fail.
   for (const auto& over : std::vector<std::vector<std::string>>{{"--nodes", "9", "--time", "1h"},
                                                                 {"--nodes", "2", "--time", "49h"}}) {

@@ -32,8 +32,8 @@ Run train(const fs::path& folder, int seed, const std::string& optimizer, int ki
 
 /// `.ci/full ddp` asks for more.
 int seeds() {
-  const char* asked = std::getenv("HPCML_DDP_SEEDS");
-  return asked == nullptr ? 2 : std::stoi(asked);
+  const char* seeds_set = std::getenv("HPCML_DDP_SEEDS");
+  return seeds_set == nullptr ? 2 : std::stoi(seeds_set);
 }
 
 std::string weights(const fs::path& folder, int rank) {

@@ -162,15 +162,15 @@ TEST_CASE("a rule for some partitions holds only there") {
 TEST_CASE("--gres and --gpus-per-node are told apart by the script, else by the site's own way") {
   auto site = test::small_site();
   site.flags["gres"] = rule(model::Policy::forbidden);
-  const std::string asked = "d.tres_per_node='gres:gpu:2' ";
+  const std::string requested = "d.tres_per_node='gres:gpu:2' ";
   site.gpu_request.style = model::GpuStyle::gpus_per_node;
-  CHECK(refusal(site, asked) == "");
-  CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") ==
+  CHECK(refusal(site, requested) == "");
+  CHECK(refusal(site, requested + "d.script='#!/bin/bash\\n#SBATCH --gres=gpu:2\\n'") ==
         "Small: --gres is refused");
-  CHECK(refusal(site, asked + "d.script='#!/bin/bash\\n#SBATCH --gpus-per-node 2\\n'") == "");
-  CHECK(refusal(site, asked + "d.script='#!/bin/bash\\nhostname\\n#SBATCH --gres=gpu:2\\n'") == "");
+  CHECK(refusal(site, requested + "d.script='#!/bin/bash\\n#SBATCH --gpus-per-node 2\\n'") == "");
+  CHECK(refusal(site, requested + "d.script='#!/bin/bash\\nhostname\\n#SBATCH --gres=gpu:2\\n'") == "");
   site.gpu_request.style = model::GpuStyle::none;
-  CHECK(refusal(site, asked) == "Small: --gres is refused");
+  CHECK(refusal(site, requested) == "Small: --gres is refused");
 }
 
 TEST_CASE("jobs that could never start here are refused with what to do") {

@@ -258,9 +258,9 @@ TEST_CASE(
 
 TEST_CASE("sacct without accounting says how to have it") {
   const Installed installed;
-  const auto asked = installed.bash("sacct -j 1");
-  CHECK(asked.exit_code == 1);
-  CHECK(asked.err.find("hpcml emulate --accounting") != std::string::npos);
+  const auto listed = installed.bash("sacct -j 1");
+  CHECK(listed.exit_code == 1);
+  CHECK(listed.err.find("hpcml emulate --accounting") != std::string::npos);
 }
 
 TEST_CASE("ibrun refuses what cannot work") {

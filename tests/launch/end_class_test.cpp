@@ -55,26 +55,26 @@ TEST_CASE("TERM is preemption only if Slurm reports it") {
 TEST_CASE("Slurm is asked why it ends a job before its time, and only then") {
   const std::chrono::system_clock::time_point now{std::chrono::seconds(1000)};
   const launch::RunEnd ended{.code = 143, .signal = SIGTERM};
-  int asked = 0;
+  int stop_requests = 0;
   std::optional<model::FailureClass> answer = model::FailureClass::user;
-  const auto ask = [&] { return ++asked, answer; };
+  const auto ask = [&] { return ++stop_requests, answer; };
   util::EnvSnapshot env;
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::user); // no job: nobody to ask
-  CHECK(asked == 0);
+  CHECK(stop_requests == 0);
   env.set("SLURM_JOB_ID", "7");
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::user);
-  CHECK(asked == 1);
+  CHECK(stop_requests == 1);
   answer.reset(); // the job runs on: srun ended the step, or a user did
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::terminated);
-  CHECK(asked == 2);
+  CHECK(stop_requests == 2);
   answer = model::FailureClass::preempted;
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::preempted);
-  CHECK(asked == 3);
+  CHECK(stop_requests == 3);
   env.set("SLURM_JOB_END_TIME", "1000");
   CHECK(launch::classify_end(ended, env, now, ask) == model::FailureClass::time_limit);
   CHECK(launch::classify_end({.code = 3, .rank_failed = true}, env, now, ask) ==
         model::FailureClass::program);
-  CHECK(asked == 3);
+  CHECK(stop_requests == 3);
 }
 
 TEST_CASE("launch's last word is its exit code, which is the program's, and why") {

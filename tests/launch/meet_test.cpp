@@ -267,7 +267,7 @@ TEST_CASE("a store is served at the addresses that its names have here, at all w
   const List own = {"127.0.0.1", "10.0.0.1", "10.1.0.1", "fd00::1"};
   const List all = {};
   const struct {
-    List asked, served;
+    List requested, served;
   } cases[] = {{{"node1"}, {"10.0.0.1", "fd00::1"}},
                {{"node1-ib", "node1", "", "node1-ib"}, {"10.1.0.1", "10.0.0.1", "fd00::1"}},
                {{"debian1"}, all}, // the other nodes know another address
@@ -282,8 +282,8 @@ TEST_CASE("a store is served at the addresses that its names have here, at all w
                {{"127.0.0.1", "node1"}, {"127.0.0.1", "10.0.0.1", "fd00::1"}}, // all ranks are here
                {{"localhost"}, {"127.0.0.1"}}};
   for (const auto& one : cases) {
-    CAPTURE(one.asked);
-    CHECK(launch::serving_addresses(one.asked, own, [&](const std::string& name) {
+    CAPTURE(one.requested);
+    CHECK(launch::serving_addresses(one.requested, own, [&](const std::string& name) {
             const auto found = names.find(name);
             return found == names.end() ? List() : found->second;
           }) == one.served);

@@ -35,7 +35,7 @@ int run_overseen(const launch::LaunchRequest& request, const launch::Surrounding
   launch::LaunchRequest request;
   request.processes_per_node = ranks.count;
   request.bind = launch::BindMode::none;
-  request.asked.meet_timeout = model::Sourced<unsigned>{0, {}}; // they are alone
+  request.rank_request.meet_timeout = model::Sourced<unsigned>{0, {}}; // they are alone
   request.output = ranks.wishes;
   request.command = ranks.command;
   launch::Surroundings context;

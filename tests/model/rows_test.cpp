@@ -104,21 +104,21 @@ TEST_CASE(
   const auto values = k_launchers.front().words.values;
   for (const auto& flag : k_rank_flags) {
     INFO(flag.name);
-    RankRequest asked;
-    CHECK_FALSE(flag.write(asked));
-    CHECK(flag.origin(asked) == nullptr);
+    RankRequest rank_request;
+    CHECK_FALSE(flag.write(rank_request));
+    CHECK(flag.origin(rank_request) == nullptr);
     const auto words = flag.words();
     const std::string text = flag.is_switch() ? "true" : words.empty() ? "3" : words.back();
-    CHECK_FALSE(flag.read(asked, text, {OriginKind::flag, "--x", {}, {}, {}}));
-    CHECK(flag.write(asked) == text);
-    CHECK(flag.origin(asked)->by == "--x");
+    CHECK_FALSE(flag.read(rank_request, text, {OriginKind::flag, "--x", {}, {}, {}}));
+    CHECK(flag.write(rank_request) == text);
+    CHECK(flag.origin(rank_request)->by == "--x");
     RankRequest other;
-    flag.merge(other, asked);
+    flag.merge(other, rank_request);
     CHECK(flag.write(other) == text);
     const auto word = " --" + std::string(flag.name) + " ";
     CHECK((values.find(word) != std::string_view::npos) == !flag.is_switch());
   }
-  RankRequest asked;
-  CHECK(k_rank_flags[0].read(asked, "nonsense", {}));
-  CHECK_FALSE(asked.bind_check);
+  RankRequest rank_request;
+  CHECK(k_rank_flags[0].read(rank_request, "nonsense", {}));
+  CHECK_FALSE(rank_request.bind_check);
 }

@@ -185,7 +185,7 @@ TEST_CASE("node lists give the names that scontrol gives") {
   REQUIRE(util::write_file(conf, "ClusterName=t\nSlurmctldHost=localhost\nAuthType=auth/"
                                  "none\nNodeName=localhost\nPartitionName=p Nodes=localhost\n"));
   env.set("SLURM_CONF", conf.string());
-  bool asked = false;
+  bool was_evaluated = false;
   for (const char* text :
        {"nid[001-004,007]", "r[1-2]n[03-04]", "a,b[2-3]", "n1", "n[01-10]", "x[1-2],x[9-11]y"}) {
     INFO(text);
@@ -200,14 +200,14 @@ TEST_CASE("node lists give the names that scontrol gives") {
     const auto result =
         util::run_process({"scontrol", "show", "hostnames", text}, env, std::chrono::seconds(300));
     if (result && result->exit_code == 0) {
-      asked = true;
+      was_evaluated = true;
       CHECK(util::join(list->names(), "\n") == std::string(util::trim(result->out)));
     }
     CHECK(Hostlist::parse(compress_hostlist(list->names()))->names() == list->names());
   }
   std::filesystem::remove(conf);
   if (util::find_program("scontrol", env))
-    CHECK(asked);
+    CHECK(was_evaluated);
   else
     test::skip_missing("scontrol");
   CHECK(compress_hostlist({"n1", "n2", "n4"}) == "n[1-2,4]");

@@ -11,8 +11,8 @@ using Catch::Contains;
 namespace {
 
 model::JobSpec with(model::JobSpec job, const std::string& key, const std::string& value) {
-  for (const auto& asked : model::k_rank_flags)
-    if (asked.name == key) REQUIRE_FALSE(asked.read(job, value, {model::OriginKind::flag, "--" + key}));
+  for (const auto& flag : model::k_rank_flags)
+    if (flag.name == key) REQUIRE_FALSE(flag.read(job, value, {model::OriginKind::flag, "--" + key}));
   return job;
 }
 
@@ -27,9 +27,9 @@ model::JobSpec vista_job() {
 /// Of the flag's value what is wrong with it; empty where nothing is.
 std::string fault_of(const std::string& key, const std::string& value) {
   model::RankRequest job;
-  for (const auto& asked : model::k_rank_flags)
-    if (asked.name == key)
-      if (const auto fault = asked.read(job, value, {})) return fault->what + "; " + fault->hint;
+  for (const auto& flag : model::k_rank_flags)
+    if (flag.name == key)
+      if (const auto fault = flag.read(job, value, {})) return fault->what + "; " + fault->hint;
   return {};
 }
 

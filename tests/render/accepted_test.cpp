@@ -64,12 +64,12 @@ void ask(Asked& asking) {
                              "cd \"$1\"\nfor ((i = 0; i < $2; i++)); do answer=$(sbatch --test-only $i 2>&1) "
                              "|| printf '%s\\t%s\\n' $i \"${answer//$'\\n'/ }\"; done; echo asked",
                              "asking", folder.path().string(), std::to_string(cases.size())});
-  const auto asked = util::run_process(words, util::EnvSnapshot::of_process());
-  if (!asked || !asked->out.ends_with("asked\n")) {
-    asking.failure = asked ? "emulate ended early: " + asked->err : asked.error().what;
+  const auto sbatch = util::run_process(words, util::EnvSnapshot::of_process());
+  if (!sbatch || !sbatch->out.ends_with("asked\n")) {
+    asking.failure = sbatch ? "emulate ended early: " + sbatch->err : sbatch.error().what;
     return;
   }
-  for (const auto& line : util::split(asked->out, '\n'))
+  for (const auto& line : util::split(sbatch->out, '\n'))
     if (const auto tab = line.find('\t'); tab != std::string::npos)
       asking.refusals[cases[static_cast<std::size_t>(*util::parse_unsigned(line.substr(0, tab)))].name] =
           line.substr(tab + 1);
@@ -117,7 +117,7 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   std::set<std::string> sites, all;
   unsigned with_accounts = 0, scripts = 0, refused = 0, drawn = 0;
   RequestMaker maker(771005);
-  std::vector<Asked> asked;
+  std::vector<Asked> answers;
   for (const auto& id : spec::list_sites({})) {
     auto load = spec::load_site(id, {});
     REQUIRE(load.site);
@@ -130,10 +130,10 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     auto cases = cases_of(*load.site, refused, coverage);
     add_drawn(cases, *load.site, maker);
     auto accounts = accounts_of(cases, *load.site);
-    asked.push_back({id, std::move(accounts), std::move(cases), {}, {}});
+    answers.push_back({id, std::move(accounts), std::move(cases), {}, {}});
   }
-  ask_all(asked);
-  for (auto& [id, accounts, cases, failure, refusals] : asked) {
+  ask_all(answers);
+  for (auto& [id, accounts, cases, failure, refusals] : answers) {
     CAPTURE(id, accounts);
     REQUIRE(failure == "");
     CHECK(cases.size() >= 4);

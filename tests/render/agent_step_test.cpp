@@ -30,8 +30,8 @@ model::JobSpec lumi_job(const Asked& wishes) {
   job.time = test::flag(model::Walltime::parse("10").value());
   job.hpcml_path = test::text("/opt/hpcml");
   for (const auto& [key, value] : wishes)
-    for (const auto& asked : model::k_rank_flags)
-      if (asked.name == key) REQUIRE_FALSE(asked.read(job, value, test::flag(0, "--" + key).origin));
+    for (const auto& flag : model::k_rank_flags)
+      if (flag.name == key) REQUIRE_FALSE(flag.read(job, value, test::flag(0, "--" + key).origin));
   return job;
 }
 

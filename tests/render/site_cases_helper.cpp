@@ -109,9 +109,9 @@ bool add_over(std::vector<Case>& cases, const std::string& kind, const model::Jo
     if (directive.name == option) {
       // What the site puts behind every account stays, or its filter refuses that before Slurm looks.
       const auto written = directive.value.value_or("");
-      const auto asked = job.account ? job.account->value.size() : 0;
-      const bool ending = option == "--account" && asked < written.size();
-      directive.value = value + (ending ? written.substr(asked) : "");
+      const auto length = job.account ? job.account->value.size() : 0;
+      const bool ending = option == "--account" && length < written.size();
+      directive.value = value + (ending ? written.substr(length) : "");
       changed = true;
     }
   if (changed)

@@ -84,10 +84,10 @@ TEST_CASE("the step's exit code is the script's, also where a signal was heard m
 
 namespace {
 
-/// Runs a script whose step ends with `code`, after USR1 to the batch shell where it is `asked`; Slurm's
+/// Runs a script whose step ends with `code`, after USR1 to the batch shell where it is `is_requested`; Slurm's
 /// commands write what they were told into the file "told". `shown`: what the stand-in for `scontrol show
 /// job` does.
-std::string told_by(model::Plan plan, const std::map<std::string, std::string>& variables, bool asked,
+std::string told_by(model::Plan plan, const std::map<std::string, std::string>& variables, bool is_requested,
                     int code, std::string* errors = nullptr, const std::string& shown = "") {
   const test::TempFolder folder;
   std::filesystem::create_directories(folder / "bin");
@@ -96,7 +96,7 @@ std::string told_by(model::Plan plan, const std::map<std::string, std::string>& 
                     "if [[ $1 == show ]]; then " + shown + " exit; fi\necho \"scontrol $*\" >> told\n");
   test::put_program(folder, "srun",
                     std::string("[[ $* == *train_ddp* ]] || exit 0\n") +
-                        (asked ? "kill -USR1 $(ps -o ppid= $PPID)\nfor i in {1..1000}; do [[ -s told ]] && "
+                        (is_requested ? "kill -USR1 $(ps -o ppid= $PPID)\nfor i in {1..1000}; do [[ -s told ]] && "
                                  "break; sleep 0.02; done\n"
                                : "") +
                         "exit " + std::to_string(code) + "\n");

@@ -90,23 +90,23 @@ TEST_CASE("a request's raw options are in its demand as a script's are") {
                                                          {"--oversubscribe"}};
   for (const auto& raw : options) {
     CAPTURE(raw);
-    const auto asked = site::demand_of(with_raw(raw));
+    const auto requested = site::demand_of(with_raw(raw));
     const auto script =
         script_demand(raw.front().find(' ') == std::string::npos && !raw.front().starts_with("-C")
                           ? raw.front()
                           : raw.front().substr(0, raw.front().find(' ')) + " '" +
                                 raw.front().substr(raw.front().find(' ') + 1) + "'");
-    CHECK(asked.exclusive == script.exclusive);
-    CHECK(asked.reserved == script.reserved);
-    CHECK(asked.elsewhere == script.elsewhere);
-    CHECK(asked.shortenable == script.shortenable);
-    CHECK(asked.mem_per_cpu_mib == script.mem_per_cpu_mib);
-    CHECK(asked.mem_per_gpu_mib == script.mem_per_gpu_mib);
-    CHECK(asked.constraint == script.constraint);
-    CHECK(asked.features == script.features);
-    CHECK(asked.overcommit == script.overcommit);
-    CHECK(asked.gpus_by_other_name == script.gpus_by_other_name);
-    CHECK(asked.options == script.options);
+    CHECK(requested.exclusive == script.exclusive);
+    CHECK(requested.reserved == script.reserved);
+    CHECK(requested.elsewhere == script.elsewhere);
+    CHECK(requested.shortenable == script.shortenable);
+    CHECK(requested.mem_per_cpu_mib == script.mem_per_cpu_mib);
+    CHECK(requested.mem_per_gpu_mib == script.mem_per_gpu_mib);
+    CHECK(requested.constraint == script.constraint);
+    CHECK(requested.features == script.features);
+    CHECK(requested.overcommit == script.overcommit);
+    CHECK(requested.gpus_by_other_name == script.gpus_by_other_name);
+    CHECK(requested.options == script.options);
   }
 }
 
@@ -157,10 +157,10 @@ TEST_CASE("memory of a node is counted by whatever it is asked for") {
 
 TEST_CASE("who has the nodes alone is held to no GPU's share of the cores") {
   const auto at = shipped_site("snellius");
-  const std::string asked = "-p gpu_h100 -t 10 -N1 -n1 --gpus-per-node=1 -c64 --threads-per-core=1";
-  const auto shared = rules_against(at, script_demand(asked));
+  const std::string requested = "-p gpu_h100 -t 10 -N1 -n1 --gpus-per-node=1 -c64 --threads-per-core=1";
+  const auto shared = rules_against(at, script_demand(requested));
   CHECK(shared.count(SiteRule::cpu_share) + shared.count(SiteRule::cpus_many) == 1);
-  const auto alone = rules_against(at, script_demand(asked + " --exclusive"));
+  const auto alone = rules_against(at, script_demand(requested + " --exclusive"));
   CHECK(alone.count(SiteRule::cpu_share) + alone.count(SiteRule::cpus_many) == 0);
   // A QoS that wants the nodes alone: the request's script gets the option.
   const auto archer2 = shipped_site("archer2_gpu");

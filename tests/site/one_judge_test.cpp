@@ -109,13 +109,13 @@ Answers ask(const model::JobSpec& job, const model::Site& at) {
 
 TEST_CASE("plan and check refuse the same requests by the same rules") {
   constexpr int k_of_each = 170; // at 60 sites more than 10,000
-  int asked = 0, refused = 0;
+  int requested = 0, refused = 0;
   std::set<std::string> met;
   for (const auto& id : spec::list_sites({})) {
     const auto at = test::shipped_site(id);
     if (at.state == model::SiteState::retired || at.scheduler == model::Scheduler::none) continue;
     Dice dice(20261123);
-    for (int i = 0; i < k_of_each; ++i, ++asked) {
+    for (int i = 0; i < k_of_each; ++i, ++requested) {
       const auto job = draw(dice, at);
       const auto answers = ask(job, at);
       refused += answers.refused.empty() ? 0 : 1;
@@ -143,7 +143,7 @@ TEST_CASE("plan and check refuse the same requests by the same rules") {
       }
     }
   }
-  CHECK(asked >= 10000);
+  CHECK(requested >= 10000);
   CHECK(refused >= 1000);
   CHECK(met.size() + 2 == k_rules.size()); // none is only asserted; the two options are not drawn here
 }

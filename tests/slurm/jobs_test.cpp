@@ -15,7 +15,7 @@ class Archive : public slurm::Commands {
 public:
   explicit Archive(std::string text) : x_text(std::move(text)) {}
   slurm::Answer ask(const std::vector<std::string>& words) const override {
-    asked.push_back(util::join(words, " "));
+    executed.push_back(util::join(words, " "));
     slurm::Answer answer{words, true, {}, {}};
     if (words.front() == "sacct")
       answer.output.out = x_text;
@@ -25,7 +25,7 @@ public:
     }
     return answer;
   }
-  mutable std::vector<std::string> asked;
+  mutable std::vector<std::string> executed;
 
 private:
   std::string x_text;
@@ -38,13 +38,13 @@ TEST_CASE("a job on another cluster is asked after there") {
   const auto found = slurm::find_job(slurm, "77", "gh");
   REQUIRE(found);
   CHECK(found->size() == 1);
-  REQUIRE(slurm.asked.size() == 2);
-  CHECK(slurm.asked[0] == "scontrol --clusters=gh show job 77");
-  CHECK(slurm.asked[1].starts_with("sacct --clusters=gh "));
+  REQUIRE(slurm.executed.size() == 2);
+  CHECK(slurm.executed[0] == "scontrol --clusters=gh show job 77");
+  CHECK(slurm.executed[1].starts_with("sacct --clusters=gh "));
   const Archive archive("");
   REQUIRE(slurm::find_job(archive, "77"));
-  CHECK(archive.asked[0] == "scontrol show job 77");
-  CHECK(archive.asked[1].find("--clusters") == std::string::npos);
+  CHECK(archive.executed[0] == "scontrol show job 77");
+  CHECK(archive.executed[1].find("--clusters") == std::string::npos);
 }
 
 TEST_CASE("the tasks of an array that only the accounting remembers are told apart") {
@@ -68,11 +68,11 @@ TEST_CASE("accounts are asked for on this cluster, for one plain name, and where
   config.has_accounting = true;
   const Archive slurm("");
   slurm::ask_accounts(slurm, config, "me.too@site");
-  REQUIRE(slurm.asked.size() == 1);
-  CHECK(slurm.asked[0].find(" name=me.too@site cluster=gh ") != std::string::npos);
+  REQUIRE(slurm.executed.size() == 1);
+  CHECK(slurm.executed[0].find(" name=me.too@site cluster=gh ") != std::string::npos);
   for (const char* user : {"", "me,you", "-i", "me you", "me=x"})
     CHECK_FALSE(slurm::ask_accounts(slurm, config, user).why_not.empty());
   config.has_accounting = false;
-  CHECK_FALSE(slurm::ask_accounts(slurm, config, "me").asked);
-  CHECK(slurm.asked.size() == 1);
+  CHECK_FALSE(slurm::ask_accounts(slurm, config, "me").executed);
+  CHECK(slurm.executed.size() == 1);
 }

@@ -244,7 +244,7 @@ TEST_CASE(
   CHECK(variables.output.out.find("SINFO_FORMAT") == std::string::npos);
   CHECK(variables.output.out.find("SLURM_TIME_FORMAT=standard") != std::string::npos);
   const auto missing = client.ask({"no-such-command", "show"});
-  CHECK_FALSE(missing.asked);
+  CHECK_FALSE(missing.executed);
   CHECK(missing.why_not == "no-such-command is not in PATH");
   const auto refused = client.ask({"sh", "-c", "echo 'scontrol: error: no controller' >&2; exit 3"});
   CHECK_FALSE(refused.ok());

@@ -178,12 +178,12 @@ private:
   }
 
   void check_governor(const std::string& value) {
-    const auto asked = parse_cpu_frequency(value, x_version);
-    if (!asked) return;
-    if (!asked->min.empty() && asked->governor.empty() && from(Version::v23_11))
+    const auto requested = parse_cpu_frequency(value, x_version);
+    if (!requested) return;
+    if (!requested->min.empty() && requested->governor.empty() && from(Version::v23_11))
       refuse("cpu-freq", "governor", "the cluster names no governor for a range: --cpu-freq has to");
-    if (!asked->governor.empty() && c.governors.count(asked->governor) == 0)
-      refuse("cpu-freq", "governor", "the cluster does not let jobs choose " + asked->governor);
+    if (!requested->governor.empty() && c.governors.count(requested->governor) == 0)
+      refuse("cpu-freq", "governor", "the cluster does not let jobs choose " + requested->governor);
   }
 
   /// What can be said of it without a clock.

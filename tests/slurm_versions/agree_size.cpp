@@ -92,7 +92,7 @@ private:
   }
 
   void print_memory() {
-    const auto asked = [&](std::string_view option) -> const std::uint64_t* {
+    const auto option_value = [&](std::string_view option) -> const std::uint64_t* {
       const auto found = r.memory_mb.find(option);
       return found == r.memory_mb.end() ? nullptr : &found->second;
     };
@@ -102,16 +102,16 @@ private:
     const auto cpus = static_cast<std::uint64_t>(s.cpus);
     std::uint64_t total = c.default_memory_per_cpu_mb * cpus;
     const auto whole = c.memory_mb * static_cast<std::uint64_t>(nodes);
-    if (const auto* mb = asked("mem")) {
+    if (const auto* mb = option_value("mem")) {
       x_fields["MinMemoryNode"] = memory_text(*mb);
       total = *mb == 0 ? whole : *mb * static_cast<std::uint64_t>(nodes);
-    } else if (const auto* per_cpu = asked("mem-per-cpu")) {
+    } else if (const auto* per_cpu = option_value("mem-per-cpu")) {
       if (*per_cpu == 0)
         x_fields["MinMemoryNode"] = "0";
       else
         set("MinMemoryCPU", memory_text(*per_cpu), memory_text(c.default_memory_per_cpu_mb));
       total = *per_cpu == 0 ? whole : *per_cpu * cpus;
-    } else if (const auto* per_gpu = asked("mem-per-gpu")) {
+    } else if (const auto* per_gpu = option_value("mem-per-gpu")) {
       x_fields["MemPerTres"] = fmt::format("gres/gpu:{}", *per_gpu);
       if (from(Version::v21_08) && *per_gpu > 0) total = *per_gpu * s.gpus;
       if (from(Version::v24_11)) {

@@ -51,9 +51,9 @@ TEST_CASE(
   if (!std::filesystem::exists("/usr/sbin/slurmctld")) return test::skip_missing("slurmctld");
   const auto file =
       std::filesystem::temp_directory_path() / ("hpcml-live-" + std::to_string(::getpid()) + ".json");
-  const auto asked =
+  const auto requested =
       agree::measure_mutations(HPCML_SOURCE_DIR "/tests/slurm_versions/cases.json", 300, 2026, "/usr", file);
-  REQUIRE(asked);
+  REQUIRE(requested);
   const auto outcomes = agree::run_cases(file);
   std::filesystem::remove(file);
   REQUIRE(outcomes);

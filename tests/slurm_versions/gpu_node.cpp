@@ -152,7 +152,7 @@ GpuNode::Range GpuNode::tasks_by_gpus() const {
 
 /// CPUs that go with a GPU.
 long GpuNode::cpus_of_gpu(bool first) const {
-  if (const long asked = asked_cpus_per_gpu(); asked > 0) return asked;
+  if (const long requested = asked_cpus_per_gpu(); requested > 0) return requested;
   const long gpus = gpus_of(j);
   if (!first || j.tasks == 0 || gpus == 0 || !from(Version::v23_02)) return 0;
   if (!from(Version::v23_11)) return ceiling(j.tasks, gpus) * j.cpus_per_task;

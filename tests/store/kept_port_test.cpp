@@ -89,10 +89,10 @@ int keep_while_others_ask() {
   std::atomic<int> taken{0}, refused{0};
   std::atomic<bool> over{false};
   constexpr std::uint16_t k_first = 29000, k_ports = 200;
-  std::atomic<std::uint16_t> asked{k_first};
+  std::atomic<std::uint16_t> requested{k_first};
   std::thread others([&] {
     while (!over) {
-      const auto to = store::parse_address("127.0.0.1", asked);
+      const auto to = store::parse_address("127.0.0.1", requested);
       const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
       ++(::connect(fd, reinterpret_cast<const sockaddr*>(&to->bytes), to->length) == 0 ? taken : refused);
       ::close(fd);
@@ -100,10 +100,10 @@ int keep_while_others_ask() {
   });
   int kept = 0;
   for (std::uint16_t i = 0; i < k_ports; ++i) {
-    asked = static_cast<std::uint16_t>(k_first + i);
+    requested = static_cast<std::uint16_t>(k_first + i);
     // Somebody asks at this very port, also where that thread seldom has a processor.
     for (const int before = taken + refused; taken + refused < before + 2;) std::this_thread::yield();
-    kept += store::keep_port(asked) ? 1 : 0;
+    kept += store::keep_port(requested) ? 1 : 0;
   }
   over = true;
   others.join();

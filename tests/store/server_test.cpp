@@ -163,16 +163,16 @@ TEST_CASE("a client that never reads is not answered without end", "[time]") {
   const Client deaf(server.port()), good(server.port());
   good.send(messages::op(Op::set, text("k") + text(std::string(1 << 20, 'v'))));
   REQUIRE(good.is_served());
-  const int asked = 300; // 300 MB of answers
+  const int requests = 300; // 300 MB of answers
   std::string questions;
-  for (int i = 0; i < asked; ++i) questions += messages::op(Op::get, text("k"));
+  for (int i = 0; i < requests; ++i) questions += messages::op(Op::get, text("k"));
   deaf.send(questions);
   for (int i = 0; i < 50; ++i) CHECK(good.is_served());
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   CHECK(usage.ru_maxrss < 200 * 1024); // kB, with the test itself
   // When it reads at last, all of it is there.
-  for (int i = 0; i < asked; ++i) REQUIRE(deaf.read(8 + (1 << 20)).size() == 8 + (1 << 20));
+  for (int i = 0; i < requests; ++i) REQUIRE(deaf.read(8 + (1 << 20)).size() == 8 + (1 << 20));
   CHECK(deaf.is_served());
 }
 

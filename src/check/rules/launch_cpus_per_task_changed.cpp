@@ -7,19 +7,19 @@ namespace launch_cpus_per_task_changed {
 
 Hits find(const Subject& subject) {
   if (subject.requests.size() != 1 || !subject.may_be("23.11-")) return {};
-  const auto asked = subject.requests[0].count("cpus-per-task");
-  if (asked < 1) return {};
+  const auto is_requested = subject.requests[0].count("cpus-per-task");
+  if (is_requested < 1) return {};
   Hits hits;
   for (const auto& seen : seen_variables(subject, {"SLURM_CPUS_PER_TASK"})) {
     const auto* step = seen.launch->step();
     if (!step || step->program != "srun" || !step->complete || step->find("cpus-per-task")) continue;
-    if (!seen.value->known() || seen.value->caveat || seen.value->text() == std::to_string(asked) ||
+    if (!seen.value->known() || seen.value->caveat || seen.value->text() == std::to_string(is_requested) ||
         seen.value->text().empty())
       continue;
     if (subject.text.find("SLURM_TRES_PER_TASK") != std::string_view::npos) continue;
     add_hit(hits, {seen.set_at,
                    "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
-                       " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(asked),
+                       " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(is_requested),
                    "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),
                    {},
                    subject.version_known ? std::nullopt : std::optional(diag::Severity::warning)});
