@@ -27,28 +27,28 @@ const shell::Argument* from_shell(const shell::Command& command, std::string_vie
 
 const GivenOption* Link::find(std::string_view option) const {
   const auto found = std::find_if(options.rbegin(), options.rend(),
-                                  [&](const GivenOption& given) { return given.name == option; });
+                                  [&](const GivenOption& given_option) { return given_option.name == option; });
   return found == options.rend() ? nullptr : &*found;
 }
 
 const GivenOption* Link::find(model::Says what) const {
   const auto* launcher = model::find_launcher(program);
   if (!launcher) return nullptr;
-  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given) {
-    return launcher->says_of(given.name) == what;
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given_option) {
+    return launcher->says_of(given_option.name) == what;
   });
   return found == options.rend() ? nullptr : &*found;
 }
 
 const GivenOption* Link::find_any(std::initializer_list<model::Says> what) const {
   for (const auto one : what)
-    if (const auto* given = find(one)) return given;
+    if (const auto* option = find(one)) return option;
   return nullptr;
 }
 
 std::optional<std::string> Link::value(std::string_view option) const {
-  const auto* given = find(option);
-  return given && given->value && given->value->known() ? std::optional(given->value->text()) : std::nullopt;
+  const auto* found = find(option);
+  return found && found->value && found->value->known() ? std::optional(found->value->text()) : std::nullopt;
 }
 
 const Link* Launch::find(std::string_view program) const {

@@ -148,16 +148,16 @@ std::optional<StartedLauncher> find_in(std::string text, bool is_script) {
 
 std::optional<std::string> StartedLauncher::value(const std::string& option,
                                                   const std::string& or_option) const {
-  const auto given = std::find_if(options.rbegin(), options.rend(), [&](const auto& one) {
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const auto& one) {
     return one.first == option || (!or_option.empty() && one.first == or_option);
   });
-  return given == options.rend() ? std::nullopt : given->second;
+  return found == options.rend() ? std::nullopt : found->second;
 }
 
 std::optional<std::string> StartedLauncher::value(model::Says what) const {
-  const auto given = std::find_if(options.rbegin(), options.rend(),
+  const auto found = std::find_if(options.rbegin(), options.rend(),
                                   [&](const auto& one) { return row->says_of(one.first) == what; });
-  return given == options.rend() ? std::nullopt : given->second;
+  return found == options.rend() ? std::nullopt : found->second;
 }
 
 bool StartedLauncher::has(const std::string& option) const {

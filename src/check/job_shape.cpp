@@ -42,11 +42,11 @@ bool asks_for_gpus(const Link& step) {
                      [&](auto option) { return step.find(option) != nullptr; });
 }
 
-/// The number of an option of srun; `given` tells whether it has the option, whatever its value.
+/// The number of an option of srun; `is_set` tells whether it has the option, whatever its value.
 std::optional<long> option_number(const Link& step, std::string_view option, const LaunchShape& job,
-                                  bool& given) {
+                                  bool& is_set) {
   const auto* found = step.find(option);
-  given = found != nullptr;
+  is_set = found != nullptr;
   return found && found->value ? number_of(*found->value, job) : std::nullopt;
 }
 
@@ -79,8 +79,8 @@ void apply_srun(const Link& step, const LaunchShape& job, LaunchShape& shape) {
     shape.several_nodes = false;
   }
   if (asks_for_gpus(step)) {
-    bool given = false;
-    shape.gpus_per_node = option_number(step, "gpus-per-node", job, given);
+    bool is_set = false;
+    shape.gpus_per_node = option_number(step, "gpus-per-node", job, is_set);
   }
 }
 

@@ -9,8 +9,8 @@ namespace hpcml::check {
 std::optional<long> ranks_of_own_launch(const Launch& launch, const LaunchShape& shape) {
   const auto* own = launch.find("hpcml");
   if (own == nullptr) return std::nullopt;
-  if (const auto* given = find_any(*own, {"nproc-per-node", "nproc_per_node"}))
-    return given->value ? number_of(*given->value, shape) : std::nullopt;
+  if (const auto* processes = find_any(*own, {"nproc-per-node", "nproc_per_node"}))
+    return processes->value ? number_of(*processes->value, shape) : std::nullopt;
   // Outside a step it starts one for each GPU.
   return launch.step() != nullptr ? std::optional(1L) : shape.gpus_per_node;
 }
@@ -20,11 +20,11 @@ std::string agent_wishes_of(const Launch& launch) {
   if (own == nullptr) return {};
   model::RankRequest rank_request;
   for (const auto& flag : model::k_rank_flags) {
-    const auto* given = own->find(flag.name);
-    if (given == nullptr) continue;
+    const auto* option = own->find(flag.name);
+    if (option == nullptr) continue;
     // A value that is known only when the script runs is asked for, whatever it is.
     const auto text = flag.is_switch()                        ? "true"
-                      : given->value && given->value->known() ? given->value->text()
+                      : option->value && option->value->known() ? option->value->text()
                                                               : "1";
     if (flag.read(rank_request, text, {})) continue; // said by launch itself
   }

@@ -9,7 +9,7 @@ namespace hpcml::check {
 
 const slurm::Setting* Subject::directive(std::string_view option) const {
   for (const auto& request : requests)
-    if (const auto found = request.given.find(option); found != request.given.end()) return &found->second;
+    if (const auto found = request.settings.find(option); found != request.settings.end()) return &found->second;
   return nullptr;
 }
 

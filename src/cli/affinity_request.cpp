@@ -67,8 +67,8 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
     return false;
   }
   std::vector<std::string> flags;
-  const auto add = [&](bool given, const char* flag) {
-    if (given) flags.emplace_back(flag);
+  const auto add = [&](bool is_set, const char* flag) {
+    if (is_set) flags.emplace_back(flag);
   };
   add(options.gpus_per_rank > 0, "--gpus-per-rank");
   add(options.ranks_per_gpu > 0, "--ranks-per-gpu");

@@ -26,14 +26,14 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
     return false;
   }
   const bool environment = job.venv || job.conda || job.container || job.wheelhouse;
-  const auto given = [](const model::Known<std::string>& known) {
+  const auto is_set = [](const model::Known<std::string>& known) {
     return known ? known->value : std::string();
   };
   port::Chosen chosen;
   chosen.environment = environment;
-  chosen.partition = given(job.partition);
-  chosen.account = given(job.account);
-  chosen.qos = given(job.qos);
+  chosen.partition = is_set(job.partition);
+  chosen.account = is_set(job.account);
+  chosen.qos = is_set(job.qos);
   if (job.nnodes && !job.nodes)
     job.nodes = model::Sourced<unsigned>{job.nnodes->value.most, job.nnodes->origin};
   chosen.nodes = job.nodes || job.gpus_per_node;

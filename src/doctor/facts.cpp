@@ -49,7 +49,7 @@ PlaceFacts read_place(const util::EnvSnapshot& env, const fs::path& root) {
   place.slurm = !place.job.empty() || util::find_program("sbatch", env).has_value();
   for (const auto* name : {"SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS",
                            "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_TASK"})
-    if (const auto value = env.get(name); value && !value->empty()) place.given[name] = *value;
+    if (const auto value = env.get(name); value && !value->empty()) place.gpu_variables[name] = *value;
   for (const auto* name : model::k_visible_devices_variables)
     if (const auto value = env.get(name)) place.limits[name] = *value;
   place.modules = env.get_or("LOADEDMODULES", "");

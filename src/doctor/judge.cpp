@@ -81,7 +81,7 @@ private:
       const auto number = util::parse_unsigned(first);
       if (first.empty() || first == "-1" || first == "NoDevFiles")
         add("hidden-by-variable", name + " is set to \"" + value + "\", which hides all GPUs",
-            x_facts.place.job.empty() || !x_facts.place.given.empty()
+            x_facts.place.job.empty() || !x_facts.place.gpu_variables.empty()
                 ? "unset " + name + " (look in ~/.bashrc, the job script and the image)"
                 : "Slurm sets it where a job or step has no GPU: ask for some (--gpus-per-node N)");
       else if (number && x_facts.gpus.by_driver > 0 && *number >= x_facts.gpus.by_driver)
@@ -102,14 +102,14 @@ private:
           "this is no job: Slurm is here, and no GPU, so it is a login node or one without GPUs",
           "ask on a node of a job: srun --gpus-per-node 1 --time 5 hpcml doctor (with the site's partition "
           "and account)");
-    else if (!place.job.empty() && place.given.empty() && place.limits.empty())
+    else if (!place.job.empty() && place.gpu_variables.empty() && place.limits.empty())
       add("none-asked-for", "job " + place.job + " asked for no GPU: none of Slurm's variables names one",
           "ask for some: --gpus-per-node N (or --gres=gpu:N), on a partition that has them; hpcml gen writes "
           "it");
-    else if (place.step && place.given.count("SLURM_JOB_GPUS") == 1 &&
-             place.given.count("SLURM_STEP_GPUS") == 0 && place.limits.empty())
+    else if (place.step && place.gpu_variables.count("SLURM_JOB_GPUS") == 1 &&
+             place.gpu_variables.count("SLURM_STEP_GPUS") == 0 && place.limits.empty())
       add("none-in-step",
-          "job " + place.job + " has GPUs (" + place.given.at("SLURM_JOB_GPUS") +
+          "job " + place.job + " has GPUs (" + place.gpu_variables.at("SLURM_JOB_GPUS") +
               "), and this step was given none",
           "srun --gpus-per-node N, and no --gres=none");
   }

@@ -83,7 +83,7 @@ std::string render_json(const std::vector<DoctorAnswer>& answers, const Facts& f
       .add("devices", devices)
       .add("container", place.container)
       .add("job", place.job)
-      .add("slurm_says", json_of(place.given))
+      .add("slurm_says", json_of(place.gpu_variables))
       .add("limited_by", json_of(place.limits))
       .add("torch", util::visible(torch.version))
       .add("torch_place", util::visible(torch.place))

@@ -231,10 +231,10 @@ private:
     hand_in.flags = SECCOMP_ADDFD_FLAG_SEND; // also answers the call, with the descriptor's number there
     hand_in.srcfd = static_cast<std::uint32_t>(file);
     hand_in.newfd_flags = open_flags(call, old_open) & O_CLOEXEC;
-    const bool given = written && ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_ADDFD, &hand_in) >= 0;
-    const bool gone = !given && errno == ENOENT;
+    const bool handed_in = written && ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_ADDFD, &hand_in) >= 0;
+    const bool gone = !handed_in && errno == ENOENT;
     ::close(file);
-    return given || gone;
+    return handed_in || gone;
   }
 
   std::string absolute(const seccomp_notif& call, std::string_view path, bool old_open) const {

@@ -13,9 +13,9 @@ std::string meeting_job(const slurm::StepIdentity& identity) {
          std::to_string(::getuid());
 }
 
-std::vector<std::uint16_t> meeting_ports(unsigned first, std::optional<unsigned> given) {
+std::vector<std::uint16_t> meeting_ports(unsigned first, std::optional<unsigned> requested) {
   std::vector<std::uint16_t> ports;
-  if (given) ports.push_back(static_cast<std::uint16_t>(*given));
+  if (requested) ports.push_back(static_cast<std::uint16_t>(*requested));
   // Far apart, so that neighbouring jobs, which begin one after the other, do not follow each other.
   constexpr unsigned k_stride = 1237;
   for (unsigned i = 0; i < k_meeting_ports; ++i) {

@@ -20,6 +20,6 @@ std::string meeting_job(const slurm::StepIdentity& identity);
 
 /// The ports at which a step's store may be, the likeliest first: the one that was asked for, the step's
 /// own, and those that follow from that. Pure.
-std::vector<std::uint16_t> meeting_ports(unsigned first, std::optional<unsigned> given = std::nullopt);
+std::vector<std::uint16_t> meeting_ports(unsigned first, std::optional<unsigned> requested = std::nullopt);
 
 } // namespace hpcml::launch

@@ -81,8 +81,8 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
 [[noreturn]] void run_rank(const RankStart& start, unsigned local_rank, int out, int err, pid_t launch) {
   ::setpgid(0, 0);
   if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
-  const int given = local_rank == 0 ? start.input : -1;
-  const int input = given < 0 ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : given;
+  const int passed_input = local_rank == 0 ? start.input : -1;
+  const int input = passed_input < 0 ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : passed_input;
   if (input != STDIN_FILENO) ::dup2(input, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);

@@ -189,8 +189,8 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
 
 } // namespace
 
-Told<LaunchedJob> read_command_launcher(model::JobSpec given) {
-  Told<LaunchedJob> result{{std::move(given), {}}};
+Told<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
+  Told<LaunchedJob> result{{std::move(outer_job), {}}};
   auto& job = result.value.job;
   if (job.body) {
     result.value.agent_options = job.body->agent_options;

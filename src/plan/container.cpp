@@ -20,11 +20,11 @@ bool is_bind_path(const std::string& path) {
 }
 
 void add_user_bind(Remarks& diagnostics, model::PlannedContainer& container,
-                   const model::Sourced<std::string>& given) {
-  const auto parts = util::split(given.value, ':');
-  ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, given.origin};
+                   const model::Sourced<std::string>& user_bind) {
+  const auto parts = util::split(user_bind.value, ':');
+  ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, user_bind.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
-    diagnostics.error("usage/bind", "'" + given.value + "' is no bind",
+    diagnostics.error("usage/bind", "'" + user_bind.value + "' is no bind",
                "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
     return;
   }
@@ -35,7 +35,7 @@ void add_user_bind(Remarks& diagnostics, model::PlannedContainer& container,
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
-      diagnostics.note("bind " + given.value + " replaces " + old->source + " at " + target, given.origin);
+      diagnostics.note("bind " + user_bind.value + " replaces " + old->source + " at " + target, user_bind.origin);
     container.binds.erase(old);
   }
   container.binds.push_back(std::move(bind));
@@ -102,11 +102,11 @@ void translate_command(Remarks& diagnostics, std::vector<std::string>& command,
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_image_rule(const Launched& given, Remarks& diagnostics) {
-  const model::Site& site = given.site;
-  if (const auto* rule = first_that_applies(given.request.images, given.facts())) return rule;
+const model::ContainerRule* find_image_rule(const Launched& input, Remarks& diagnostics) {
+  const model::Site& site = input.site;
+  if (const auto* rule = first_that_applies(input.request.images, input.facts())) return rule;
   const auto names = site::engine_names(site);
-  const auto& engine = given.job.container_engine;
+  const auto& engine = input.job.container_engine;
   if (names.empty())
     diagnostics.error("request/container", site.name + " has no container engine in its profile",
                "--venv or --conda names an environment in place of the image; an engine that the site has "
@@ -123,9 +123,9 @@ const model::ContainerRule* find_image_rule(const Launched& given, Remarks& diag
 }
 
 /// Where there is a choice, what was chosen and how the others are.
-void note_choice(const Launched& given, const model::ContainerRule& rule, Remarks& diagnostics) {
-  const auto names = site::engine_names(given.site);
-  if (names.size() < 2 || given.job.container_engine) return;
+void note_choice(const Launched& input, const model::ContainerRule& rule, Remarks& diagnostics) {
+  const auto names = site::engine_names(input.site);
+  if (names.size() < 2 || input.job.container_engine) return;
   std::vector<std::string> others;
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
@@ -136,14 +136,14 @@ void note_choice(const Launched& given, const model::ContainerRule& rule, Remark
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(const Launched& given, Told<Software>& result, const model::ContainerRule& rule,
+void mount_environment(const Launched& input, Told<Software>& result, const model::ContainerRule& rule,
                        model::PlannedContainer& container) {
   model::PlannedPython& python = result.value.python;
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
     return result.remarks.error("request/venv",
-                              "the profile of " + given.site.name + " does not say how " +
+                              "the profile of " + input.site.name + " does not say how " +
                                   model::word_of(rule.engine) + " mounts an environment in a squashfs file",
                               "give the folder: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
@@ -159,8 +159,8 @@ void mount_environment(const Launched& given, Told<Software>& result, const mode
 
 /// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
-void plan_own_edf(const Launched& given, model::PlannedContainer& container, Remarks& diagnostics) {
-  container.own_edf = !container.binds.empty() || given.is_hpcml();
+void plan_own_edf(const Launched& input, model::PlannedContainer& container, Remarks& diagnostics) {
+  container.own_edf = !container.binds.empty() || input.is_hpcml();
   const auto& binds = container.binds;
   if (container.own_edf &&
       (!fits_edf(container.image) || !std::all_of(binds.begin(), binds.end(), [](const auto& bind) {
@@ -171,7 +171,7 @@ void plan_own_edf(const Launched& given, model::PlannedContainer& container, Rem
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(const Launched& given, Told<Software>& result, const model::ContainerRule& rule,
+void give_to_slurm(const Launched& input, Told<Software>& result, const model::ContainerRule& rule,
                    model::PlannedContainer& container) {
   const auto& engine = model::row_of(rule.engine);
   container.by_slurm = engine.by_slurm;
@@ -186,11 +186,11 @@ void give_to_slurm(const Launched& given, Told<Software>& result, const model::C
     else
       binds.push_back(bind.source + ":" + bind.inside());
   }
-  if (engine.by_description) plan_own_edf(given, container, result.remarks);
+  if (engine.by_description) plan_own_edf(input, container, result.remarks);
   auto options = rule.options;
   if (!binds.empty() && rule.bind_option.empty() && !container.own_edf)
     result.remarks.error(
-        "request/bind", model::word_of(rule.engine) + " on " + given.site.name + " takes no binds from here",
+        "request/bind", model::word_of(rule.engine) + " on " + input.site.name + " takes no binds from here",
         engine.keeps_host ? "leave --bind out: the program sees the host's folders"
                           : "leave --bind out; what it shows is said in its own configuration");
   else if (!binds.empty() && !rule.bind_option.empty())
@@ -207,8 +207,8 @@ void give_to_slurm(const Launched& given, Told<Software>& result, const model::C
 }
 
 /// A request without an image that speaks of one.
-void refuse_without_image(const Launched& given, Told<Software>& result) {
-  const auto& job = given.job;
+void refuse_without_image(const Launched& input, Told<Software>& result) {
+  const auto& job = input.job;
   const auto& python = result.value.python;
   if (!job.binds.empty())
     result.remarks.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
@@ -222,13 +222,13 @@ void refuse_without_image(const Launched& given, Told<Software>& result) {
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
-model::PlannedContainer image_by(const model::ContainerRule& rule, const Launched& given, Remarks& diagnostics) {
-  const model::JobSpec& job = given.job;
+model::PlannedContainer image_by(const model::ContainerRule& rule, const Launched& input, Remarks& diagnostics) {
+  const model::JobSpec& job = input.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
   container.origin.superseded.insert(container.origin.superseded.end(), rule.superseded.begin(),
                                      rule.superseded.end());
-  if (given.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
+  if (input.numbers().gpus_per_node == 0) container.gpu_flag = model::GpuFlag::none;
   if (job.container_enter && !job.container_enter->value && !rule.enter.empty()) {
     container.enter.clear();
     diagnostics.note("'" + rule.enter + "' is not evaluated inside the image", job.container_enter->origin);
@@ -239,32 +239,32 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const Launche
 
 } // namespace
 
-Told<Software> enter_image(const Launched& given, Software software) {
+Told<Software> enter_image(const Launched& input, Software software) {
   Told<Software> result{std::move(software)};
   auto& diagnostics = result.remarks;
-  const model::JobSpec& job = given.job;
+  const model::JobSpec& job = input.job;
   if (!job.container) {
-    refuse_without_image(given, result);
+    refuse_without_image(input, result);
     return result;
   }
   if (job.container->value.empty() || job.container->value.front() == '-' ||
       !util::is_one_line(job.container->value))
     diagnostics.error("usage/container", "'" + job.container->value + "' is no container image");
-  result.value.image_rule = find_image_rule(given, diagnostics);
+  result.value.image_rule = find_image_rule(input, diagnostics);
   if (!result.value.image_rule) return result;
   const model::ContainerRule& rule = *result.value.image_rule;
-  note_choice(given, rule, diagnostics);
-  auto container = image_by(rule, given, diagnostics);
+  note_choice(input, rule, diagnostics);
+  auto container = image_by(rule, input, diagnostics);
   for (const auto& module : rule.modules) add_module(result, module, rule.origin);
   if (!rule.image_variable.empty()) add_module(result, job.container->value, job.container->origin);
   for (const auto& bind : job.binds) add_user_bind(diagnostics, container, bind);
   for (auto& bind : container.binds)
     bind.squashed =
         rule.squashfs.known && !bind.target.empty() && is_squashed(bind.source) && !is_squashed(bind.target);
-  mount_environment(given, result, rule, container);
+  mount_environment(input, result, rule, container);
   translate_command(diagnostics, result.value.command, container.binds);
   for (auto& step : result.value.steps) translate_command(diagnostics, step.command, container.binds);
-  give_to_slurm(given, result, rule, container);
+  give_to_slurm(input, result, rule, container);
   // What an engine of Slurm's shows may stand in a configuration of its own.
   if (!result.value.python.where.empty() && (!container.by_slurm || !rule.bind_option.empty()))
     translate_environment(result, container.binds);

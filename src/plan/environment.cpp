@@ -26,8 +26,8 @@ bool is_rank_variable(const std::string& name) {
   return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-void add_user_variables(const Launched& given, Told<Software>& result) {
-  for (const auto& [name, value] : given.job.env) {
+void add_user_variables(const Launched& input, Told<Software>& result) {
+  for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
       result.remarks.error("usage/env", "'" + name + "' is no name for a variable",
                          "letters, digits and _, as --env NAME=VALUE");
@@ -43,14 +43,14 @@ void add_user_variables(const Launched& given, Told<Software>& result) {
 }
 
 /// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
-void plan_tf32(const Launched& given, Told<Software>& result) {
-  if (!given.job.tf32) return;
-  const auto& [wish, origin] = *given.job.tf32;
+void plan_tf32(const Launched& input, Told<Software>& result) {
+  if (!input.job.tf32) return;
+  const auto& [wish, origin] = *input.job.tf32;
   const auto flag = "--tf32 " + model::word_of(wish);
-  const auto* node = given.node();
+  const auto* node = input.node();
   const auto arch = node && node->gpu ? model::gpu_arch(*node->gpu) : std::string();
   std::string why;
-  if (given.numbers().gpus_per_node == 0)
+  if (input.numbers().gpus_per_node == 0)
     why = "a job without GPUs has no TF32";
   else if (!model::may_have_tf32(arch))
     why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
@@ -59,34 +59,34 @@ void plan_tf32(const Launched& given, Told<Software>& result) {
                          "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
   else if (!why.empty())
     result.remarks.tell("request/tf32", flag + " changes nothing: " + why);
-  if (given.is_hpcml()) return;
-  for (const auto& [name, value] : model::tf32_variables(wish, given.placement.gpu_vendor).set)
+  if (input.is_hpcml()) return;
+  for (const auto& [name, value] : model::tf32_variables(wish, input.placement.gpu_vendor).set)
     set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
 }
 
-void plan_backend(const Launched& given, Told<Software>& result) {
-  const bool gpus = given.numbers().gpus_per_node > 0;
-  if (!given.job.backend) {
+void plan_backend(const Launched& input, Told<Software>& result) {
+  const bool gpus = input.numbers().gpus_per_node > 0;
+  if (!input.job.backend) {
     result.value.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
                                                         by_rule("NCCL where the ranks see GPUs, else Gloo")}
                               : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
     return;
   }
-  result.value.backend = *given.job.backend;
+  result.value.backend = *input.job.backend;
   if (result.value.backend.value == Backend::nccl && !gpus)
     result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
                        "use --backend gloo, or ask for GPUs");
 }
 
-void plan_visibility(const Launched& given, Told<Software>& result) {
-  const model::GpuVisibility& rule = given.site.gpu_visibility;
+void plan_visibility(const Launched& input, Told<Software>& result) {
+  const model::GpuVisibility& rule = input.site.gpu_visibility;
   result.value.gpu_visibility =
-      given.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
-  const model::GpuRequest& request = given.gpu_request();
-  const bool by_slurm = given.gpus_by_task();
-  if (by_slurm && given.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
+      input.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
+  const model::GpuRequest& request = input.gpu_request();
+  const bool by_slurm = input.gpus_by_task();
+  if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
     result.remarks.error("request/gpu-visibility",
-                       given.site.name +
+                       input.site.name +
                            " asks for GPUs by the task, and then Slurm shows each rank its own only" +
                            site::cited(request.origin),
                        "leave --gpu-visibility out");
@@ -203,25 +203,25 @@ namespace {
 
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
-void place_models(const Launched& given, bool shows_scratch, Told<Software>& result) {
-  if (!is_python(given.job.command)) return;
-  const model::StorageRule& storage = given.site.storage;
+void place_models(const Launched& input, bool shows_scratch, Told<Software>& result) {
+  if (!is_python(input.job.command)) return;
+  const model::StorageRule& storage = input.site.storage;
   const auto left = [&](const std::string& why) {
     result.remarks.note(
         "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
         by_rule("--env HF_HOME=FOLDER places them"));
   };
-  if (leaves_host(given.job, given.request.images) && !shows_scratch)
+  if (leaves_host(input.job, input.request.images) && !shows_scratch)
     left("an image sees only what is bound");
   else if (storage.scratch.find('$') == std::string::npos)
     left("the profile knows no folder of one's own on shared storage");
   else
     for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       result.value.env.push_back(
-          {name, place_in_scratch(given.site, name, folder), true, Scope::batch, storage.origin});
-  if (site::is_offline(given.site, given.placement.place.partitions))
+          {name, place_in_scratch(input.site, name, folder), true, Scope::batch, storage.origin});
+  if (site::is_offline(input.site, input.placement.place.partitions))
     result.value.env.push_back(
-        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, given.site.network.origin});
+        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, input.site.network.origin});
 }
 
 } // namespace
@@ -240,13 +240,13 @@ model::PlannedRendezvous meeting_place(const model::Site& site) {
 
 } // namespace
 
-Told<Software> plan_environment(const Launched& given, Software software) {
+Told<Software> plan_environment(const Launched& input, Software software) {
   Told<Software> result{std::move(software)};
   auto& env = result.value.env;
-  const model::PlannedLayout& layout = given.numbers();
-  env = site_environment(given.site, given.facts(), given.placement.gpu_vendor);
-  for (auto& variable : thread_environment(given.site, {layout.cpus_per_rank, layout.gpus_per_node > 0,
-                                                        wanted_workers(given.job),
+  const model::PlannedLayout& layout = input.numbers();
+  env = site_environment(input.site, input.facts(), input.placement.gpu_vendor);
+  for (auto& variable : thread_environment(input.site, {layout.cpus_per_rank, layout.gpus_per_node > 0,
+                                                        wanted_workers(input.job),
                                                         layout.cpus_per_rank * layout.threads_per_core}))
     set_variable(env, std::move(variable), "the rank's cores");
   if (layout.gpus_per_node == 0) env.push_back(cpu_rank_variable());
@@ -255,26 +255,26 @@ Told<Software> plan_environment(const Launched& given, Software software) {
     for (const auto& [name, value] : image->env)
       set_variable(env, {name, value, false, Scope::batch, image->origin},
                    "the images of " + model::word_of(image->engine));
-  place_models(given, image && image->shows_scratch, result);
-  if (given.job.nccl_debug && layout.gpus_per_node == 0)
+  place_models(input, image && image->shows_scratch, result);
+  if (input.job.nccl_debug && layout.gpus_per_node == 0)
     result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
                          "leave it out, or ask for GPUs: --gpus-per-node N");
-  if (given.job.nccl_debug && layout.gpus_per_node > 0) {
+  if (input.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
     set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
   }
-  plan_tf32(given, result);
+  plan_tf32(input, result);
   // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
   // script can export it.
-  if (!given.is_hpcml())
+  if (!input.is_hpcml())
     for (auto& variable : env)
       if (!variable.expression) variable.scope = Scope::batch;
-  add_user_variables(given, result);
-  result.value.caches = site_caches(given.site, given.facts());
-  result.value.rendezvous = meeting_place(given.site);
-  plan_backend(given, result);
-  plan_visibility(given, result);
+  add_user_variables(input, result);
+  result.value.caches = site_caches(input.site, input.facts());
+  result.value.rendezvous = meeting_place(input.site);
+  plan_backend(input, result);
+  plan_visibility(input, result);
   return result;
 }
 

@@ -64,7 +64,7 @@ std::string right_line(const StartedLauncher& found) {
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
-void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& starts, Remarks& diagnostics) {
+void refuse(const LaidOut& input, const StartedLauncher& found, const Starts& starts, Remarks& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
   const auto times = starts.per_node > 1
                          ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"
@@ -76,35 +76,35 @@ void refuse(const LaidOut& given, const StartedLauncher& found, const Starts& st
   std::string hint = "say " + right_line(found);
   if (!tasks && !found.is_hpcml() && (found.in_text || !found.first))
     hint += "; or, to start the command once on each node: --tasks-per-node 1 --gpus-per-node " +
-            std::to_string(given.numbers().gpus_per_node) +
+            std::to_string(input.numbers().gpus_per_node) +
             (starts.nodes > 1 ? ", with " + found.name + "'s options for several nodes" : "");
   diagnostics.error("usage/command", what, hint);
 }
 
-void check_command(const LaidOut& given, const std::vector<std::string>& command, bool once,
+void check_command(const LaidOut& input, const std::vector<std::string>& command, bool once,
                    const std::string& script, Remarks& diagnostics) {
   auto found = chain::find_started_launcher(command);
   if (!found && !script.empty()) found = chain::find_started_launcher_in(script);
   if (!found) return;
-  const auto& layout = given.numbers();
+  const auto& layout = input.numbers();
   const Starts starts = once ? Starts{} : Starts{layout.ranks_per_node, layout.nodes};
   const bool alone = starts.per_node == 1 && found->role == chain::Role::agent && !found->is_hpcml();
   if (alone && (starts.nodes == 1 || found->meets_other_nodes())) return;
-  refuse(given, *found, starts, diagnostics);
+  refuse(input, *found, starts, diagnostics);
 }
 
 } // namespace
 
-Remarks check_inner_launchers(const LaidOut& given) {
+Remarks check_inner_launchers(const LaidOut& input) {
   Remarks diagnostics;
-  const auto& job = given.job;
+  const auto& job = input.job;
   if (job.body) {
     for (const auto& piece : job.body->pieces)
-      check_command(given, piece.launch.command, piece.launch.once, {}, diagnostics);
+      check_command(input, piece.launch.command, piece.launch.once, {}, diagnostics);
   } else if (!job.steps.empty()) {
-    for (const auto& step : job.steps) check_command(given, step.command, step.once, {}, diagnostics);
+    for (const auto& step : job.steps) check_command(input, step.command, step.once, {}, diagnostics);
   } else {
-    check_command(given, job.command, false, job.command_script, diagnostics);
+    check_command(input, job.command, false, job.command_script, diagnostics);
   }
   return diagnostics;
 }

@@ -7,28 +7,28 @@ namespace hpcml::plan {
 namespace {
 
 /// How many ranks may share a GPU, and what becomes of them on parts of GPUs.
-void check_ranks(const LaidOut& given, Remarks& diagnostics) {
-  const model::PlannedLayout& layout = given.numbers();
-  const auto* node = given.node();
+void check_ranks(const LaidOut& input, Remarks& diagnostics) {
+  const model::PlannedLayout& layout = input.numbers();
+  const auto* node = input.node();
   const bool alone = node && node->gpu && node->gpu->compute_mode == model::ComputeMode::exclusive_process;
   if (layout.gpus_per_node == 0) return;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
     diagnostics.error("request/tasks-per-node",
                std::to_string(layout.ranks_per_node) + " ranks share " +
-                   std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + given.site.name +
+                   std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + input.site.name +
                    " takes one process" + site::cited(node->origin),
                "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
-  if (given.slice() && layout.nodes * layout.ranks_per_node > 1)
+  if (input.slice() && layout.nodes * layout.ranks_per_node > 1)
     diagnostics.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
                  "one rank, or --backend gloo");
 }
 
 } // namespace
 
-Remarks judge_job(const Equipped& given, const Directives& directives) {
+Remarks judge_job(const Equipped& input, const Directives& directives) {
   using site::SiteRule;
   Remarks diagnostics;
-  const SiteJudgement judgement(given, demand_of(given, directives.header));
+  const SiteJudgement judgement(input, demand_of(input, directives.header));
   judgement.say(diagnostics, {SiteRule::nodes_under});
   judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
   judgement.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
@@ -38,7 +38,7 @@ Remarks judge_job(const Equipped& given, const Directives& directives) {
   judgement.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
   judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpus_listed, SiteRule::gpus_whole_nodes,
                        SiteRule::gpus_multiple});
-  check_ranks(given, diagnostics);
+  check_ranks(input, diagnostics);
   judgement.say(diagnostics, {SiteRule::memory_share});
   judgement.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
                        SiteRule::feature_sign});

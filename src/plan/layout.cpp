@@ -11,14 +11,14 @@ namespace {
 
 /// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
 /// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
-Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
-  const auto& job = given.job;
-  const unsigned have = given.node()->gpu ? given.node()->gpu->per_node : 0;
+Told<unsigned> usual_gpus(const Placed& input, unsigned nodes) {
+  const auto& job = input.job;
+  const unsigned have = input.node()->gpu ? input.node()->gpu->per_node : 0;
   if (have == 0) return {0};
   unsigned gpus = have;
-  const auto& most = given.limit(&model::Limits::max_gpus);
+  const auto& most = input.limit(&model::Limits::max_gpus);
   if (most && nodes == 1) gpus = std::min(gpus, most->value);
-  if (given.owns_nodes()) {
+  if (input.owns_nodes()) {
     Told<unsigned> whole{gpus};
     if (counts_all_but_gpus(job))
       whole.remarks.tell("request/gpus-per-node",
@@ -28,7 +28,7 @@ Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
                          "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
     return whole;
   }
-  const auto& rule = site::gpu_rule(given.site, given.placement.place.facts);
+  const auto& rule = site::gpu_rule(input.site, input.placement.place.facts);
   if (job.tasks_per_node) {
     const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
     const bool taken =
@@ -45,14 +45,14 @@ Told<unsigned> usual_gpus(const Placed& given, unsigned nodes) {
   return result;
 }
 
-Told<unsigned> count_gpus(const Placed& given, unsigned nodes) {
-  if (given.gpus_per_node()) return {given.gpus_per_node()->value};
-  if (given.node()) return usual_gpus(given, nodes);
+Told<unsigned> count_gpus(const Placed& input, unsigned nodes) {
+  if (input.gpus_per_node()) return {input.gpus_per_node()->value};
+  if (input.node()) return usual_gpus(input, nodes);
   Told<unsigned> none{0};
-  if (given.site.node_types.empty() || (given.partition() && !given.partition()->cpu_only))
+  if (input.site.node_types.empty() || (input.partition() && !input.partition()->cpu_only))
     none.remarks.error("usage/gpus-per-node",
-                       "the profile of " + given.site.name + " does not say how many GPUs a node" +
-                           (given.partition() ? " of partition " + given.partition()->name : "") + " has",
+                       "the profile of " + input.site.name + " does not say how many GPUs a node" +
+                           (input.partition() ? " of partition " + input.partition()->name : "") + " has",
                        "say --gpus-per-node N (0 for a job without GPUs)");
   return none;
 }
@@ -123,15 +123,15 @@ Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
 
 /// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
 /// where the site does not say what a node has.
-unsigned default_cores(const Placed& given, const model::PlannedLayout& layout) {
-  if (!given.node()) return 0;
-  const model::NodeType& node = *given.node();
+unsigned default_cores(const Placed& input, const model::PlannedLayout& layout) {
+  if (!input.node()) return 0;
+  const model::NodeType& node = *input.node();
   if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
     return node.cpus_per_gpu && layout.gpus_per_node > 0
                ? std::max(1u, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node)
                : 0;
   const unsigned fair = std::max(1u, site::usable_cores(node) / layout.ranks_per_node);
-  if (layout.gpus_per_node == 0) return given.owns_nodes() ? fair : 1;
+  if (layout.gpus_per_node == 0) return input.owns_nodes() ? fair : 1;
   if (node.cpus_per_gpu)
     return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
   if (!node.gpu || node.gpu->per_node == 0) return fair;
@@ -141,24 +141,24 @@ unsigned default_cores(const Placed& given, const model::PlannedLayout& layout) 
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
-Told<model::Known<unsigned>> read_hardware_threads(const Placed& given, const site::JobFacts& facts) {
-  Told<model::Known<unsigned>> result{given.job.threads_per_core};
+Told<model::Known<unsigned>> read_hardware_threads(const Placed& input, const site::JobFacts& facts) {
+  Told<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
-  const model::FlagRule& rule = site::flag_rule(given.site, "threads-per-core", facts);
+  const model::FlagRule& rule = site::flag_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
     threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
     diagnostics.note(rule.default_value + " hardware threads of each core" +
                   (rule.why.empty() ? "" : ": " + rule.why),
               rule.origin);
   }
-  const auto* node = given.node();
+  const auto* node = input.node();
   if (threads && threads->value == 0) {
     diagnostics.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
     threads.reset();
   } else if (threads && node && threads->value > node->cpu.threads_per_core) {
     diagnostics.warning("request/threads-per-core",
                  std::to_string(threads->value) + " hardware threads of each core: the profile of " +
-                     given.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
+                     input.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
                      " on node type " + node->id + site::cited(node->origin),
                  "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
   }
@@ -184,32 +184,32 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
   return site::make_facts(site, job);
 }
 
-Told<Layout> plan_layout(const Placed& given) {
-  const model::JobSpec& job = given.job;
+Told<Layout> plan_layout(const Placed& input) {
+  const model::JobSpec& job = input.job;
   Layout layout;
   auto& numbers = layout.numbers;
   numbers.nodes = job.nodes ? job.nodes->value : 1;
   numbers.spare_nodes = job.spare_nodes ? job.spare_nodes->value : 0;
-  auto gpus = count_gpus(given, numbers.nodes_asked());
+  auto gpus = count_gpus(input, numbers.nodes_asked());
   numbers.gpus_per_node = numbers.gpus_held = gpus.value;
-  if (given.owns_nodes() && given.node() && given.node()->gpu)
-    numbers.gpus_held = std::max(gpus.value, given.node()->gpu->per_node);
+  if (input.owns_nodes() && input.node() && input.node()->gpu)
+    numbers.gpus_held = std::max(gpus.value, input.node()->gpu->per_node);
   auto ranks = count_ranks(job, gpus.value);
   numbers.ranks_per_node = ranks.value.per_node;
   numbers.gpus_per_rank = ranks.value.gpus_each;
-  numbers.tasks_per_node = given.request.spawns_ranks() ? 1 : numbers.ranks_per_node;
+  numbers.tasks_per_node = input.request.spawns_ranks() ? 1 : numbers.ranks_per_node;
   numbers.cpus_per_rank =
-      given.cpus_per_task() ? given.cpus_per_task()->value : default_cores(given, numbers);
+      input.cpus_per_task() ? input.cpus_per_task()->value : default_cores(input, numbers);
   layout.facts = facts_of(
-      given.site, given.placement, numbers,
-      {given.request.launcher.name(), leaves_host(job, given.request.images), given.placement.place.owner,
+      input.site, input.placement, numbers,
+      {input.request.launcher.name(), leaves_host(job, input.request.images), input.placement.place.owner,
        job.container ? job.container->value : std::string()});
-  auto threads = read_hardware_threads(given, layout.facts);
+  auto threads = read_hardware_threads(input, layout.facts);
   layout.threads_per_core = threads.value;
   if (threads.value) numbers.threads_per_core = threads.value->value;
 
   Remarks diagnostics;
-  const LaidOut done(given, layout);
+  const LaidOut done(input, layout);
   const SiteJudgement judgement(done, demand_of(done));
   using site::SiteRule;
   if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
@@ -217,7 +217,7 @@ Told<Layout> plan_layout(const Placed& given) {
   add(diagnostics, std::move(gpus.remarks));
   judgement.say(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
   add(diagnostics, std::move(ranks.remarks));
-  if (numbers.cpus_per_rank == 0 && given.cpus_per_task())
+  if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
     diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
   judgement.say(diagnostics,
                 {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});

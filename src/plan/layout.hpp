@@ -17,7 +17,7 @@ struct Layout {
 };
 
 /// Counts nodes, GPUs, ranks and cores for the request at its place.
-Told<Layout> plan_layout(const Placed& given);
+Told<Layout> plan_layout(const Placed& input);
 
 /// Whose job the facts are: what of them neither its place nor its numbers tell.
 struct JobKind {
@@ -32,7 +32,7 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
 
 /// A request that has its place and its numbers, for the steps behind them.
 struct LaidOut : Placed {
-  LaidOut(const Placed& given, const Layout& all) : Placed(given), layout(all) {}
+  LaidOut(const Placed& input, const Layout& all) : Placed(input), layout(all) {}
 
   const Layout& layout;
 

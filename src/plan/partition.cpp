@@ -11,11 +11,11 @@ namespace hpcml::plan {
 namespace {
 
 /// The job names no partition, and the profile has none for it that is not a guess.
-void say_no_default(const Placed& given, Remarks& diagnostics) {
-  const bool gpus = !given.job.gpus_per_node || given.job.gpus_per_node->value > 0;
+void say_no_default(const Placed& input, Remarks& diagnostics) {
+  const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
   diagnostics.error("usage/partition",
-             given.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
-             "say --partition: " + util::join(given.placement.place.choices, ", "));
+             input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
+             "say --partition: " + util::join(input.placement.place.choices, ", "));
 }
 
 /// A part of a GPU brings its own share of the node.
@@ -40,12 +40,12 @@ SliceShare share_of(const model::JobSpec& job, const site::Landing& place) {
   return share;
 }
 
-void refuse_type(const Placed& given, Remarks& diagnostics) {
-  const auto& kinds = given.placement.place.kinds;
+void refuse_type(const Placed& input, Remarks& diagnostics) {
+  const auto& kinds = input.placement.place.kinds;
   const auto types = site::gpu_type_names(kinds);
   const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
-  const auto near = util::nearest(given.job.gpu_type->value, types);
-  diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + given.job.gpu_type->value + "'",
+  const auto near = util::nearest(input.job.gpu_type->value, types);
+  diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + input.job.gpu_type->value + "'",
              (near ? "did you mean " + *near + "? " : std::string()) +
                  (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
                                         ": leave --gpu-type out, or name another --partition"
@@ -55,12 +55,12 @@ void refuse_type(const Placed& given, Remarks& diagnostics) {
 
 /// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
 /// have less.
-void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks& diagnostics) {
-  const auto& job = given.job;
-  const auto& place = given.placement.place;
+void warn_of_mixture(const Placed& input, const model::NodeType& chosen, Remarks& diagnostics) {
+  const auto& job = input.job;
+  const auto& place = input.placement.place;
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
   if (gpus == 0 || !chosen.gpu || (job.cpus_per_task && job.mem)) return;
-  if (given.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
+  if (input.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
   const auto memory = job.mem ? std::optional(job.mem->value) : std::nullopt;
   std::vector<std::string> others;
   for (const auto* node : site::nodes_with_other_share(place, gpus, memory))
@@ -68,7 +68,7 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
   if (others.empty()) return;
   const auto name = site::gpu_name(chosen);
   diagnostics.warning("request/gpu-type",
-               (given.partition() ? "partition " + given.partition()->name : given.site.name) +
+               (input.partition() ? "partition " + input.partition()->name : input.site.name) +
                    " has several kinds of GPU node, and cores and memory of this request are those of " +
                    name + ": nodes that have less per GPU do not get the job",
                "say --gpu-type " + name + " or another (" + util::join(others, ", ") +
@@ -77,32 +77,32 @@ void warn_of_mixture(const Placed& given, const model::NodeType& chosen, Remarks
 
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
-void say_unnamed_type(const Placed& given, const std::string& nodes, const model::Origin& origin,
+void say_unnamed_type(const Placed& input, const std::string& nodes, const model::Origin& origin,
                       Remarks& diagnostics) {
-  const std::string option = "--gpu-type " + given.job.gpu_type->value;
-  const auto& request = site::gpu_rule(given.site, given.placement.place.facts);
+  const std::string option = "--gpu-type " + input.job.gpu_type->value;
+  const auto& request = site::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
     diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
   else if (request.type != model::Policy::forbidden) // that one is said with the line
     diagnostics.warning("request/gpu-type",
-                 "the profile of " + given.site.name + " does not know what Slurm calls the GPUs of " +
+                 "the profile of " + input.site.name + " does not know what Slurm calls the GPUs of " +
                      nodes + ": " + option + " is taken as it is",
                  "sinfo -o '%P %G' shows the names");
 }
 
 /// What is to be said of the kind of node that the job is planned for.
-void judge_node(const Placed& given, Remarks& diagnostics) {
-  const auto* node = given.node();
-  const bool typed = given.job.gpu_type && !given.job.gpu_type->value.empty();
-  if (!typed && node) return warn_of_mixture(given, *node, diagnostics);
+void judge_node(const Placed& input, Remarks& diagnostics) {
+  const auto* node = input.node();
+  const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
+  if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
   if (!typed) return;
-  if (!node && given.partition())
-    return say_unnamed_type(given, "partition " + given.partition()->name, given.partition()->origin, diagnostics);
+  if (!node && input.partition())
+    return say_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin, diagnostics);
   if (!node) return;
-  if (!given.placement.place.type_is_there) return refuse_type(given, diagnostics);
-  if (given.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
+  if (!input.placement.place.type_is_there) return refuse_type(input, diagnostics);
+  if (input.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
   const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
-  say_unnamed_type(given, "node type " + node->id + model, node->origin, diagnostics);
+  say_unnamed_type(input, "node type " + node->id + model, node->origin, diagnostics);
 }
 
 } // namespace
@@ -122,13 +122,13 @@ Told<Placement> plan_placement(const Request& request) {
     placement.partition = site::flag_rule(site, "partition", place.facts).default_value;
     place.qos = site::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
   }
-  const Placed given(request, placement);
+  const Placed input(request, placement);
   if (place.chosen_by == site::ChosenBy::only_with_type)
     diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
                   job.gpu_type->value,
               place.partition()->origin);
-  if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(given, diagnostics);
-  judge_node(given, diagnostics);
+  if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(input, diagnostics);
+  judge_node(input, diagnostics);
   const auto* node = place.node();
   if (node) placement.node_type = node->id;
   placement.share = share_of(job, place);

@@ -184,9 +184,9 @@ bool site_refuses(Told<model::JobSpec>& result, const model::Site& site, const s
 Told<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
   Told<model::JobSpec> result{std::move(job)};
   std::vector<model::Sourced<std::string>> kept;
-  const auto given = std::move(result.value.sbatch);
+  const auto words = std::move(result.value.sbatch);
   result.value.sbatch.clear();
-  for (const auto& raw : given) {
+  for (const auto& raw : words) {
     if (site_refuses(result, site, raw.value)) continue;
     RawUse use = RawUse::allow;
     const auto option = read_raw(result.remarks, site, "sbatch", slurm::Program::sbatch, raw.value, use);

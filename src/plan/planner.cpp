@@ -33,25 +33,25 @@ Remarks refuse_site(const model::JobSpec& job, const model::Site& site) {
 }
 
 /// The plan as scripts and launch read it, from the values of the steps.
-model::Plan plan_of(const Equipped& given, Software software, Directives directives) {
-  const model::Site& site = given.site;
-  const model::JobSpec& job = given.job;
+model::Plan plan_of(const Equipped& input, Software software, Directives directives) {
+  const model::Site& site = input.site;
+  const model::JobSpec& job = input.job;
   model::Plan plan;
   plan.site_id = site.id;
   plan.site_hash = site.hash;
   plan.shebang = site.shebang;
   plan.interactive = site.interactive;
-  plan.partition = given.placement.partition;
-  plan.node_type = given.placement.node_type;
-  plan.qos = given.placement.qos;
-  plan.gpu_type = given.placement.gpu_type;
-  plan.gpu_vendor = given.placement.gpu_vendor;
-  plan.layout = given.numbers();
-  plan.launcher = given.launcher();
+  plan.partition = input.placement.partition;
+  plan.node_type = input.placement.node_type;
+  plan.qos = input.placement.qos;
+  plan.gpu_type = input.placement.gpu_type;
+  plan.gpu_vendor = input.placement.gpu_vendor;
+  plan.layout = input.numbers();
+  plan.launcher = input.launcher();
   plan.launcher.step_args = std::move(directives.step_args);
-  plan.binding = given.launch.binding;
-  plan.saving = given.launch.saving;
-  plan.requeue = given.launch.requeue;
+  plan.binding = input.launch.binding;
+  plan.saving = input.launch.saving;
+  plan.requeue = input.launch.requeue;
   plan.directives = std::move(directives.header);
   plan.command = std::move(software.command);
   plan.steps = std::move(software.steps);

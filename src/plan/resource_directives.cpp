@@ -15,9 +15,9 @@ using model::Policy;
 namespace {
 
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
-void say_chosen_type(const LaidOut& given, const std::string& type, const Origin& origin, Remarks& diagnostics) {
-  const auto others = site::other_gpu_types(given.placement.place.kinds, type);
-  const std::string what = given.site.name + " wants the GPU type named: the job asks for " + type;
+void say_chosen_type(const LaidOut& input, const std::string& type, const Origin& origin, Remarks& diagnostics) {
+  const auto others = site::other_gpu_types(input.placement.place.kinds, type);
+  const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
     diagnostics.note(what + ", the only one here", origin);
   else
@@ -32,27 +32,27 @@ void add_directive(Directives& directives, const std::string& name, std::optiona
   directives.header.push_back({name, std::move(value), origin});
 }
 
-void add_gpu_directive(const LaidOut& given, Told<Directives>& result) {
-  const model::PlannedLayout& layout = given.numbers();
-  const model::GpuRequest& request = given.gpu_request();
+void add_gpu_directive(const LaidOut& input, Told<Directives>& result) {
+  const model::PlannedLayout& layout = input.numbers();
+  const model::GpuRequest& request = input.gpu_request();
   if (layout.gpus_per_node == 0) return;
-  Origin origin = given.gpus_per_node() ? given.gpus_per_node()->origin
-                  : given.node()        ? given.node()->origin
+  Origin origin = input.gpus_per_node() ? input.gpus_per_node()->origin
+                  : input.node()        ? input.node()->origin
                                         : request.origin;
   if (request.style == GpuStyle::none) {
     result.remarks.note("no GPU option: the GPUs come with the node here", request.origin);
     return;
   }
   std::string type;
-  if (given.job.gpu_type)
-    type = given.job.gpu_type->value;
-  else if (request.type == Policy::required && given.node() && given.node()->gpu) {
-    type = given.node()->gpu->slurm_type;
-    say_chosen_type(given, type, request.origin, result.remarks);
+  if (input.job.gpu_type)
+    type = input.job.gpu_type->value;
+  else if (request.type == Policy::required && input.node() && input.node()->gpu) {
+    type = input.node()->gpu->slurm_type;
+    say_chosen_type(input, type, request.origin, result.remarks);
   }
   if (request.type == Policy::required && type.empty())
     result.remarks.error("usage/gpu-type",
-                       given.site.name + " wants the GPU type named" + site::cited(request.origin),
+                       input.site.name + " wants the GPU type named" + site::cited(request.origin),
                        "say --gpu-type");
   if (request.type == Policy::forbidden && !type.empty()) {
     result.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
@@ -75,14 +75,14 @@ void add_gpu_directive(const LaidOut& given, Told<Directives>& result) {
     add_directive(result.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
 
-void add_core_directives(const Launched& given, Told<Directives>& result) {
-  const model::PlannedBinding& binding = given.launch.binding;
-  const model::PlannedLayout& layout = given.numbers();
+void add_core_directives(const Launched& input, Told<Directives>& result) {
+  const model::PlannedBinding& binding = input.launch.binding;
+  const model::PlannedLayout& layout = input.numbers();
   const bool asked_smt = layout.threads_per_core > 1;
-  const bool smt = asked_smt || (given.node() && given.node()->cpu.threads_per_core > 1);
+  const bool smt = asked_smt || (input.node() && input.node()->cpu.threads_per_core > 1);
   // Where no CPUs are counted the site's default could still be one thread of each core.
   const auto all_threads = [&] {
-    if (asked_smt) add_directive(result.value, "--hint", "multithread", given.layout.threads_per_core->origin);
+    if (asked_smt) add_directive(result.value, "--hint", "multithread", input.layout.threads_per_core->origin);
   };
   if (binding.binder == model::Binder::srun_masks) {
     all_threads();
@@ -90,19 +90,19 @@ void add_core_directives(const Launched& given, Told<Directives>& result) {
     return;
   }
   // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
-  if (binding.binder != model::Binder::srun_cores && given.launcher().by_srun() && given.owns_nodes()) {
+  if (binding.binder != model::Binder::srun_cores && input.launcher().by_srun() && input.owns_nodes()) {
     all_threads();
-    result.remarks.note("no --cpus-per-task: the step has the whole node", given.partition()->origin);
+    result.remarks.note("no --cpus-per-task: the step has the whole node", input.partition()->origin);
     return;
   }
-  if (given.node() && given.node()->share_policy == model::SharePolicy::automatic &&
-      layout.gpus_per_node > 0 && !given.cpus_per_task()) {
+  if (input.node() && input.node()->share_policy == model::SharePolicy::automatic &&
+      layout.gpus_per_node > 0 && !input.cpus_per_task()) {
     all_threads();
-    result.remarks.note("no --cpus-per-task: cores come with the GPUs here", given.node()->origin);
+    result.remarks.note("no --cpus-per-task: cores come with the GPUs here", input.node()->origin);
     return;
   }
   const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task
-  if (layout.cpus_per_rank == 0 || (!given.node() && !given.cpus_per_task())) {
+  if (layout.cpus_per_rank == 0 || (!input.node() && !input.cpus_per_task())) {
     all_threads();
     // Slurm's default is one for each task.
     if (ranks > 1)
@@ -116,15 +116,15 @@ void add_core_directives(const Launched& given, Told<Directives>& result) {
                       by_rule(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
     return;
   }
-  Origin origin = given.cpus_per_task() ? given.cpus_per_task()->origin
-                  : given.node()        ? given.node()->origin
+  Origin origin = input.cpus_per_task() ? input.cpus_per_task()->origin
+                  : input.node()        ? input.node()->origin
                                         : Origin{};
   add_directive(result.value, "--cpus-per-task",
                 std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);
   // Slurm counts hardware threads where the nodes show them; with this it counts those that are meant.
   if (smt)
     add_directive(result.value, "--threads-per-core", std::to_string(layout.threads_per_core),
-                  asked_smt ? given.layout.threads_per_core->origin
+                  asked_smt ? input.layout.threads_per_core->origin
                             : by_rule("cores are counted, not hardware threads"));
 }
 

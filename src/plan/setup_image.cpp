@@ -19,7 +19,7 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 } // namespace
 
-Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
+Told<SetupWay> choose_setup_image(const SetupOnNodes& input, SetupKind kind) {
   Told<SetupWay> result;
   auto& [way, diagnostics] = result;
   way.kind = kind;
@@ -32,42 +32,42 @@ Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind) {
     return refuse("usage/setup",
                   fmt::format("--setup {} makes an environment without an image", model::word_of(kind)),
                   "leave --container out; --setup venv makes one on top of an image");
-  auto inside = given.facts(kind);
-  inside.container = leaves_host(given.job, given.images);
-  const auto* rule = first_that_applies(given.images, inside);
+  auto inside = input.facts(kind);
+  inside.container = leaves_host(input.job, input.images);
+  const auto* rule = first_that_applies(input.images, inside);
   if (!rule || !rule->squashfs.known)
     return refuse(
         "request/setup",
         fmt::format("the profile of {} does not say how an environment on top of {} image is mounted",
-                    given.site.name, rule ? "such an" : "an"),
+                    input.site.name, rule ? "such an" : "an"),
         "leave --container out");
   const bool by_srun = model::row_of(rule->engine).by_description;
-  if (by_srun && !fits_edf(given.job.container->value + (given.job.venv ? given.job.venv->value : "")))
+  if (by_srun && !fits_edf(input.job.container->value + (input.job.venv ? input.job.venv->value : "")))
     return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
                   "rename it");
-  if (by_srun && given.is_offline())
+  if (by_srun && input.is_offline())
     return refuse("request/setup", "an EDF's image is entered on a node, and the nodes have no internet",
                   "leave --container out");
-  if (by_srun && !given.job.account && given.site.flag("account").policy == model::Policy::required)
+  if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
     return refuse("usage/account", "an EDF's image is entered by srun, in a job that is charged",
                   "say --account NAME");
-  if (!given.job.venv || !is_squashed(given.job.venv->value))
+  if (!input.job.venv || !is_squashed(input.job.venv->value))
     return refuse("usage/venv", "an environment on top of an image is one file",
                   "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
-  if (given.spec.packages.empty())
+  if (input.spec.packages.empty())
     diagnostics.error("usage/packages", "the image has its packages already",
                "say what it lacks: --packages 'optuna wandb'");
   std::vector<std::string> options;
   for (const auto& option : rule->options)
     if (option.find("{image}") == std::string::npos) options.push_back(option);
   way.squashed = SquashedSetup{rule->engine,
-                               given.job.container->value,
+                               input.job.container->value,
                                rule->image_variable,
                                options,
                                rule->enter,
                                rule->squashfs.at,
                                rule->squashfs.options,
-                               by_srun ? step_of(given.job) : std::vector<std::string>{}};
+                               by_srun ? step_of(input.job) : std::vector<std::string>{}};
   diagnostics.note("jobs mount it with the image: one file for the file system instead of thousands",
             rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe

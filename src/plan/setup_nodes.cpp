@@ -17,10 +17,10 @@ using model::CpuArch;
 using model::GpuVendor;
 
 /// Whether the environment is for nodes of this kind.
-bool is_wanted(const SetupRequest& given, const model::NodeType& node) {
-  if (node.gpu.has_value() != given.is_for_gpus()) return false;
-  if (!given.job.partition) return true;
-  const auto* partition = given.site.find_partition(given.job.partition->value);
+bool is_wanted(const SetupRequest& input, const model::NodeType& node) {
+  if (node.gpu.has_value() != input.is_for_gpus()) return false;
+  if (!input.job.partition) return true;
+  const auto* partition = input.site.find_partition(input.job.partition->value);
   return partition && (partition->node_types.empty() ||
                        std::find(partition->node_types.begin(), partition->node_types.end(), node.id) !=
                            partition->node_types.end());
@@ -45,17 +45,17 @@ NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vect
 }
 
 /// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
-void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget& target, Remarks& diagnostics) {
+void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget& target, Remarks& diagnostics) {
   const auto& [vendors, cpus, toolkits] = traits;
   target.vendor = vendors.empty() ? GpuVendor::unknown
                                   : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
   if (vendors.empty() &&
-      given.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
-    if (given.spec.cuda.empty() && given.spec.rocm.empty())
+      input.is_for_gpus()) { // the profile knows no nodes, or not whose GPUs they have: who asks must know
+    if (input.spec.cuda.empty() && input.spec.rocm.empty())
       diagnostics.error(
-          "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", given.site.name),
+          "usage/setup", fmt::format("the profile of {} does not say which GPUs it has", input.site.name),
           "say --cuda VERSION or --rocm VERSION, or --gpus-per-node 0 for an environment without GPUs");
-    target.vendor = given.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
+    target.vendor = input.spec.rocm.empty() ? GpuVendor::nvidia : GpuVendor::amd;
   }
   target.cpu_arch =
       cpus.empty() ? CpuArch::unknown : model::find_word<CpuArch>(cpus.front()).value_or(CpuArch::unknown);
@@ -67,26 +67,26 @@ void set_target(const SetupRequest& given, const NodeTraits& traits, WheelTarget
 
 } // namespace
 
-Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
+Told<SetupNodes> find_setup_nodes(const SetupRequest& input) {
   Told<SetupNodes> result;
   auto& [nodes, diagnostics] = result;
-  if (given.job.partition)
-    if (const auto unknown = site::judge_partition_name(given.site, given.job.partition->value)) {
-      diagnostics.findings.push_back(describe_unknown_partition(given.site, *unknown));
+  if (input.job.partition)
+    if (const auto unknown = site::judge_partition_name(input.site, input.job.partition->value)) {
+      diagnostics.findings.push_back(describe_unknown_partition(input.site, *unknown));
       return result;
     }
   auto& types = nodes.types;
-  for (const auto& node : given.site.node_types)
-    if (is_wanted(given, node)) types.push_back(&node);
-  if (const auto& type = given.job.gpu_type) {
-    const auto* named = given.site.find_node_type(type->value);
+  for (const auto& node : input.site.node_types)
+    if (is_wanted(input, node)) types.push_back(&node);
+  if (const auto& type = input.job.gpu_type) {
+    const auto* named = input.site.find_node_type(type->value);
     const bool by_id = std::find(types.begin(), types.end(), named) != types.end();
     types = by_id ? std::vector{named} : site::nodes_with_type(types, type->value);
   }
-  if (types.empty() && !given.site.node_types.empty()) {
+  if (types.empty() && !input.site.node_types.empty()) {
     diagnostics.error("request/setup",
-               fmt::format("{} has no nodes with {} for this request in its profile", given.site.name,
-                           given.is_for_gpus() ? "GPUs" : "CPUs only"),
+               fmt::format("{} has no nodes with {} for this request in its profile", input.site.name,
+                           input.is_for_gpus() ? "GPUs" : "CPUs only"),
                "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
     return result;
   }
@@ -97,11 +97,11 @@ Told<SetupNodes> find_setup_nodes(const SetupRequest& given) {
     vendors.clear(); // one unknown is enough not to know
   if (vendors.size() > 1 || cpus.size() > 1)
     diagnostics.error("request/setup",
-               fmt::format("one environment cannot run on all nodes of {}: they have {}", given.site.name,
+               fmt::format("one environment cannot run on all nodes of {}: they have {}", input.site.name,
                            util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
                "choose the nodes with --partition or --gpu-type");
   else
-    set_target(given, traits, nodes.target, diagnostics);
+    set_target(input, traits, nodes.target, diagnostics);
   return result;
 }
 

@@ -18,24 +18,24 @@ constexpr const char* k_python = "3.12";
 
 } // namespace
 
-Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
+Told<SetupPackages> read_setup_packages(const SetupByWay& input) {
   Told<SetupPackages> result;
   auto& [packages, diagnostics] = result;
-  const auto* recipe = given.way.recipe;
+  const auto* recipe = input.way.recipe;
   std::vector<std::string> words;
-  if (given.spec.packages.empty()) {
+  if (input.spec.packages.empty()) {
     words = recipe && !recipe->packages.empty() ? recipe->packages : std::vector<std::string>{"torch"};
   } else {
-    words = requirement_words(given.spec.packages, "--packages", diagnostics.findings);
+    words = requirement_words(input.spec.packages, "--packages", diagnostics.findings);
   }
   const bool is_file = !words.empty() && words.front() == "-r";
-  if (given.way.kind == SetupKind::libtorch) {
+  if (input.way.kind == SetupKind::libtorch) {
     if (std::none_of(words.begin(), words.end(), brings_torch) && !is_file) words.emplace_back("torch");
     util::add_once(words, "numpy");
   }
   packages.has_torch = is_file || std::any_of(words.begin(), words.end(), brings_torch);
   if (is_file) {
-    if (given.way.kind == SetupKind::container)
+    if (input.way.kind == SetupKind::container)
       diagnostics.error("usage/packages", "an image is built from packages by name, not from a requirements file",
                  "as --packages 'torch numpy'");
     packages.other = words;
@@ -45,17 +45,17 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& given) {
   return result;
 }
 
-Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& place) {
+Told<SetupIndex> choose_setup_index(const SetupByWay& input, const SetupPlace& place) {
   Told<SetupIndex> result;
   auto& [chosen, diagnostics] = result;
-  const auto* recipe = given.way.recipe;
-  if (given.way.squashed || !place.easyconfig.empty()) {
-    const bool any = !given.spec.cuda.empty() || !given.spec.rocm.empty() || !given.spec.python.empty() ||
-                     !given.spec.pack.empty();
+  const auto* recipe = input.way.recipe;
+  if (input.way.squashed || !place.easyconfig.empty()) {
+    const bool any = !input.spec.cuda.empty() || !input.spec.rocm.empty() || !input.spec.python.empty() ||
+                     !input.spec.pack.empty();
     if (any)
       diagnostics.error("usage/setup", "CUDA, ROCm and Python are the image's own",
                  "leave --cuda, --rocm, --python and --pack out");
-    if (!place.easyconfig.empty() && !given.spec.packages.empty())
+    if (!place.easyconfig.empty() && !input.spec.packages.empty())
       diagnostics.error("usage/packages", "the recipe says what is in the image",
                  "leave --packages out; --setup venv --container " + place.place +
                      " --venv FILE.sqsh adds to it");
@@ -63,19 +63,19 @@ Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& p
   }
   if (recipe && recipe->kind == PythonWay::wheelhouse) {
     chosen.list_wheels = recipe->list_wheels;
-    for (const auto* version : {&given.spec.cuda, &given.spec.rocm})
+    for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
       if (!version->empty())
         diagnostics.error("usage/setup", "the site's own wheels are built for its GPUs: there is nothing to choose",
                    "leave --cuda and --rocm out");
   } else {
-    auto target = given.nodes.target;
-    if (given.way.kind == SetupKind::container && recipe) {
+    auto target = input.nodes.target;
+    if (input.way.kind == SetupKind::container && recipe) {
       target.toolkit_max = target.vendor == GpuVendor::amd ? recipe->image.rocm : recipe->image.cuda;
       target.limit = "base image";
     }
     const bool amd = target.vendor == GpuVendor::amd;
-    target.toolkit_wanted = amd ? given.spec.rocm : given.spec.cuda;
-    if (!(amd ? given.spec.cuda : given.spec.rocm).empty())
+    target.toolkit_wanted = amd ? input.spec.rocm : input.spec.cuda;
+    if (!(amd ? input.spec.cuda : input.spec.rocm).empty())
       diagnostics.error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"),
                  amd ? "say --rocm VERSION" : "say --cuda VERSION");
     const auto choice = choose_wheels(target);
@@ -83,7 +83,7 @@ Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& p
     chosen.index = choice.index;
     chosen.reason = choice.reason;
   }
-  chosen.python = given.spec.python;
+  chosen.python = input.spec.python;
   if (!chosen.python.empty() && chosen.python.find_first_not_of("0123456789.") != std::string::npos)
     diagnostics.error("usage/python", "'" + chosen.python + "' is no version of Python", "as --python 3.12");
   if (!chosen.python.empty()) return result;

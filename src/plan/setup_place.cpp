@@ -11,22 +11,22 @@ namespace hpcml::plan {
 
 using model::PythonWay;
 
-Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
+Told<SetupPlace> choose_setup_place(const SetupByWay& input) {
   Told<SetupPlace> result;
   auto& [chosen, diagnostics] = result;
-  const auto kind = given.way.kind;
-  const auto* recipe = given.way.recipe;
+  const auto kind = input.way.kind;
+  const auto* recipe = input.way.recipe;
   switch (kind) {
   case SetupKind::conda:
     chosen.use = "--conda";
-    chosen.place = given.job.conda ? given.job.conda->value : "torch";
+    chosen.place = input.job.conda ? input.job.conda->value : "torch";
     break;
   case SetupKind::container:
     chosen.use = "--container";
-    if (given.is_module_image())
-      chosen.easyconfig = util::replace_all(given.job.container->value, "/", "-") + ".eb";
-    if (given.job.container)
-      chosen.place = given.job.container->value;
+    if (input.is_module_image())
+      chosen.easyconfig = util::replace_all(input.job.container->value, "/", "-") + ".eb";
+    if (input.job.container)
+      chosen.place = input.job.container->value;
     else
       diagnostics.error("usage/container", "the image needs a path",
                  "say where it is built: --container /project/me/torch.sif");
@@ -34,32 +34,32 @@ Told<SetupPlace> choose_setup_place(const SetupByWay& given) {
   case SetupKind::wheelhouse: // tried in a folder that goes away; what stays is the list of packages
     chosen.use = "--wheelhouse";
     // pip reads the file that it is given before the list is written, and that one stays as it is.
-    chosen.place = ("/" + requirements_file(given.spec.packages).value_or("")).ends_with("/requirements.txt")
-                       ? "requirements-" + given.site.id + ".txt"
+    chosen.place = ("/" + requirements_file(input.spec.packages).value_or("")).ends_with("/requirements.txt")
+                       ? "requirements-" + input.site.id + ".txt"
                        : "requirements.txt";
     break;
   default:
-    chosen.use = given.way.squashed ? "--container IMAGE --venv" : "--venv";
-    if (given.job.venv) {
-      chosen.place = given.job.venv->value;
+    chosen.use = input.way.squashed ? "--container IMAGE --venv" : "--venv";
+    if (input.job.venv) {
+      chosen.place = input.job.venv->value;
     } else if (recipe && !recipe->where.empty() && recipe->kind != PythonWay::wheelhouse) {
       chosen.place = recipe->where + "/torch";
       chosen.expression = true;
-    } else if (!given.spec.kind && given.site.storage.scratch.starts_with("$")) {
-      chosen.place = given.site.storage.scratch + "/torch";
+    } else if (!input.spec.kind && input.site.storage.scratch.starts_with("$")) {
+      chosen.place = input.site.storage.scratch + "/torch";
       chosen.expression = true;
-      if (const auto& days = given.site.storage.scratch_days)
+      if (const auto& days = input.site.storage.scratch_days)
         diagnostics.note(
             fmt::format(
                 "scratch removes files that nobody has touched for {} days; --venv chooses another place",
                 *days),
-            given.site.storage.origin);
+            input.site.storage.origin);
     } else {
       diagnostics.error("usage/venv", "the environment needs a path",
                  "say where, on a file system that all nodes see: --venv /project/me/torch");
     }
   }
-  chosen.pack = given.spec.pack;
+  chosen.pack = input.spec.pack;
   const bool can_pack = kind == SetupKind::conda || kind == SetupKind::venv || kind == SetupKind::uv;
   if (!chosen.pack.empty() && !(can_pack && is_archive(chosen.pack)))
     diagnostics.error("usage/pack",

@@ -19,48 +19,48 @@ void add_setup_modules(SetupSoftware& software, const std::vector<std::string>& 
 
 /// Downloads do not fit into a home's quota. On a login node there is no job whose variables could name the
 /// place.
-void place_downloads(const SetupByWay& given, SetupSoftware& software) {
-  const auto& storage = given.site.storage;
-  if (given.way.squashed || given.way.kind == SetupKind::container ||
+void place_downloads(const SetupByWay& input, SetupSoftware& software) {
+  const auto& storage = input.site.storage;
+  if (input.way.squashed || input.way.kind == SetupKind::container ||
       storage.scratch.find("$SLURM") != std::string::npos ||
       storage.scratch.find("${SLURM") != std::string::npos)
     return;
-  const auto* name = given.way.kind == SetupKind::uv ? "UV_CACHE_DIR" : "PIP_CACHE_DIR";
-  if (const auto place = place_in_scratch(given.site, name, given.way.kind == SetupKind::uv ? "uv" : "pip");
+  const auto* name = input.way.kind == SetupKind::uv ? "UV_CACHE_DIR" : "PIP_CACHE_DIR";
+  if (const auto place = place_in_scratch(input.site, name, input.way.kind == SetupKind::uv ? "uv" : "pip");
       !place.empty())
     software.downloads.push_back({name, place, true, model::Scope::batch, storage.origin});
 }
 
 } // namespace
 
-Told<SetupSoftware> plan_setup_software(const SetupByWay& given) {
+Told<SetupSoftware> plan_setup_software(const SetupByWay& input) {
   Told<SetupSoftware> result;
   auto& [software, diagnostics] = result;
-  const auto* recipe = given.way.recipe;
-  const auto* image_rule = given.way.image_rule;
-  place_downloads(given, software);
-  software.modules_reset = given.site.modules_reset.value;
+  const auto* recipe = input.way.recipe;
+  const auto* image_rule = input.way.image_rule;
+  place_downloads(input, software);
+  software.modules_reset = input.site.modules_reset.value;
   const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
-  if (given.way.kind == SetupKind::libtorch && !given.site.libtorch_modules.empty()) {
-    add_setup_modules(software, given.site.libtorch_modules, libtorch);
+  if (input.way.kind == SetupKind::libtorch && !input.site.libtorch_modules.empty()) {
+    add_setup_modules(software, input.site.libtorch_modules, libtorch);
   } else {
-    for (const auto& rule : given.site.modules)
-      if (site::applies(rule.when, given.facts())) add_setup_modules(software, rule.load, rule.origin);
+    for (const auto& rule : input.site.modules)
+      if (site::applies(rule.when, input.facts())) add_setup_modules(software, rule.load, rule.origin);
     if (recipe) add_setup_modules(software, recipe->modules, recipe->origin);
     if (image_rule) add_setup_modules(software, image_rule->modules, image_rule->origin);
     if (image_rule && !image_rule->image_variable.empty())
-      add_setup_modules(software, {given.job.container->value}, given.job.container->origin);
+      add_setup_modules(software, {input.job.container->value}, input.job.container->origin);
   }
-  for (const auto& module : given.job.modules) add_setup_modules(software, {module.value}, module.origin);
+  for (const auto& module : input.job.modules) add_setup_modules(software, {module.value}, module.origin);
   if (recipe) {
     software.base_image = recipe->image.base_image;
     for (const auto& other : recipe->origin.superseded)
       diagnostics.note(fmt::format("instead of {}: {}", other.value, other.why), recipe->origin);
   }
-  if (given.way.kind != SetupKind::libtorch) return result;
-  software.link_directories = given.site.libtorch_link_directories;
+  if (input.way.kind != SetupKind::libtorch) return result;
+  software.link_directories = input.site.libtorch_link_directories;
   std::vector<std::string> archs;
-  for (const auto& arch : given.nodes.target.archs)
+  for (const auto& arch : input.nodes.target.archs)
     if (arch.starts_with("sm_")) archs.push_back(arch.substr(3, arch.size() - 4) + "." + arch.back());
   software.cuda_archs = util::join(archs, ";");
   return result;

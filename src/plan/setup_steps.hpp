@@ -32,7 +32,7 @@ struct SetupNodes {
   std::vector<const model::NodeType*> types;
   WheelTarget target;
 };
-Told<SetupNodes> find_setup_nodes(const SetupRequest& given);
+Told<SetupNodes> find_setup_nodes(const SetupRequest& input);
 
 /// A request whose nodes are found, for the steps behind it.
 struct SetupOnNodes : SetupRequest {
@@ -53,13 +53,13 @@ struct SetupWay {
   std::optional<SquashedSetup> squashed = {};       ///< it lies on top of an image, as one file
   const model::ContainerRule* image_rule = nullptr; ///< of that image
 };
-Told<SetupWay> choose_setup_way(const SetupOnNodes& given);
+Told<SetupWay> choose_setup_way(const SetupOnNodes& input);
 /// Part of the above: a virtual environment on top of the request's image.
-Told<SetupWay> choose_setup_image(const SetupOnNodes& given, SetupKind kind);
+Told<SetupWay> choose_setup_image(const SetupOnNodes& input, SetupKind kind);
 
 /// A request whose way is chosen, for the steps behind it.
 struct SetupByWay : SetupOnNodes {
-  SetupByWay(const SetupOnNodes& given, const SetupWay& how) : SetupOnNodes(given), way(how) {}
+  SetupByWay(const SetupOnNodes& input, const SetupWay& how) : SetupOnNodes(input), way(how) {}
 
   const SetupWay& way;
 
@@ -75,7 +75,7 @@ struct SetupPlace {
   std::string easyconfig; ///< EasyBuild's recipe of an image that a module gives; empty: none
   std::string pack;       ///< archive to make of it; empty: none
 };
-Told<SetupPlace> choose_setup_place(const SetupByWay& given);
+Told<SetupPlace> choose_setup_place(const SetupByWay& input);
 
 /// What is installed.
 struct SetupPackages {
@@ -83,7 +83,7 @@ struct SetupPackages {
   std::vector<std::string> other; ///< "-r FILE" included
   bool has_torch = true;          ///< torch is among them, by name or by what asks for it
 };
-Told<SetupPackages> read_setup_packages(const SetupByWay& given);
+Told<SetupPackages> read_setup_packages(const SetupByWay& input);
 
 /// Where the packages come from, and for which Python.
 struct SetupIndex {
@@ -92,7 +92,7 @@ struct SetupIndex {
   std::string list_wheels; ///< the site's program that lists its wheels; empty: none
   std::string python;      ///< version
 };
-Told<SetupIndex> choose_setup_index(const SetupByWay& given, const SetupPlace& place);
+Told<SetupIndex> choose_setup_index(const SetupByWay& input, const SetupPlace& place);
 
 /// What is loaded and set for the making of it.
 struct SetupSoftware {
@@ -103,6 +103,6 @@ struct SetupSoftware {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
 };
-Told<SetupSoftware> plan_setup_software(const SetupByWay& given);
+Told<SetupSoftware> plan_setup_software(const SetupByWay& input);
 
 } // namespace hpcml::plan

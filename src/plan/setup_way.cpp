@@ -26,39 +26,39 @@ SetupKind recommended_kind(const model::Site& site, Remarks& diagnostics) {
   return SetupKind::venv;
 }
 
-SetupKind kind_of(const SetupOnNodes& given, Remarks& diagnostics) {
-  if (given.spec.kind) return *given.spec.kind;
-  if (given.job.conda) return SetupKind::conda;
-  if (given.job.venv) {
-    const auto& ways = given.site.python;
+SetupKind kind_of(const SetupOnNodes& input, Remarks& diagnostics) {
+  if (input.spec.kind) return *input.spec.kind;
+  if (input.job.conda) return SetupKind::conda;
+  if (input.job.venv) {
+    const auto& ways = input.site.python;
     return !ways.empty() && ways.front().kind == PythonWay::uv ? SetupKind::uv : SetupKind::venv;
   }
-  if (given.job.container) return SetupKind::container;
-  return recommended_kind(given.site, diagnostics);
+  if (input.job.container) return SetupKind::container;
+  return recommended_kind(input.site, diagnostics);
 }
 
 /// The site's first recipe of that way for these nodes.
-const model::PythonRule* find_recipe(const SetupOnNodes& given, SetupKind kind,
+const model::PythonRule* find_recipe(const SetupOnNodes& input, SetupKind kind,
                                      std::optional<PythonWay> way) {
-  const auto facts = given.facts(kind);
-  for (const auto& rule : given.site.python)
+  const auto facts = input.facts(kind);
+  for (const auto& rule : input.site.python)
     if (rule.kind == way && site::applies(rule.when, facts) &&
-        (rule.image.tool == "easybuild") == given.is_module_image(kind))
+        (rule.image.tool == "easybuild") == input.is_module_image(kind))
       return &rule;
   return nullptr;
 }
 
 } // namespace
 
-Told<SetupWay> choose_setup_way(const SetupOnNodes& given) {
+Told<SetupWay> choose_setup_way(const SetupOnNodes& input) {
   Told<SetupWay> result;
   auto& [way, diagnostics] = result;
-  const auto kind = kind_of(given, diagnostics);
-  const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(given, kind, of); };
+  const auto kind = kind_of(input, diagnostics);
+  const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(input, kind, of); };
   const auto name = model::word_of(kind);
   way.kind = kind;
   way.recipe = recipe_for(model::find_word<PythonWay>(name));
-  if (!given.spec.kind && way.recipe)
+  if (!input.spec.kind && way.recipe)
     diagnostics.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
   // Where the site has a Python of its own in a module, an environment is made with it.
   if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
@@ -68,14 +68,14 @@ Told<SetupWay> choose_setup_way(const SetupOnNodes& given) {
     way.recipe = wheels ? wheels : recipe_for(PythonWay::venv);
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
-    diagnostics.error("request/setup", given.site.name + " has no wheels of its own in its profile",
+    diagnostics.error("request/setup", input.site.name + " has no wheels of its own in its profile",
                "--setup venv or --setup conda take PyTorch's");
   if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
     diagnostics.error("request/setup",
-               fmt::format("the profile of {} does not say how images are built there", given.site.name),
+               fmt::format("the profile of {} does not say how images are built there", input.site.name),
                "--setup venv makes an environment without an image");
-  if (!given.job.container || kind == SetupKind::container) return result;
-  auto on_image = choose_setup_image(given, kind);
+  if (!input.job.container || kind == SetupKind::container) return result;
+  auto on_image = choose_setup_image(input, kind);
   add(diagnostics, std::move(on_image.remarks));
   if (!on_image.value.image_rule)
     on_image.value.recipe = way.recipe; // refused: what else is wrong is said, too

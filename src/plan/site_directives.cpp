@@ -21,19 +21,19 @@ void add_to_step(Directives& directives, const std::string& option) {
 }
 
 /// True if the job keeps something on the nodes' own disks.
-bool uses_local_disk(const Equipped& given) {
-  if (!given.node() || !given.node()->local_disk) return false;
-  const std::string& disk = *given.node()->local_disk;
+bool uses_local_disk(const Equipped& input) {
+  if (!input.node() || !input.node()->local_disk) return false;
+  const std::string& disk = *input.node()->local_disk;
   const auto below = [&](const std::string& path) { return path.starts_with(disk); };
-  const auto& caches = given.software.caches;
-  return below(given.software.python.where) || given.software.stage ||
+  const auto& caches = input.software.caches;
+  return below(input.software.python.where) || input.software.stage ||
          std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
 }
 
 /// The value that the request has for an option of a flag rule, if it has one.
-const Origin* asked_by_user(const LaidOut& given, const std::string& name) {
+const Origin* asked_by_user(const LaidOut& input, const std::string& name) {
   const auto of = [](const auto& known) { return known ? &known->origin : nullptr; };
-  const model::JobSpec& job = given.job;
+  const model::JobSpec& job = input.job;
   if (name == "account") return of(job.account);
   if (name == "qos") return of(job.qos);
   if (name == "mem") return of(job.mem);
@@ -47,14 +47,14 @@ const Origin* asked_by_user(const LaidOut& given, const std::string& name) {
 }
 
 /// Moves the option from the header to the step.
-void give_to_srun(const Equipped& given, Told<Directives>& result, const std::string& option,
+void give_to_srun(const Equipped& input, Told<Directives>& result, const std::string& option,
                   const Origin& origin) {
   auto& directives = result.value.header;
   const auto found =
       std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
   if (found == directives.end()) return;
   if (option == "--ntasks-per-node") {
-    const model::PlannedLayout& layout = given.numbers();
+    const model::PlannedLayout& layout = input.numbers();
     add_to_step(result.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
   }
   add_to_step(result.value, found->value ? option + "=" + *found->value : option);
@@ -88,67 +88,67 @@ void say_missing(const model::Site& site, const site::Verdict& verdict, const di
 
 } // namespace
 
-void add_site_options(const Equipped& given, Told<Directives>& result) {
+void add_site_options(const Equipped& input, Told<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
-    if (given.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
+    if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
     result.remarks.note(text + " is left out: --threads-per-core " +
-                          std::to_string(given.numbers().threads_per_core) + " was asked for",
+                          std::to_string(input.numbers().threads_per_core) + " was asked for",
                       origin);
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
-    const slurm::OptionWord option = slurm::split_option(given.with_numbers(text));
+    const slurm::OptionWord option = slurm::split_option(input.with_numbers(text));
     if (!result.value.has(option.name)) add_directive(result.value, option.name, option.value, origin);
   };
-  for (const auto& always : given.site.always) {
-    if (!given.applies(always.when) || contradicts(always.value, always.origin)) continue;
+  for (const auto& always : input.site.always) {
+    if (!input.applies(always.when) || contradicts(always.value, always.origin)) continue;
     if (always.on_srun)
-      add_to_step(result.value, given.with_numbers(always.value));
+      add_to_step(result.value, input.with_numbers(always.value));
     else
       add_once(always.value, always.origin);
   }
-  if (given.node() && !given.node()->constraint.empty())
-    add_once("--constraint=" + given.node()->constraint, given.node()->origin);
-  if (given.qos())
-    for (const auto& needed : given.qos()->needs) add_once(needed, given.qos()->origin);
-  if (!uses_local_disk(given)) return;
-  if (const auto& gib = given.node()->local_disk_gib)
-    result.remarks.note("the nodes' own disk, " + *given.node()->local_disk + ", has " + std::to_string(*gib) +
+  if (input.node() && !input.node()->constraint.empty())
+    add_once("--constraint=" + input.node()->constraint, input.node()->origin);
+  if (input.qos())
+    for (const auto& needed : input.qos()->needs) add_once(needed, input.qos()->origin);
+  if (!uses_local_disk(input)) return;
+  if (const auto& gib = input.node()->local_disk_gib)
+    result.remarks.note("the nodes' own disk, " + *input.node()->local_disk + ", has " + std::to_string(*gib) +
                           " GiB",
-                      given.node()->origin);
-  if (given.node()->local_disk_option.empty()) return;
-  const std::string& option = given.node()->local_disk_option;
+                      input.node()->origin);
+  if (input.node()->local_disk_option.empty()) return;
+  const std::string& option = input.node()->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
-    add_once(option, given.node()->origin);
+    add_once(option, input.node()->origin);
   else
     result.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
-                      given.node()->origin);
+                      input.node()->origin);
 }
 
-void check_flags(const Equipped& given, const diag::Diagnostics& earlier, Told<Directives>& result) {
-  for (const auto& [name, unconditional] : given.site.flags)
-    if (const auto& rule = given.flag(name); rule.policy == Policy::srun_only)
-      give_to_srun(given, result, "--" + name, rule.origin);
-  auto demand = demand_of(given, result.value.header);
-  for (const auto& [name, unconditional] : given.site.flags)
-    if (asked_by_user(given, name)) demand.options.emplace(name, "");
-  const SiteJudgement judgement(given, std::move(demand));
+void check_flags(const Equipped& input, const diag::Diagnostics& earlier, Told<Directives>& result) {
+  for (const auto& [name, unconditional] : input.site.flags)
+    if (const auto& rule = input.flag(name); rule.policy == Policy::srun_only)
+      give_to_srun(input, result, "--" + name, rule.origin);
+  auto demand = demand_of(input, result.value.header);
+  for (const auto& [name, unconditional] : input.site.flags)
+    if (asked_by_user(input, name)) demand.options.emplace(name, "");
+  const SiteJudgement judgement(input, std::move(demand));
   for (const auto& verdict : judgement.verdicts()) {
     if (!verdict.flag) continue;
     const std::string option = "--" + verdict.name;
     if (verdict.rule == site::SiteRule::option_refused) {
-      result.remarks.error("request/" + verdict.name, given.site.name + " refuses " + option + why_of(verdict),
+      result.remarks.error("request/" + verdict.name, input.site.name + " refuses " + option + why_of(verdict),
                          verdict.name == "requeue"
                              ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
                                "which goes on where the one before has saved"
                              : "leave " + option + " out");
-    } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(given, verdict.name)) {
+    } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(input, verdict.name)) {
       result.remarks.warning("request/" + verdict.name,
-                           given.site.name + " ignores " + option + why_of(verdict),
+                           input.site.name + " ignores " + option + why_of(verdict),
                            "the script has no such line: leave " + option + " out");
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
     } else if (verdict.rule == site::SiteRule::option_missing) {
-      say_missing(given.site, verdict, earlier, result);
+      say_missing(input.site, verdict, earlier, result);
     }
   }
 }

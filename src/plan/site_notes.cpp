@@ -12,13 +12,13 @@ namespace hpcml::plan {
 namespace {
 
 /// libgomp binds the first thread as soon as torch is loaded, and data loaders are forked from it.
-void note_threads(const LaidOut& given, Remarks& diagnostics) {
+void note_threads(const LaidOut& input, Remarks& diagnostics) {
   std::vector<std::string> left_out;
   const auto asked_for = [&](const std::string& name) {
-    return std::any_of(given.job.env.begin(), given.job.env.end(),
+    return std::any_of(input.job.env.begin(), input.job.env.end(),
                        [&](const auto& variable) { return variable.first == name; });
   };
-  for (const auto& [name, value] : given.site.openmp)
+  for (const auto& [name, value] : input.site.openmp)
     if (binds_threads(name, value) && !asked_for(name)) left_out.push_back(name + "=" + value);
   if (!left_out.empty())
     diagnostics.note(
@@ -26,11 +26,11 @@ void note_threads(const LaidOut& given, Remarks& diagnostics) {
             " of the site's pages left out: with it `import torch` binds the program to one core, and its "
             "data loaders with it; threads stay on the rank's cores but may move between them (--env "
             "sets it all the same)",
-        given.site.openmp_origin);
+        input.site.openmp_origin);
 }
 
-void note_place(const LaidOut& given, const Directives& directives, Remarks& diagnostics) {
-  const model::Site& site = given.site;
+void note_place(const LaidOut& input, const Directives& directives, Remarks& diagnostics) {
+  const model::Site& site = input.site;
   if (directives.has("--clusters"))
     diagnostics.note("--clusters may send the job elsewhere: it is planned for " + site.name +
                   ", and none of its limits is held against it",
@@ -38,56 +38,56 @@ void note_place(const LaidOut& given, const Directives& directives, Remarks& dia
   if (!site.until.empty())
     diagnostics.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
                  site.successor.empty() ? "" : "its successor is " + site.successor);
-  if (given.partition() && given.partition()->on_request)
-    diagnostics.note("partition " + given.partition()->name + " is open to those who applied for it",
-              given.partition()->origin);
-  if (given.qos() && given.qos()->on_request)
-    diagnostics.note("QoS " + given.qos()->name + " is open to those who applied for it", given.qos()->origin);
-  if (given.partition() && !given.partition()->note.empty())
-    diagnostics.note("partition " + given.partition()->name + ": " + given.partition()->note,
-              given.partition()->origin);
+  if (input.partition() && input.partition()->on_request)
+    diagnostics.note("partition " + input.partition()->name + " is open to those who applied for it",
+              input.partition()->origin);
+  if (input.qos() && input.qos()->on_request)
+    diagnostics.note("QoS " + input.qos()->name + " is open to those who applied for it", input.qos()->origin);
+  if (input.partition() && !input.partition()->note.empty())
+    diagnostics.note("partition " + input.partition()->name + ": " + input.partition()->note,
+              input.partition()->origin);
   const bool preemptible =
-      (given.partition() && given.partition()->preemptible) || (given.qos() && given.qos()->preemptible);
-  if (preemptible && !(given.job.requeue && given.job.requeue->value))
+      (input.partition() && input.partition()->preemptible) || (input.qos() && input.qos()->preemptible);
+  if (preemptible && !(input.job.requeue && input.job.requeue->value))
     diagnostics.note("the job may be stopped for others here: save checkpoints and use --requeue",
-              given.qos() && given.qos()->preemptible ? given.qos()->origin : given.partition()->origin);
-  if (preemptible && !site.signal_for_preemption.empty() && !given.job.signal)
+              input.qos() && input.qos()->preemptible ? input.qos()->origin : input.partition()->origin);
+  if (preemptible && !site.signal_for_preemption.empty() && !input.job.signal)
     diagnostics.note("before it is stopped it gets " + site.signal_for_preemption +
                   "; --signal asks for one before the time limit, too",
               model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
-  if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && given.numbers().gpus_per_node > 0)
+  if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && input.numbers().gpus_per_node > 0)
     diagnostics.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped",
               minutes->origin);
-  const auto arch = given.node() ? given.node()->cpu_arch : model::CpuArch::unknown;
+  const auto arch = input.node() ? input.node()->cpu_arch : model::CpuArch::unknown;
   if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown &&
       arch != site.login_arch)
     diagnostics.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " +
                   model::word_of(site.login_arch) + ": programs and environments must be made for " +
                   model::word_of(arch),
-              given.node()->origin);
+              input.node()->origin);
 }
 
 /// How many jobs a person may have: of an array, or of a chain, the others wait.
-void note_job_counts(const LaidOut& given, Remarks& diagnostics) {
+void note_job_counts(const LaidOut& input, Remarks& diagnostics) {
   using model::Limits;
   const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
     if (most)
       diagnostics.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what, most->origin);
   };
-  const auto& running = given.limit(&Limits::max_jobs);
+  const auto& running = input.limit(&Limits::max_jobs);
   if (running)
-    say(running, given.limit_owner(&Limits::max_jobs), "running");
+    say(running, input.limit_owner(&Limits::max_jobs), "running");
   else
-    say(given.site.policies.max_jobs, given.site.name, "at a time");
-  say(given.limit(&Limits::max_submitted), given.limit_owner(&Limits::max_submitted), "queued and running");
+    say(input.site.policies.max_jobs, input.site.name, "at a time");
+  say(input.limit(&Limits::max_submitted), input.limit_owner(&Limits::max_submitted), "queued and running");
 }
 
 /// What of a node is not the job's, or not what one thinks.
-void note_node(const Equipped& given, const Directives& directives, Remarks& diagnostics) {
-  const model::NodeType* node = given.node();
-  const auto& seen = given.site.gpu_visibility;
-  if (given.numbers().gpus_per_node > 0 && !seen.why.empty() &&
-      given.software.gpu_visibility.value == seen.mode && !given.job.gpu_visibility)
+void note_node(const Equipped& input, const Directives& directives, Remarks& diagnostics) {
+  const model::NodeType* node = input.node();
+  const auto& seen = input.site.gpu_visibility;
+  if (input.numbers().gpus_per_node > 0 && !seen.why.empty() &&
+      input.software.gpu_visibility.value == seen.mode && !input.job.gpu_visibility)
     diagnostics.note("a rank sees " + model::word_of(seen.mode) + " GPUs: " + seen.why, seen.origin);
   if (!node) return;
   const auto& cpu = node->cpu;
@@ -103,11 +103,11 @@ void note_node(const Equipped& given, const Directives& directives, Remarks& dia
               node->memory->origin);
 }
 
-void note_network(const LaidOut& given, Remarks& diagnostics) {
-  const model::NetworkRule& network = given.site.network;
+void note_network(const LaidOut& input, Remarks& diagnostics) {
+  const model::NetworkRule& network = input.site.network;
   const bool offline = network.internet_on_compute && !*network.internet_on_compute;
   const bool is_used =
-      given.partition() && given.partition()->internet ? *given.partition()->internet : !offline;
+      input.partition() && input.partition()->internet ? *input.partition()->internet : !offline;
   if (is_used || !network.internet_on_compute) return;
   if (!network.proxy_module.empty())
     diagnostics.note("the compute nodes reach the internet only through a proxy: --module " + network.proxy_module,
@@ -118,8 +118,8 @@ void note_network(const LaidOut& given, Remarks& diagnostics) {
     diagnostics.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "), network.origin);
 }
 
-void note_storage(const LaidOut& given, Remarks& diagnostics) {
-  const model::StorageRule& storage = given.site.storage;
+void note_storage(const LaidOut& input, Remarks& diagnostics) {
+  const model::StorageRule& storage = input.site.storage;
   if (!storage.read_only_on_compute.empty())
     diagnostics.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
               storage.origin);
@@ -153,11 +153,11 @@ void warn_of_conflicts(const Equipped& input, Remarks& diagnostics) {
 
 } // namespace
 
-Told<model::Sourced<std::string>> plan_submission(const LaidOut& given) {
+Told<model::Sourced<std::string>> plan_submission(const LaidOut& input) {
   Told<model::Sourced<std::string>> result{{"sbatch", {}}};
   auto& [command, diagnostics] = result;
-  const model::SubmitRule& submit = given.site.submit;
-  const auto [hosts, own] = site::submission_of(given.site, given.facts());
+  const model::SubmitRule& submit = input.site.submit;
+  const auto [hosts, own] = site::submission_of(input.site, input.facts());
   if (!hosts.empty()) diagnostics.note("submit it from " + util::join(hosts, " or "), submit.origin);
   if (own) {
     command = {own->value, own->origin};
@@ -170,15 +170,15 @@ Told<model::Sourced<std::string>> plan_submission(const LaidOut& given) {
   return result;
 }
 
-Remarks note_site_rules(const Equipped& given, const Directives& directives) {
+Remarks note_site_rules(const Equipped& input, const Directives& directives) {
   Remarks diagnostics;
-  note_place(given, directives, diagnostics);
-  note_threads(given, diagnostics);
-  note_job_counts(given, diagnostics);
-  note_node(given, directives, diagnostics);
-  note_network(given, diagnostics);
-  note_storage(given, diagnostics);
-  warn_of_conflicts(given, diagnostics);
+  note_place(input, directives, diagnostics);
+  note_threads(input, diagnostics);
+  note_job_counts(input, diagnostics);
+  note_node(input, directives, diagnostics);
+  note_network(input, diagnostics);
+  note_storage(input, diagnostics);
+  warn_of_conflicts(input, diagnostics);
   return diagnostics;
 }
 

@@ -29,23 +29,23 @@ std::string time_text(unsigned long long seconds) {
 
 std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
 
-Wording words_of_nodes(const LaidOut& given, const Verdict& verdict) {
+Wording words_of_nodes(const LaidOut& input, const Verdict& verdict) {
   const char* const k_code = "request/nodes";
   const auto limit = std::to_string(verdict.limit);
   const auto nodes = std::to_string(verdict.have) + " nodes: ";
   switch (verdict.rule) {
   case SiteRule::nodes_over: {
     const auto others =
-        given.qos() && given.qos()->max_nodes ? std::string() : partitions_with_nodes(given, verdict.have);
+        input.qos() && input.qos()->max_nodes ? std::string() : partitions_with_nodes(input, verdict.have);
     return {k_code, nodes + verdict.owner + " allows " + limit,
             others.empty() ? "" : "these partitions allow as many: " + others};
   }
   case SiteRule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
   case SiteRule::nodes_of_kind:
-    return {k_code, util::counted(verdict.have, "node") + ": " + given.site.name + " has " + limit +
+    return {k_code, util::counted(verdict.have, "node") + ": " + input.site.name + " has " + limit +
                         (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
   case SiteRule::nodes_of_user:
-    return {k_code, nodes + "one user of " + given.site.name + " may have " + limit};
+    return {k_code, nodes + "one user of " + input.site.name + " may have " + limit};
   case SiteRule::nodes_apart:
     return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
             "ask for one node"};
@@ -56,15 +56,15 @@ Wording words_of_nodes(const LaidOut& given, const Verdict& verdict) {
 }
 
 /// More GPUs of a node than it has.
-Wording words_of_room(const LaidOut& given, const Verdict& verdict) {
-  const auto others = partitions_with_gpus(given, verdict.have);
+Wording words_of_room(const LaidOut& input, const Verdict& verdict) {
+  const auto others = partitions_with_gpus(input, verdict.have);
   std::string hint;
   if (!others.empty())
     hint = "partitions with as many: " + others;
   else if (verdict.limit > 0)
     hint =
         fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
-                    (verdict.have * std::max(1u, given.numbers().nodes) + verdict.limit - 1) / verdict.limit,
+                    (verdict.have * std::max(1u, input.numbers().nodes) + verdict.limit - 1) / verdict.limit,
                     verdict.limit);
   const auto where = verdict.node ? "node type " + verdict.node->id : "partition " + verdict.name;
   return {"request/gpus-per-node",
@@ -73,20 +73,20 @@ Wording words_of_room(const LaidOut& given, const Verdict& verdict) {
           hint};
 }
 
-Wording words_of_gpus(const LaidOut& given, const Verdict& verdict) {
+Wording words_of_gpus(const LaidOut& input, const Verdict& verdict) {
   const char* const k_per_node = "request/gpus-per-node";
-  const auto& name = given.site.name;
+  const auto& name = input.site.name;
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
   case SiteRule::gpus_over:
     return {"request/gpus", have + " GPUs in all: " + verdict.owner + " allows " + limit,
-            given.qos() && given.qos()->max_gpus
-                ? qos_for(given, verdict.have, &Limits::max_gpus)
-                : partitions_for(given, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+            input.qos() && input.qos()->max_gpus
+                ? qos_for(input, verdict.have, &Limits::max_gpus)
+                : partitions_for(input, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
   case SiteRule::gpus_under:
     return {"request/gpus",
             have + " GPUs in all: " + verdict.owner + " is for jobs with " + limit + " or more",
-            partitions_for(given, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+            partitions_for(input, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
   case SiteRule::gpus_missing:
     return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
   case SiteRule::gpus_listed: {
@@ -99,13 +99,13 @@ Wording words_of_gpus(const LaidOut& given, const Verdict& verdict) {
             "use --gpus-per-node " + limit};
   case SiteRule::gpus_multiple:
     return {k_per_node, have + " GPUs in all: " + name + " takes multiples of " + limit};
-  default: return words_of_room(given, verdict);
+  default: return words_of_room(input, verdict);
   }
 }
 
-Wording words_of_cpus(const LaidOut& given, const Verdict& verdict) {
+Wording words_of_cpus(const LaidOut& input, const Verdict& verdict) {
   const char* const k_code = "request/cpus-per-task";
-  const model::PlannedLayout& layout = given.numbers();
+  const model::PlannedLayout& layout = input.numbers();
   const auto& node = *verdict.node;
   if (verdict.rule == SiteRule::cpu_share || verdict.rule == SiteRule::cpus_many)
     return {k_code,
@@ -123,9 +123,9 @@ Wording words_of_cpus(const LaidOut& given, const Verdict& verdict) {
               : fmt::format("at most --tasks-per-node {}", usable)};
 }
 
-Wording words_of_memory(const LaidOut& given, const Verdict& verdict) {
+Wording words_of_memory(const LaidOut& input, const Verdict& verdict) {
   const auto requested = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
-  if (verdict.rule == SiteRule::memory_over && !given.mem())
+  if (verdict.rule == SiteRule::memory_over && !input.mem())
     return {"request/mem",
             memory_text(verdict.have) + " of a node: node type " + verdict.node->id + " has " + limit +
                 " for jobs",
@@ -134,19 +134,19 @@ Wording words_of_memory(const LaidOut& given, const Verdict& verdict) {
     return {"request/mem", requested + ": node type " + verdict.node->id + " has " + limit + " for jobs",
             "at most --mem " + limit};
   return {"request/mem",
-          fmt::format("{} for {} GPUs: node type {} has {} per GPU", requested, given.numbers().gpus_per_node,
+          fmt::format("{} for {} GPUs: node type {} has {} per GPU", requested, input.numbers().gpus_per_node,
                       verdict.node->id, verdict.node->mem_per_gpu->to_slurm()),
           "use --mem " + limit + ", or leave it out"};
 }
 
-Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
+Wording words_of_time(const LaidOut& input, const Verdict& verdict) {
   const char* const k_code = "request/time";
-  const unsigned nodes = given.numbers().nodes_asked();
+  const unsigned nodes = input.numbers().nodes_asked();
   switch (verdict.rule) {
   case SiteRule::time_over: {
     const auto time = model::Walltime::of(std::chrono::seconds(verdict.have));
-    const bool by_qos = given.qos() && given.qos()->max_time;
-    const auto others = by_qos ? qos_that_allow(given, time) : partitions_that_allow(given, time);
+    const bool by_qos = input.qos() && input.qos()->max_time;
+    const auto others = by_qos ? qos_that_allow(input, time) : partitions_that_allow(input, time);
     return {k_code,
             "--time " + time_text(verdict.have) + ": the limit of " + verdict.owner + " is " +
                 time_text(verdict.limit),
@@ -156,11 +156,11 @@ Wording words_of_time(const LaidOut& given, const Verdict& verdict) {
     return {k_code, "--time " + time_text(verdict.have) + ": " + verdict.owner + " takes jobs from " +
                         time_text(verdict.limit)};
   case SiteRule::time_short:
-    return {k_code, given.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
+    return {k_code, input.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
   default:
     return {k_code,
             fmt::format("{} for {}: {} allows {} node minutes", util::counted(nodes, "node"),
-                        given.job.time ? given.job.time->value.to_slurm() : time_text(verdict.have * 60),
+                        input.job.time ? input.job.time->value.to_slurm() : time_text(verdict.have * 60),
                         verdict.owner, verdict.limit),
             fmt::format("at most --time {} minutes", verdict.limit / std::max(1u, nodes))};
   }
@@ -171,27 +171,27 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
   return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
 }
 
-Wording words_of_names(const LaidOut& given, const site::Demand& demand, const Verdict& verdict) {
-  const auto profile = "the profile of " + given.site.name;
+Wording words_of_names(const LaidOut& input, const site::Demand& demand, const Verdict& verdict) {
+  const auto profile = "the profile of " + input.site.name;
   switch (verdict.rule) {
   case SiteRule::qos_unknown: {
     std::vector<std::string> names;
-    for (const auto& known : given.site.qos) names.push_back(known.name);
+    for (const auto& known : input.site.qos) names.push_back(known.name);
     return {"request/qos", profile + " has no QoS '" + verdict.name + "'", known_of(verdict.name, names)};
   }
   case SiteRule::qos_elsewhere:
     return {"request/qos",
-            "QoS " + verdict.name + " is for " + util::join(given.qos()->partitions, ", ") +
-                ", not for partition " + given.partition()->name,
-            "say --partition " + given.qos()->partitions.front() + ", or take another QoS"};
+            "QoS " + verdict.name + " is for " + util::join(input.qos()->partitions, ", ") +
+                ", not for partition " + input.partition()->name,
+            "say --partition " + input.qos()->partitions.front() + ", or take another QoS"};
   case SiteRule::feature_sign:
     return {"request/constraint",
-            profile + " joins features only with " + util::join(given.site.constraint_operators, " and ") +
+            profile + " joins features only with " + util::join(input.site.constraint_operators, " and ") +
                 ": --constraint=" + demand.constraint,
             "write it without " + verdict.name};
   default:
     return {"request/constraint", profile + " knows no feature '" + verdict.name + "'",
-            known_of(verdict.name, given.site.constraints)};
+            known_of(verdict.name, input.site.constraints)};
   }
 }
 
@@ -210,19 +210,19 @@ Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
   }
 }
 
-Wording words_of(const LaidOut& given, const site::Demand& demand, const Verdict& verdict) {
+Wording words_of(const LaidOut& input, const site::Demand& demand, const Verdict& verdict) {
   const auto id = site::rule_id(verdict.rule);
-  if (id == "site/nodes") return words_of_nodes(given, verdict);
-  if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(given, verdict);
-  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(given, verdict);
-  if (id == "site/time-over" || id == "site/time-under") return words_of_time(given, verdict);
+  if (id == "site/nodes") return words_of_nodes(input, verdict);
+  if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
+  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(input, verdict);
+  if (id == "site/time-over" || id == "site/time-under") return words_of_time(input, verdict);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
-    return words_of_names(given, demand, verdict);
+    return words_of_names(input, demand, verdict);
   if (verdict.rule == SiteRule::jobs_over) {
     const auto fault = describe_job_count(verdict);
-    return {"request/array", "--array=" + given.job.array->value + ": " + fault.what, fault.hint};
+    return {"request/array", "--array=" + input.job.array->value + ": " + fault.what, fault.hint};
   }
-  return words_of_gpus(given, verdict);
+  return words_of_gpus(input, verdict);
 }
 
 /// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
@@ -233,7 +233,7 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::feature_sign;
 }
 
-void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdict, Remarks& diagnostics) {
+void say(const LaidOut& input, const site::Demand& demand, const Verdict& verdict, Remarks& diagnostics) {
   if (verdict.rule == SiteRule::gpus_idle)
     return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
                          std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
@@ -241,7 +241,7 @@ void say(const LaidOut& given, const site::Demand& demand, const Verdict& verdic
                      verdict.origin);
   // Without a rule of the site more cores are nobody's loss.
   if (verdict.rule == SiteRule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
-  auto [code, what, hint] = words_of(given, demand, verdict);
+  auto [code, what, hint] = words_of(input, demand, verdict);
   const bool by_node = verdict.rule == SiteRule::gpus_on_cpu_nodes && verdict.node;
   if (verdict.rule != SiteRule::jobs_over)
     what += site::cited(by_node ? verdict.node->origin : verdict.origin);
@@ -277,25 +277,25 @@ Remarks judge_named_partition(const Request& request, const site::Landing& place
   return diagnostics;
 }
 
-site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives) {
-  auto demand = site::demand_of(given.job);
-  const model::PlannedLayout& layout = given.numbers();
+site::Demand demand_of(const LaidOut& input, const std::vector<model::PlannedDirective>& directives) {
+  auto demand = site::demand_of(input.job);
+  const model::PlannedLayout& layout = input.numbers();
   demand.nodes = layout.nodes_asked();
-  demand.gpus_counted = given.gpus_per_node().has_value();
+  demand.gpus_counted = input.gpus_per_node().has_value();
   demand.gpus_per_node = layout.gpus_per_node;
   demand.gpus_on_node = layout.gpus_per_node;
   demand.gpus_in_all = std::uint64_t{layout.nodes_asked()} * layout.gpus_per_node;
-  demand.cpus_asked = given.cpus_per_task().has_value();
+  demand.cpus_asked = input.cpus_per_task().has_value();
   demand.cpus_per_node = demand.cpus_of_tasks = long{layout.ranks_per_node} * layout.cpus_per_rank;
   demand.threads_per_core = 1;
-  if (const auto& memory = given.mem()) {
+  if (const auto& memory = input.mem()) {
     demand.mem = memory->value;
     demand.memory_mib = memory->value.mib();
   }
-  demand.launcher = given.request.launcher.name();
+  demand.launcher = input.request.launcher.name();
   if (!demand.time)
-    if (const auto usual = model::Walltime::parse(given.flag("time").default_value)) demand.time = *usual;
-  if (given.job.array) demand.array_tasks = slurm::count_array_tasks(given.job.array->value);
+    if (const auto usual = model::Walltime::parse(input.flag("time").default_value)) demand.time = *usual;
+  if (input.job.array) demand.array_tasks = slurm::count_array_tasks(input.job.array->value);
   for (const auto& directive : directives) {
     demand.options[directive.name.substr(2)] = directive.value.value_or("");
     if (directive.name == "--exclusive") demand.exclusive = true;
@@ -305,11 +305,11 @@ site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDir
   return demand;
 }
 
-SiteJudgement::SiteJudgement(const LaidOut& given, site::Demand demand)
-    : x_given(given), x_demand(std::move(demand)) {
-  auto place = given.placement.place;
-  place.facts = given.facts();
-  x_verdicts = site::judge(given.site, place, x_demand);
+SiteJudgement::SiteJudgement(const LaidOut& input, site::Demand demand)
+    : x_given(input), x_demand(std::move(demand)) {
+  auto place = input.placement.place;
+  place.facts = input.facts();
+  x_verdicts = site::judge(input.site, place, x_demand);
 }
 
 void SiteJudgement::say(Remarks& diagnostics, std::initializer_list<SiteRule> rules) const {

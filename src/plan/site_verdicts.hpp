@@ -12,13 +12,13 @@
 namespace hpcml::plan {
 
 /// The job as a demand on its site, with so much of its header as is planned.
-site::Demand demand_of(const LaidOut& given, const std::vector<model::PlannedDirective>& directives = {});
+site::Demand demand_of(const LaidOut& input, const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
 class SiteJudgement {
 public:
-  /// `given` has to outlive it.
-  SiteJudgement(const LaidOut& given, site::Demand demand);
+  /// `input` has to outlive it.
+  SiteJudgement(const LaidOut& input, site::Demand demand);
   const site::Verdicts& verdicts() const& { return x_verdicts; }
   const site::Verdicts& verdicts() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.

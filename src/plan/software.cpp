@@ -16,9 +16,9 @@ namespace {
 using model::PythonKind;
 using model::PythonWay;
 
-const model::PythonRule* find_recipe(const LaidOut& given, PythonWay kind) {
-  for (const auto& rule : given.site.python)
-    if (rule.kind == kind && given.applies(rule.when)) return &rule;
+const model::PythonRule* find_recipe(const LaidOut& input, PythonWay kind) {
+  for (const auto& rule : input.site.python)
+    if (rule.kind == kind && input.applies(rule.when)) return &rule;
   return nullptr;
 }
 
@@ -27,30 +27,30 @@ void add_modules(Told<Software>& result, const std::vector<std::string>& modules
 }
 
 /// What a site without wheels of its own takes instead.
-std::string other_environments(const LaidOut& given) {
-  const model::Site& site = given.site;
+std::string other_environments(const LaidOut& input) {
+  const model::Site& site = input.site;
   std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
-  if (find_recipe(given, PythonWay::conda)) text += " or --conda NAME";
+  if (find_recipe(input, PythonWay::conda)) text += " or --conda NAME";
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
-void plan_wheelhouse(const Launched& given, Told<Software>& result, const std::vector<std::string>& packages,
+void plan_wheelhouse(const Launched& input, Told<Software>& result, const std::vector<std::string>& packages,
                      const model::Origin& origin) {
-  const model::PythonRule* recipe = find_recipe(given, PythonWay::wheelhouse);
+  const model::PythonRule* recipe = find_recipe(input, PythonWay::wheelhouse);
   if (!recipe) {
     result.remarks.error("request/wheelhouse",
-                       given.site.name +
+                       input.site.name +
                            " has no wheels of its own in its profile to build an environment from",
-                       other_environments(given));
+                       other_environments(input));
     return;
   }
   std::string where = recipe->where;
-  if (where.empty() && given.node() && given.node()->local_disk) where = *given.node()->local_disk;
+  if (where.empty() && input.node() && input.node()->local_disk) where = *input.node()->local_disk;
   if (where.empty()) {
     result.remarks.error("request/wheelhouse",
-                       given.site.name +
+                       input.site.name +
                            " has no node-local storage in its profile for an environment per node",
-                       other_environments(given));
+                       other_environments(input));
     return;
   }
   // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first
@@ -63,27 +63,27 @@ void plan_wheelhouse(const Launched& given, Told<Software>& result, const std::v
 }
 
 /// An environment of the host wants the host's modules; one inside an image has the image.
-void add_host_modules(const Launched& given, Told<Software>& result, PythonWay kind) {
-  const auto* recipe = find_recipe(given, kind);
-  if (recipe && !given.job.container) add_modules(result, recipe->modules, recipe->origin);
+void add_host_modules(const Launched& input, Told<Software>& result, PythonWay kind) {
+  const auto* recipe = find_recipe(input, kind);
+  if (recipe && !input.job.container) add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(const Launched& given, Told<Software>& result, PythonKind kind, PythonWay way,
+void plan_environment_of(const Launched& input, Told<Software>& result, PythonKind kind, PythonWay way,
                          const model::Sourced<std::string>& environment) {
   result.value.python =
       is_archive(environment.value)
           ? model::PlannedPython{PythonKind::packed, {}, {environment.value}, environment.origin}
           : model::PlannedPython{kind, environment.value, {}, environment.origin};
-  add_host_modules(given, result, way);
+  add_host_modules(input, result, way);
 }
 
 /// What the site recommends for a Python program when the request names no environment.
-void plan_default_python(const Launched& given, Told<Software>& result) {
-  for (const auto& rule : given.site.python) {
-    if (!given.applies(rule.when)) continue;
+void plan_default_python(const Launched& input, Told<Software>& result) {
+  for (const auto& rule : input.site.python) {
+    if (!input.applies(rule.when)) continue;
     if (rule.kind == PythonWay::wheelhouse && !rule.packages.empty())
-      return plan_wheelhouse(given, result, rule.packages, rule.origin);
+      return plan_wheelhouse(input, result, rule.packages, rule.origin);
     if (rule.kind == PythonWay::conda && !rule.conda_env.empty())
       result.value.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
     else if (rule.kind != PythonWay::module)
@@ -96,8 +96,8 @@ void plan_default_python(const Launched& given, Told<Software>& result) {
       by_rule("the site has no environment for everybody"));
 }
 
-void plan_python(const Launched& given, Told<Software>& result) {
-  const model::JobSpec& job = given.job;
+void plan_python(const Launched& input, Told<Software>& result) {
+  const model::JobSpec& job = input.job;
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
     result.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
@@ -106,27 +106,27 @@ void plan_python(const Launched& given, Told<Software>& result) {
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
       result.remarks.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
-    plan_environment_of(given, result, PythonKind::venv, PythonWay::venv, *job.venv);
+    plan_environment_of(input, result, PythonKind::venv, PythonWay::venv, *job.venv);
   } else if (job.conda) {
-    plan_environment_of(given, result, PythonKind::conda, PythonWay::conda, *job.conda);
+    plan_environment_of(input, result, PythonKind::conda, PythonWay::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
     result.remarks.error(
         "usage/wheelhouse",
         "--wheelhouse builds an environment for the host, --container does without the host's",
         "keep one of them; an environment that was made inside the image comes with --venv PATH");
   } else if (job.wheelhouse) {
-    plan_wheelhouse(given, result,
+    plan_wheelhouse(input, result,
                     requirement_words(job.wheelhouse->value, "--wheelhouse", result.remarks.findings),
                     job.wheelhouse->origin);
   } else if (is_python(job.command) && !job.container && !(job.body && job.body->own_environment)) {
-    plan_default_python(given, result);
+    plan_default_python(input, result);
   }
 }
 
 /// The ranks start hpcml by this path, wherever they are.
-void check_hpcml_path(const Launched& given, Remarks& diagnostics) {
-  const auto& path = given.job.hpcml_path;
-  if (given.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
+void check_hpcml_path(const Launched& input, Remarks& diagnostics) {
+  const auto& path = input.job.hpcml_path;
+  if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
     diagnostics.error("usage/hpcml-path", "'" + path->value + "' is no absolute path",
                "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
 }
@@ -145,29 +145,29 @@ void add_module(Told<Software>& result, const std::string& text, const model::Or
     modules.push_back({name, is_path, origin});
 }
 
-Told<Software> plan_modules(const Launched& given) {
+Told<Software> plan_modules(const Launched& input) {
   Told<Software> result;
-  const auto& job = given.job;
-  check_hpcml_path(given, result.remarks);
+  const auto& job = input.job;
+  check_hpcml_path(input, result.remarks);
   result.value.command = job.command;
   result.value.steps = job.steps;
-  result.value.modules_reset = given.site.modules_reset;
-  for (const auto& rule : given.site.modules)
-    if (given.applies(rule.when)) add_modules(result, rule.load, rule.origin);
-  plan_python(given, result);
+  result.value.modules_reset = input.site.modules_reset;
+  for (const auto& rule : input.site.modules)
+    if (input.applies(rule.when)) add_modules(result, rule.load, rule.origin);
+  plan_python(input, result);
   const model::Origin libtorch{model::OriginKind::site, "libtorch_modules", {}, {}, {}};
   if (!job.container && !job.command.empty() && !is_python(job.command))
-    add_modules(result, given.site.libtorch_modules, libtorch);
+    add_modules(result, input.site.libtorch_modules, libtorch);
   for (const auto& module : job.modules) add_module(result, module.value, module.origin);
   return result;
 }
 
-Told<Software> plan_software(const Launched& given) {
+Told<Software> plan_software(const Launched& input) {
   Remarks diagnostics;
-  auto software = take(plan_modules(given), diagnostics);
-  software = take(enter_image(given, std::move(software)), diagnostics);
-  software = take(stage_files(given, std::move(software)), diagnostics);
-  software = take(plan_environment(given, std::move(software)), diagnostics);
+  auto software = take(plan_modules(input), diagnostics);
+  software = take(enter_image(input, std::move(software)), diagnostics);
+  software = take(stage_files(input, std::move(software)), diagnostics);
+  software = take(plan_environment(input, std::move(software)), diagnostics);
   return {std::move(software), std::move(diagnostics)};
 }
 

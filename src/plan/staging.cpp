@@ -45,16 +45,16 @@ bool is_by_slurm(const std::string& place) {
   return place == "$SLURM_TMPDIR" || place.starts_with("$SLURM_TMPDIR/");
 }
 
-Told<Software> stage_files(const Launched& given, Software software) {
+Told<Software> stage_files(const Launched& input, Software software) {
   Told<Software> result{std::move(software)};
   auto& [plan, diagnostics] = result;
   const bool packed = plan.python.kind == model::PythonKind::packed;
-  if (given.job.stage.empty() && !packed) return result;
-  const auto origin = packed ? plan.python.origin : given.job.stage.front().origin;
-  const auto* node = given.node();
+  if (input.job.stage.empty() && !packed) return result;
+  const auto origin = packed ? plan.python.origin : input.job.stage.front().origin;
+  const auto* node = input.node();
   if (!node || !node->local_disk) {
     diagnostics.error("request/stage",
-               given.site.name + " has no node-local storage in its profile" +
+               input.site.name + " has no node-local storage in its profile" +
                    (node ? " for " + node->id : ""),
                packed ? "unpack the environment where all nodes see it and give that folder"
                       : "leave the data where all nodes see it");
@@ -68,7 +68,7 @@ Told<Software> stage_files(const Launched& given, Software software) {
   // A requeued job must not find what its first run left.
   plan.stage =
       model::PlannedStage{by_slurm ? disk + "/stage" : job_folder(disk, "${SLURM_RESTART_COUNT:-0}-stage"),
-                          !by_slurm, given.job.stage, origin};
+                          !by_slurm, input.job.stage, origin};
   if (packed) {
     plan.python.where = plan.stage->folder + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
@@ -78,10 +78,10 @@ Told<Software> stage_files(const Launched& given, Software software) {
     plan.python.packages.front() = plan.stage->sources.back().value;
     plan.stage->sources.pop_back();
   }
-  if (given.site.storage.tmp_is_memory)
+  if (input.site.storage.tmp_is_memory)
     diagnostics.note(
         "the nodes have no disk: what is staged takes their memory, of which the job needs as much more",
-        given.site.storage.origin);
+        input.site.storage.origin);
   if (!plan.container || model::row_of(plan.container->engine).keeps_host) return result;
   if (plan.container->by_slurm)
     diagnostics.error("request/stage", "Slurm starts the image before the nodes have the data",

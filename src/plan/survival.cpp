@@ -16,9 +16,9 @@ namespace {
 constexpr std::int64_t k_most_seconds = 65535;
 
 /// As the request says, else as the site's profile does for "save-before".
-model::Known<model::LeadTime> wanted_time(const LaidOut& given, Remarks& diagnostics) {
-  if (given.job.save_before) return given.job.save_before;
-  const auto& rule = given.flag("save-before");
+model::Known<model::LeadTime> wanted_time(const LaidOut& input, Remarks& diagnostics) {
+  if (input.job.save_before) return input.job.save_before;
+  const auto& rule = input.flag("save-before");
   if (rule.default_value.empty()) return std::nullopt;
   const auto time = model::LeadTime::parse(rule.default_value);
   if (time) return model::Sourced<model::LeadTime>{*time, rule.origin};
@@ -27,8 +27,8 @@ model::Known<model::LeadTime> wanted_time(const LaidOut& given, Remarks& diagnos
 }
 
 /// The site's word for "save-signal"; nothing where its profile has none.
-model::Known<model::SaveSignal> signal_of_site(const LaidOut& given, Remarks& diagnostics) {
-  const auto& rule = given.flag("save-signal");
+model::Known<model::SaveSignal> signal_of_site(const LaidOut& input, Remarks& diagnostics) {
+  const auto& rule = input.flag("save-signal");
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
   if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
@@ -37,30 +37,30 @@ model::Known<model::SaveSignal> signal_of_site(const LaidOut& given, Remarks& di
 }
 
 /// Why nobody could ask the ranks, or nobody needs to.
-void refuse(const LaidOut& given, const model::PlannedLauncher& launcher, const model::Walltime& time,
+void refuse(const LaidOut& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
             Remarks& diagnostics) {
-  if (given.job.body)
+  if (input.job.body)
     diagnostics.error("request/save-before",
                "the old script's own commands stand around its launches, and its traps are its own",
                "write the trap there, and --signal=B:USR1@300 without --save-before");
-  if (given.job.signal)
+  if (input.job.signal)
     diagnostics.error("request/save-before",
                "--signal and --save-before both say what Slurm sends before the time limit, which is one "
                "signal",
                "leave --signal out; --save-signal says what the ranks get");
   if (!launcher.by_srun())
     diagnostics.error("request/save-before",
-               given.site.name + " starts programs with " + launcher.step +
+               input.site.name + " starts programs with " + launcher.step +
                    ", whose tasks are no tasks of Slurm's: a signal does not reach them",
                "save at intervals, or let --signal reach what " + launcher.step + " starts, if it does");
   if (time.seconds().count() > k_most_seconds)
     diagnostics.error("request/save-before",
                "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
                "say --save-before with less");
-  if (given.job.time && time >= given.job.time->value)
+  if (input.job.time && time >= input.job.time->value)
     diagnostics.error("request/save-before",
                "the ranks would be asked to save before they begin: the time limit is " +
-                   given.job.time->value.to_slurm(),
+                   input.job.time->value.to_slurm(),
                "say --save-before with less than --time");
 }
 
@@ -82,13 +82,13 @@ bool leaves_signal_to_lightning(const std::string& text) {
 }
 
 /// What can be seen of the program: whether somebody listens.
-void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving, Remarks& diagnostics) {
+void remark_on_program(const LaidOut& input, const model::PlannedSaving& saving, Remarks& diagnostics) {
   const auto signal = saving.signal.text();
-  if (signal != "USR1" && leaves_signal_to_lightning(given.job.program_text))
+  if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
     diagnostics.warning("request/save-before", "Lightning saves and requeues at USR1, and the ranks get " + signal,
                  "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
                      ") in the program, or --save-signal USR1");
-  if (seems_to_listen(given.job.program_text)) return;
+  if (seems_to_listen(input.job.program_text)) return;
   diagnostics.warning("request/save-before",
                "the program has no handler for " + signal + " that could be seen: " +
                    (saving.by_launch() ? "it is not signalled, and runs to the time limit"
@@ -99,40 +99,40 @@ void remark_on_program(const LaidOut& given, const model::PlannedSaving& saving,
 
 } // namespace
 
-Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& given,
+Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& input,
                                                       const model::PlannedLauncher& launcher) {
   Told<std::optional<model::PlannedSaving>> result;
   auto& [planned, diagnostics] = result;
-  const auto time = wanted_time(given, diagnostics);
+  const auto time = wanted_time(input, diagnostics);
   if (!time) {
     // In a job the variable tells its own programs; that is no wish for another job.
-    if (given.job.save_signal && given.job.save_signal->origin.kind != model::OriginKind::environment)
+    if (input.job.save_signal && input.job.save_signal->origin.kind != model::OriginKind::environment)
       diagnostics.error("request/save-signal", "--save-signal says how the ranks are asked, and nobody asks them",
                  "say --save-before TIME, too");
     return result;
   }
-  refuse(given, launcher, time->value, diagnostics);
+  refuse(input, launcher, time->value, diagnostics);
   model::PlannedSaving saving;
   saving.seconds =
       static_cast<unsigned>(std::min<std::int64_t>(time->value.seconds().count(), k_most_seconds));
   saving.requested_by = time->origin;
-  const bool gpus = given.numbers().gpus_per_node > 0;
-  if (given.job.save_signal) {
-    saving.signal = given.job.save_signal->value;
-    saving.chosen = given.job.save_signal->origin;
+  const bool gpus = input.numbers().gpus_per_node > 0;
+  if (input.job.save_signal) {
+    saving.signal = input.job.save_signal->value;
+    saving.chosen = input.job.save_signal->origin;
   } else if (launcher.choice.is_agent()) {
     saving.signal = model::SaveSignal::of_agents();
     saving.chosen = by_rule(launcher.choice.name() + " passes TERM on to its processes, and no other");
-  } else if (const auto site = signal_of_site(given, diagnostics)) {
+  } else if (const auto site = signal_of_site(input, diagnostics)) {
     saving.signal = site->value;
     saving.chosen = site->origin;
   } else {
-    saving.signal = model::SaveSignal::of_gpus(gpus ? given.placement.gpu_vendor : model::GpuVendor::unknown);
+    saving.signal = model::SaveSignal::of_gpus(gpus ? input.placement.gpu_vendor : model::GpuVendor::unknown);
     saving.chosen = by_rule("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
                             "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
   }
   saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
-  remark_on_program(given, saving, diagnostics);
+  remark_on_program(input, saving, diagnostics);
   planned = std::move(saving);
   return result;
 }
@@ -147,32 +147,32 @@ bool is_below(const std::string& folder, const std::string& place) {
 
 constexpr const char* k_own_to_nodes = "is each node's own, and emptied when the job ends";
 
-bool is_own_to_nodes(const LaidOut& given, const std::string& folder) {
-  const auto& node = given.node();
+bool is_own_to_nodes(const LaidOut& input, const std::string& folder) {
+  const auto& node = input.node();
   return util::is_node_local(folder) || (node && node->local_disk && is_below(folder, *node->local_disk));
 }
 
-std::string shared_folder_hint(const LaidOut& given) {
+std::string shared_folder_hint(const LaidOut& input) {
   return "name a folder on storage that all nodes share and that outlives the job" +
-         (given.site.storage.scratch.empty() ? "" : ": " + given.site.storage.scratch);
+         (input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
 }
 
 /// A folder that is gone with the node, or that the node may not write, is none to save in.
-void check_checkpoint_dir(const LaidOut& given, const model::Sourced<std::string>& folder, Remarks& diagnostics) {
+void check_checkpoint_dir(const LaidOut& input, const model::Sourced<std::string>& folder, Remarks& diagnostics) {
   const auto refuse = [&](const std::string& why) {
     diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
-               shared_folder_hint(given));
+               shared_folder_hint(input));
   };
-  if (is_own_to_nodes(given, folder.value)) return refuse(k_own_to_nodes);
-  for (const auto& place : given.site.storage.read_only_on_compute)
+  if (is_own_to_nodes(input, folder.value)) return refuse(k_own_to_nodes);
+  for (const auto& place : input.site.storage.read_only_on_compute)
     if (is_below(folder.value, place))
-      return refuse("cannot be written from the nodes of " + given.site.name +
-                    site::cited(given.site.storage.origin));
+      return refuse("cannot be written from the nodes of " + input.site.name +
+                    site::cited(input.site.storage.origin));
 }
 
 /// What is said of requeues that nobody could make.
-void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues, Remarks& diagnostics) {
-  const model::JobSpec& job = given.job;
+void check_bounds(const LaidOut& input, const LaunchPlan& launch, bool requeues, Remarks& diagnostics) {
+  const model::JobSpec& job = input.job;
   if (job.max_requeues && !requeues)
     diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
                "say --requeue and --save-before TIME, too");
@@ -192,11 +192,11 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
     diagnostics.error("request/retry-on",
                "where Slurm ends a job for another one, its script ends before it could requeue it",
                "say --save-before TIME, too: then the script hears of it; or leave preempted out");
-  if (recorded && is_own_to_nodes(given, job.log_dir->value.text()))
+  if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
     diagnostics.error("request/log-dir",
                "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
                    "; why a run ended, and which nodes were bad, is read from there",
-               shared_folder_hint(given));
+               shared_folder_hint(input));
   if (!recorded && !hears)
     diagnostics.error(
         "request/retry-on",
@@ -206,15 +206,15 @@ void check_bounds(const LaidOut& given, const LaunchPlan& launch, bool requeues,
 }
 
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
-model::Known<std::string> value_of_site(const LaidOut& given, Remarks& diagnostics) {
-  const auto& rule = given.flag("requeue");
+model::Known<std::string> value_of_site(const LaidOut& input, Remarks& diagnostics) {
+  const auto& rule = input.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site::k_expedite) {
     diagnostics.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
                std::string("the profile's value is ") + site::k_expedite + ", or there is none");
     return std::nullopt;
   }
-  const auto& runs = given.site.slurm_version;
+  const auto& runs = input.site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version || *version < slurm::Version::v25_11) {
     diagnostics.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
@@ -222,26 +222,26 @@ model::Known<std::string> value_of_site(const LaidOut& given, Remarks& diagnosti
     return std::nullopt;
   }
   // The script has to end such a job where it fails; of several components each is a job.
-  if (!given.job.components.empty()) return std::nullopt;
+  if (!input.job.components.empty()) return std::nullopt;
   return model::Sourced<std::string>{site::k_expedite, rule.origin};
 }
 
 } // namespace
 
-Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, const LaunchPlan& launch) {
+Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& input, const LaunchPlan& launch) {
   Told<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
-  const model::JobSpec& job = given.job;
+  const model::JobSpec& job = input.job;
   const bool is_requested = job.requeue && job.requeue->value && !job.body;
   const bool retries = is_requested && job.retry_on && !job.retry_on->value.empty();
   const bool requeues = is_requested && (launch.saving || retries);
-  check_bounds(given, launch, requeues, diagnostics);
-  if (job.checkpoint_dir) check_checkpoint_dir(given, *job.checkpoint_dir, diagnostics);
+  check_bounds(input, launch, requeues, diagnostics);
+  if (job.checkpoint_dir) check_checkpoint_dir(input, *job.checkpoint_dir, diagnostics);
   if (!is_requested && !job.checkpoint_dir) return result;
   model::PlannedRequeue requeue;
   requeue.requeues = requeues;
   requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
-  if (is_requested) requeue.slurm = value_of_site(given, diagnostics);
+  if (is_requested) requeue.slurm = value_of_site(input, diagnostics);
   if (job.retry_on) requeue.retry_on = job.retry_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
@@ -256,10 +256,10 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& given, co
   return result;
 }
 
-Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launcher) {
+Remarks check_spares(const LaidOut& input, const model::PlannedLauncher& launcher) {
   Remarks diagnostics;
-  if (given.numbers().spare_nodes == 0) return diagnostics;
-  const auto& job = given.job;
+  if (input.numbers().spare_nodes == 0) return diagnostics;
+  const auto& job = input.job;
   const auto refuse = [&](const std::string& why, const std::string& hint) {
     diagnostics.error("request/spare-nodes", why, hint);
   };
@@ -268,7 +268,7 @@ Remarks check_spares(const LaidOut& given, const model::PlannedLauncher& launche
   const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
   const bool on_own_disks = !job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv);
   if (!launcher.by_srun())
-    refuse(given.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
+    refuse(input.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
            "leave --spare-nodes out; --requeue --retry-on node leaves a bad node out at the next start");
   else if (!launcher.choice.is_hpcml())
     refuse("hpcml looks at the nodes, and " + launcher.choice.name() + " starts the ranks here",

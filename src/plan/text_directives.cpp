@@ -11,9 +11,9 @@
 
 namespace hpcml::plan {
 
-void add_text(const Equipped& given, Told<Directives>& result, const std::string& name,
+void add_text(const Equipped& input, Told<Directives>& result, const std::string& name,
               const model::Known<std::string>& wanted) {
-  const model::FlagRule& rule = given.flag(name);
+  const model::FlagRule& rule = input.flag(name);
   const std::string option = "--" + name;
   const std::string form = rule.pattern_hint.empty() ? "" : ", as " + option + "=" + rule.pattern_hint;
   if (wanted && !rule.takes()) return; // said by check_flags
@@ -42,12 +42,12 @@ void add_text(const Equipped& given, Told<Directives>& result, const std::string
     result.remarks.error("usage/" + name,
                        option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
                        "give it a value, or leave it out");
-  else if (const auto fault = find_value_fault(given.site, name, wanted->value))
+  else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
   else if (!site::has_form(rule, value))
     result.remarks.error(
         "usage/" + name,
-        option + "=" + value + " is not what " + given.site.name + " expects" + site::cited(rule.origin),
+        option + "=" + value + " is not what " + input.site.name + " expects" + site::cited(rule.origin),
         rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
     add_directive(result.value, option, value, wanted->origin);
@@ -57,12 +57,12 @@ namespace {
 
 /// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
 /// end the job.
-model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourced<std::string> signal,
+model::Sourced<std::string> signal_for_ranks(const Equipped& input, model::Sourced<std::string> signal,
                                              Remarks& diagnostics) {
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
-  if (given.job.body || colon == std::string::npos || batch > colon ||
-      find_value_fault(given.site, "signal", signal.value))
+  if (input.job.body || colon == std::string::npos || batch > colon ||
+      find_value_fault(input.site, "signal", signal.value))
     return signal;
   const auto written = signal.value;
   signal.value.erase(batch, 1);
@@ -75,17 +75,17 @@ model::Sourced<std::string> signal_for_ranks(const Equipped& given, model::Sourc
 
 } // namespace
 
-void add_signal(const Equipped& given, Told<Directives>& result) {
-  if (const auto& saving = given.launch.saving)
+void add_signal(const Equipped& input, Told<Directives>& result) {
+  if (const auto& saving = input.launch.saving)
     return add_directive(result.value, "--signal",
                          "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
                          saving->requested_by);
-  if (const auto& signal = given.job.signal)
-    add_text(given, result, "signal", signal_for_ranks(given, *signal, result.remarks));
+  if (const auto& signal = input.job.signal)
+    add_text(input, result, "signal", signal_for_ranks(input, *signal, result.remarks));
 }
 
-void add_log(const Equipped& given, Told<Directives>& result) {
-  const model::JobSpec& job = given.job;
+void add_log(const Equipped& input, Told<Directives>& result) {
+  const model::JobSpec& job = input.job;
   const bool in_folder = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_folder && job.output->value.find("%x") != std::string::npos)
     result.remarks.error(
@@ -94,7 +94,7 @@ void add_log(const Equipped& given, Told<Directives>& result) {
             "' lies in a folder that its name makes: Slurm makes none, and ends the job without a log",
         "take %x out of --output, or / out of --job-name");
   if (job.output) {
-    add_text(given, result, "output", job.output);
+    add_text(input, result, "output", job.output);
     return;
   }
   std::string name = "%x";

@@ -148,12 +148,12 @@ private:
     const std::string flag = vendor == model::GpuVendor::amd      ? "nv"
                              : vendor == model::GpuVendor::nvidia ? "rocm"
                                                                   : "";
-    const bool given =
+    const bool is_given =
         !flag.empty() && std::any_of(x_programs.begin(), x_programs.end(), [&](const auto& found) {
           const auto* container = found.launch->container();
           return container && container->find(flag);
         });
-    return given ? "--" + flag : "";
+    return is_given ? "--" + flag : "";
   }
 
   /// Made for other GPUs or other processors, as far as its name and its flags tell.

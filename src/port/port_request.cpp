@@ -105,7 +105,7 @@ public:
       : x_porting(porting), x_request(request), x_job(porting.result.job) {}
 
   void port() {
-    for (const auto& [option, setting] : x_request.given) port_option(setting);
+    for (const auto& [option, setting] : x_request.settings) port_option(setting);
     choose_qos();
   }
 
@@ -136,7 +136,7 @@ private:
       keep(x_job.account, setting);
       return x_porting.note(setting.place, "port/account",
                             word_of(setting) + " stays: " + name() + "'s accounts look so, and the script " +
-                                (x_request.given.count("partition") > 0 ? "names a partition of " + name()
+                                (x_request.settings.count("partition") > 0 ? "names a partition of " + name()
                                                                         : "names no partition"),
                             "--account gives another one");
     }
@@ -157,8 +157,8 @@ private:
     const auto& to = x_porting.to;
     const auto& rule = to.flag("account");
     if (rule.pattern.empty() || !rule.takes() || !model::matches_pattern(account, rule.pattern)) return false;
-    const auto named = x_request.given.find("partition");
-    if (named == x_request.given.end()) {
+    const auto named = x_request.settings.find("partition");
+    if (named == x_request.settings.end()) {
       const auto policy = to.flag("partition").policy;
       return policy != model::Policy::optional && policy != model::Policy::required;
     }

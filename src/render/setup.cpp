@@ -102,12 +102,12 @@ ScriptLines make_rendezvous(const model::Plan& plan) {
   const auto interface = quote_word(meeting.interface);
   if (plan.launcher.choice.is_hpcml()) {
     if (meeting.interface.empty() && (meeting.ipv4 || !meeting.from_env.empty())) {
-      const bool given = !meeting.from_env.empty();
+      const bool is_set = !meeting.from_env.empty();
       const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
       return {Verbatim{
-          render_block("launch_address", {{"from_env", given ? TemplateValue(variable_word(meeting.from_env))
+          render_block("launch_address", {{"from_env", is_set ? TemplateValue(variable_word(meeting.from_env))
                                                              : TemplateValue(false)},
-                                          {"ipv4", !given},
+                                          {"ipv4", !is_set},
                                           {"host", host}}),
           reasons}};
     }

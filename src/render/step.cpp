@@ -310,10 +310,10 @@ Step program_step(const ScriptStep& step) {
 
 namespace {
 
-ScriptLines one_step(const ScriptStep& given) {
-  const bool over_components = !given.plan.components.empty() && !given.program.once;
-  auto lines = over_components ? component_lines() : mask_lines(given.plan);
-  auto step = heard_step(given.plan, program_step(given));
+ScriptLines one_step(const ScriptStep& script_step) {
+  const bool over_components = !script_step.plan.components.empty() && !script_step.program.once;
+  auto lines = over_components ? component_lines() : mask_lines(script_step.plan);
+  auto step = heard_step(script_step.plan, program_step(script_step));
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
   // purpose.
   if (holds_program(step))

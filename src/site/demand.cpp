@@ -84,7 +84,7 @@ void set_options(Demand& demand, const slurm::JobOptions& request) {
   demand.shortenable = request.has("time-min");
   demand.overcommit = request.overcommit;
   demand.gpus_by_other_name = asks_otherwise(request);
-  for (const auto& [name, setting] : request.given) demand.options.emplace(name, request.text(name));
+  for (const auto& [name, setting] : request.settings) demand.options.emplace(name, request.text(name));
 }
 
 /// The request's raw options. One that sbatch would not take is none.

@@ -10,8 +10,8 @@
 namespace hpcml::slurm {
 
 std::string JobOptions::text(std::string_view option) const {
-  const auto found = given.find(option);
-  return found == given.end() ? std::string() : found->second.value.value_or("");
+  const auto found = settings.find(option);
+  return found == settings.end() ? std::string() : found->second.value.value_or("");
 }
 
 long JobOptions::count(std::string_view option, long otherwise) const {
@@ -30,8 +30,8 @@ std::uint64_t JobOptions::gpus_per_node() const {
 }
 
 Place JobOptions::place(std::string_view option) const {
-  const auto found = given.find(option);
-  return found == given.end() ? Place{} : found->second.place;
+  const auto found = settings.find(option);
+  return found == settings.end() ? Place{} : found->second.place;
 }
 
 namespace {
@@ -65,7 +65,7 @@ void take_back(JobOptions& request, const std::string& option) {
   if (option == "oversubscribe") request.sharing = Sharing::site_default;
   if (option == "requeue" || option == "no-requeue") request.requeue = true;
   if (option == "overcommit") request.overcommit = false;
-  request.given.erase(option);
+  request.settings.erase(option);
 }
 
 /// The last of an option holds, and the later of a list and a file of nodes. One flag of GRES stays.
@@ -73,10 +73,10 @@ void put(JobOptions& request, const Setting& setting) {
   static constexpr std::string_view k_stays = "multiple-tasks-per-sharing";
   const auto before =
       setting.option == "gres-flags" ? util::to_lower(request.text(setting.option)) : std::string();
-  if (setting.option == "nodelist") request.given.erase("nodefile");
-  auto& given = request.given.insert_or_assign(setting.option, setting).first->second;
+  if (setting.option == "nodelist") request.settings.erase("nodefile");
+  auto& setting_put = request.settings.insert_or_assign(setting.option, setting).first->second;
   if (before.find(k_stays) != std::string::npos)
-    given.value = std::string(k_stays) + "," + setting.value.value_or("");
+    setting_put.value = std::string(k_stays) + "," + setting.value.value_or("");
 }
 
 bool is_last(const Setting& setting, const std::vector<Setting>& all) {
@@ -88,8 +88,8 @@ bool is_last(const Setting& setting, const std::vector<Setting>& all) {
 enum class Giver { nobody, person, environment };
 
 Giver giver_of(const JobOptions& request, std::string_view option) {
-  const auto found = request.given.find(option);
-  if (found == request.given.end()) return Giver::nobody;
+  const auto found = request.settings.find(option);
+  if (found == request.settings.end()) return Giver::nobody;
   return found->second.source == SettingSource::environment ? Giver::environment : Giver::person;
 }
 
@@ -107,14 +107,14 @@ void apply_hint(JobOptions& request, AsVersion version) {
   };
   const auto hint = giver_of(request, "hint");
   if (any(Giver::person) || (hint == Giver::environment && any(Giver::environment))) {
-    request.given.erase("hint");
+    request.settings.erase("hint");
     return;
   }
   if (hint == Giver::person)
     for (const char* option :
          {"ntasks-per-core", "threads-per-core", "extra-node-info", "cores-per-socket", "sockets-per-node"}) {
       request.counts.erase(option);
-      request.given.erase(option);
+      request.settings.erase(option);
     }
 }
 
@@ -128,9 +128,9 @@ void check_both_names(const JobOptions& request, AsVersion version, PlacedFindin
 
 /// --ntasks-per-tres is an older name of --ntasks-per-gpu.
 void apply_older_name(JobOptions& request) {
-  const auto older = request.given.find("ntasks-per-tres");
-  if (older == request.given.end() || request.has("ntasks-per-gpu")) return;
-  request.given.emplace("ntasks-per-gpu", older->second);
+  const auto older = request.settings.find("ntasks-per-tres");
+  if (older == request.settings.end() || request.has("ntasks-per-gpu")) return;
+  request.settings.emplace("ntasks-per-gpu", older->second);
   request.counts["ntasks-per-gpu"] = request.count("ntasks-per-tres");
 }
 
@@ -143,7 +143,7 @@ void apply_cpus_per_gpu(JobOptions& request, AsVersion version) {
   if (giver_of(request, "cpus-per-task") != Giver::person &&
       !(per_task && giver_of(request, "tres-per-task") == Giver::person))
     return;
-  request.given.erase("cpus-per-gpu");
+  request.settings.erase("cpus-per-gpu");
   request.counts.erase("cpus-per-gpu");
 }
 
@@ -223,7 +223,7 @@ JobOptions make_request(const std::vector<Setting>& settings, AsVersion version,
   if (request.has("ntasks-per-tres") && request.has("ntasks-per-gpu"))
     check_both_names(request, version, findings);
   apply_older_name(request);
-  if (const auto hint = request.given.find("hint"); hint_problem && hint != request.given.end())
+  if (const auto hint = request.settings.find("hint"); hint_problem && hint != request.settings.end())
     report(hint->second, *hint_problem, findings);
   check_combinations(request, version, findings);
   return request;

@@ -19,7 +19,7 @@ enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exc
 
 /// What all options of a job together ask for.
 struct JobOptions {
-  std::map<std::string, Setting, std::less<>> given; ///< the last of each option
+  std::map<std::string, Setting, std::less<>> settings; ///< the last of each option
   std::map<std::string, long, std::less<>> counts;   ///< numbers by option ("ntasks", "cpus-per-task")
   std::map<std::string, std::uint64_t, std::less<>> memory_mb;    ///< "mem", "mem-per-cpu", "mem-per-gpu"
   std::map<std::string, std::vector<GresItem>, std::less<>> gres; ///< "gres", "gpus", "gpus-per-task" ...
@@ -37,7 +37,7 @@ struct JobOptions {
   bool expedites = false;         ///< --requeue=expedite, which a later --requeue does not take back
   bool overcommit = false;
 
-  bool has(std::string_view option) const { return given.find(option) != given.end(); }
+  bool has(std::string_view option) const { return settings.find(option) != settings.end(); }
   /// The option's value; empty where it was not given or has none.
   std::string text(std::string_view option) const;
   /// The number of an option, or `otherwise`.

@@ -56,8 +56,8 @@ private:
   }
 
   bool is_by_variable(std::string_view option) const {
-    const auto found = r.given.find(option);
-    return found != r.given.end() && found->second.source == SettingSource::environment;
+    const auto found = r.settings.find(option);
+    return found != r.settings.end() && found->second.source == SettingSource::environment;
   }
 
   void check_memory() {

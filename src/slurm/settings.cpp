@@ -78,12 +78,12 @@ private:
     const std::string name(text.substr(0, equals));
     const auto match = find_option(Program::sbatch, name, x_version);
     if (!match.option) return report_unknown(name, match.candidates);
-    const bool given = equals != string_view::npos;
+    const bool has_value = equals != string_view::npos;
     const auto& option = *match.option;
-    if (given && option.argument == TakesValue::none)
+    if (has_value && option.argument == TakesValue::none)
       x_findings.error(current_place(), "slurm/value-unwanted", "--" + option.name + " takes no value",
                        "write --" + option.name);
-    else if (given)
+    else if (has_value)
       add(option.name, std::string(text.substr(equals + 1)), current_place());
     else if (option.argument == TakesValue::required)
       add_with_next(option, "--" + option.name);

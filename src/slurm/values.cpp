@@ -268,7 +268,7 @@ std::optional<std::vector<std::string>> parse_mail_types(string_view text) {
   static const std::vector<std::string> order = {
       "ARRAY_TASKS", "INVALID_DEPEND", "BEGIN",         "END",           "FAIL",      "REQUEUE",
       "STAGE_OUT",   "TIME_LIMIT_50",  "TIME_LIMIT_80", "TIME_LIMIT_90", "TIME_LIMIT"};
-  std::set<std::string> given;
+  std::set<std::string> given_types;
   bool none = false;
   for (const auto& part : util::split(std::string(text), ',')) {
     if (part.empty()) continue;
@@ -278,20 +278,20 @@ std::optional<std::vector<std::string>> parse_mail_types(string_view text) {
     if (lower == "none")
       none = true;
     else if (lower == "all")
-      given.insert({"INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT"});
+      given_types.insert({"INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT"});
     else if (found != order.end())
-      given.insert(*found);
+      given_types.insert(*found);
     if (none) {
-      given.clear();
+      given_types.clear();
       break;
     }
   }
   // Other words are passed over, unless there is nothing else.
-  if (given.empty() && !none) return std::nullopt;
+  if (given_types.empty() && !none) return std::nullopt;
   std::vector<std::string> types;
   if (!none)
     std::copy_if(order.begin(), order.end(), std::back_inserter(types),
-                 [&](const std::string& name) { return given.count(name) > 0; });
+                 [&](const std::string& name) { return given_types.count(name) > 0; });
   return types;
 }
 

@@ -243,8 +243,8 @@ std::string blank_comments(std::string text) {
   return text;
 }
 
-JsonParse parse_json(std::string_view given, const std::string& file, const std::string& code) {
-  const auto text = blank_comments(std::string(given));
+JsonParse parse_json(std::string_view input, const std::string& file, const std::string& code) {
+  const auto text = blank_comments(std::string(input));
   Builder builder(text, file, code);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     builder.result.diagnostics.push_back(

@@ -110,8 +110,8 @@ std::string without_numbers(std::string_view text) {
   return plain;
 }
 
-std::string option_fault(std::string_view given) {
-  const auto filled = without_numbers(given);
+std::string option_fault(std::string_view option) {
+  const auto filled = without_numbers(option);
   const std::string_view text = filled;
   const auto first = text.find_first_not_of('-');
   if (first == std::string_view::npos || first == 0 || first > 2 || !is_name_start(text[first]))

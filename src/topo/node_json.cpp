@@ -105,9 +105,9 @@ private:
 
   void read_cores() {
     model::CpuShape& shape = x_node.cpus;
-    if (const auto given = x_root.find("core_threads"); given != x_root.end()) {
-      if (!given->is_array()) return report("core_threads", "a list of CPU lists is expected");
-      for (const auto& core : *given)
+    if (const auto field = x_root.find("core_threads"); field != x_root.end()) {
+      if (!field->is_array()) return report("core_threads", "a list of CPU lists is expected");
+      for (const auto& core : *field)
         if (core.is_string())
           shape.core_threads.push_back(parse_list("core_threads", core.get<std::string>()));
         else

@@ -158,9 +158,9 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
 
 } // namespace
 
-int run_preflight(const PreflightOptions& given) {
+int run_preflight(const PreflightOptions& preflight) {
   const RankEnv env = RankEnv::from_environment();
-  PreflightOptions options = given;
+  PreflightOptions options = preflight;
   if (options.group.backend == "auto") options.group.backend = env.backend;
   const auto limit = options.deadline.count() > 0 ? options.deadline : watchdog_limit(options.group.timeout);
   Watchdog watchdog(limit, [&env](const auto& phase, auto waited) { end_waiting(env, phase, waited); });

@@ -16,7 +16,7 @@ Facts good_node() {
   Facts facts;
   facts.place.slurm = true;
   facts.place.job = "7";
-  facts.place.given = {{"SLURM_JOB_GPUS", "0,1"}};
+  facts.place.gpu_variables = {{"SLURM_JOB_GPUS", "0,1"}};
   facts.place.limits = {{"CUDA_VISIBLE_DEVICES", "0,1"}};
   facts.gpus.vendor = model::GpuVendor::nvidia;
   facts.gpus.on_bus = facts.gpus.by_driver = 2;
@@ -75,7 +75,7 @@ TEST_CASE("the reasons of Zurada's page: no GPU node, no GPU asked for, a torch 
   cpu_node.place.job = "7";
   CHECK(ids(cpu_node) == Ids{"none-asked-for", "no-gpu"});
   auto unasked = good_node();
-  unasked.place.given.clear();
+  unasked.place.gpu_variables.clear();
   unasked.place.limits.clear();
   all_devices(unasked, Access::forbidden);
   unasked.gpus.devices["/dev/nvidiactl"] = unasked.gpus.devices["/dev/nvidia-uvm"] = Access::open;
@@ -131,7 +131,7 @@ TEST_CASE("variables that hide GPUs are named with their value, Slurm's own as w
     CAPTURE(value);
     CHECK(ids(facts) == Ids{"hidden-by-variable"});
     CHECK_THAT(doctor::judge_gpus(facts).reasons[0].next, Contains("unset CUDA_VISIBLE_DEVICES"));
-    facts.place.given.clear();
+    facts.place.gpu_variables.clear();
     CHECK_THAT(doctor::judge_gpus(facts).reasons[0].next, Contains("--gpus-per-node N"));
   }
   auto beyond = good_node();

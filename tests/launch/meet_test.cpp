@@ -312,8 +312,8 @@ TEST_CASE("the ports of a step begin with the one that its ranks always had, and
   CHECK(std::set<std::uint16_t>(ports.begin(), ports.end()).size() == ports.size());
   for (const auto port : ports)
     CHECK((port >= plan::k_first_port && port < plan::k_first_port + plan::k_port_count));
-  auto given = launch::meeting_ports(first, 29500);
-  CHECK(given.front() == 29500);
-  given.erase(given.begin());
-  CHECK(given == ports);
+  auto offered_ports = launch::meeting_ports(first, 29500);
+  CHECK(offered_ports.front() == 29500);
+  offered_ports.erase(offered_ports.begin());
+  CHECK(offered_ports == ports);
 }

@@ -278,7 +278,7 @@ TEST_CASE("launch chooses network variables by the command's image") {
 
 TEST_CASE("a rank that asks for no GPU sees none of the job's") {
   struct Row {
-    std::map<std::string, std::string> given;
+    std::map<std::string, std::string> settings;
     const char* seen; ///< ROCR, HIP, CUDA, GPU_DEVICE_ORDINAL, HPCML_BACKEND
   };
   const Row rows[] = {
@@ -290,7 +290,7 @@ TEST_CASE("a rank that asks for no GPU sees none of the job's") {
   };
   for (const auto& row : rows) {
     auto env = step_environment(0, 2);
-    for (const auto& [name, value] : row.given) env.set(name, value);
+    for (const auto& [name, value] : row.settings) env.set(name, value);
     CAPTURE(row.seen);
     const auto output =
         run_hpcml({"launch", "--gpus-per-task", "0", "--gpu-visibility", "own", "--", "sh", "-c",

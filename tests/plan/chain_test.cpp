@@ -39,12 +39,12 @@ std::vector<std::string> words_of(const std::vector<model::PlannedDirective>& he
 }
 
 template <class T>
-concept has_facts = requires(const T& given) {
-  given.facts();
+concept has_facts = requires(const T& step) {
+  step.facts();
 };
 template <class T>
-concept has_software = requires(const T& given) {
-  given.software;
+concept has_software = requires(const T& step) {
+  step.software;
 };
 
 } // namespace

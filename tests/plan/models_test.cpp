@@ -61,8 +61,8 @@ TEST_CASE("models go to the folder on shared storage that the profile knows, unl
   }
   CHECK(in_bash(*variable(plan_on("narval"), "HF_HOME"), {{"HOME", "/h"}}) ==
         "/h/.cache/huggingface"); // as Hugging Face has it
-  const auto given = plan_on("narval", {"python", "train.py"}, "/data/hf");
-  CHECK(variable(given, "HF_HOME")->value == "/data/hf");
+  const auto planned = plan_on("narval", {"python", "train.py"}, "/data/hf");
+  CHECK(variable(planned, "HF_HOME")->value == "/data/hf");
 }
 
 TEST_CASE("where no folder is known, or the program is none of Python's, models stay and that is said") {

@@ -39,53 +39,53 @@ static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const S
 static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupByWay&>);
 
 TEST_CASE("the nodes of an environment follow from the request alone") {
-  Given given;
-  auto result = plan::find_setup_nodes(given.request());
-  CHECK(result.value.types == std::vector<const model::NodeType*>{&given.site.node_types.front()});
+  Given setup;
+  auto result = plan::find_setup_nodes(setup.request());
+  CHECK(result.value.types == std::vector<const model::NodeType*>{&setup.site.node_types.front()});
   CHECK(result.value.target.vendor == model::GpuVendor::nvidia);
   CHECK(result.value.target.toolkit_max == "12.4");
   CHECK_FALSE(result.remarks.refuse());
-  given.job.gpus_per_node = flag<unsigned>(0);
-  result = plan::find_setup_nodes(given.request());
+  setup.job.gpus_per_node = flag<unsigned>(0);
+  result = plan::find_setup_nodes(setup.request());
   CHECK(result.value.types.empty());
   CHECK(says(result.remarks, "request/setup"));
 }
 
 TEST_CASE("how an environment is made follows from the request and its nodes") {
-  Given given;
-  CHECK(plan::choose_setup_way(given.on_nodes()).value.kind == SetupKind::venv);
+  Given setup;
+  CHECK(plan::choose_setup_way(setup.on_nodes()).value.kind == SetupKind::venv);
   model::PythonRule recipe;
   recipe.kind = model::PythonWay::conda;
   recipe.when.node_types = {"quad"};
-  given.site.python = {recipe};
-  given.spec.kind = SetupKind::conda;
-  CHECK(plan::choose_setup_way(given.on_nodes()).value.recipe == nullptr); // of which nodes nobody knows
-  given.nodes.types = {&given.site.node_types.front()};
-  CHECK(plan::choose_setup_way(given.on_nodes()).value.recipe == &given.site.python.front());
-  given.job.container = text("image.sif");
-  const auto result = plan::choose_setup_way(given.on_nodes());
+  setup.site.python = {recipe};
+  setup.spec.kind = SetupKind::conda;
+  CHECK(plan::choose_setup_way(setup.on_nodes()).value.recipe == nullptr); // of which nodes nobody knows
+  setup.nodes.types = {&setup.site.node_types.front()};
+  CHECK(plan::choose_setup_way(setup.on_nodes()).value.recipe == &setup.site.python.front());
+  setup.job.container = text("image.sif");
+  const auto result = plan::choose_setup_way(setup.on_nodes());
   CHECK(says(result.remarks, "usage/setup"));
   CHECK(result.value.squashed);
 }
 
 TEST_CASE("an environment's place, packages and wheels follow from its way") {
-  Given given;
-  given.way.kind = SetupKind::wheelhouse;
-  given.spec.packages = "requirements.txt";
-  CHECK(plan::choose_setup_place(given.by_way()).value.place == "requirements-small.txt");
-  CHECK(plan::read_setup_packages(given.by_way()).value.torch == std::vector<std::string>{"torch"});
-  given.way.kind = SetupKind::container;
-  CHECK(says(plan::read_setup_packages(given.by_way()).remarks, "usage/packages"));
-  CHECK(says(plan::choose_setup_place(given.by_way()).remarks, "usage/container"));
-  given.nodes.target.vendor = model::GpuVendor::nvidia;
-  given.nodes.target.toolkit_max = "12.4";
-  given.way.kind = SetupKind::venv;
+  Given setup;
+  setup.way.kind = SetupKind::wheelhouse;
+  setup.spec.packages = "requirements.txt";
+  CHECK(plan::choose_setup_place(setup.by_way()).value.place == "requirements-small.txt");
+  CHECK(plan::read_setup_packages(setup.by_way()).value.torch == std::vector<std::string>{"torch"});
+  setup.way.kind = SetupKind::container;
+  CHECK(says(plan::read_setup_packages(setup.by_way()).remarks, "usage/packages"));
+  CHECK(says(plan::choose_setup_place(setup.by_way()).remarks, "usage/container"));
+  setup.nodes.target.vendor = model::GpuVendor::nvidia;
+  setup.nodes.target.toolkit_max = "12.4";
+  setup.way.kind = SetupKind::venv;
   // cu124 is taken where it is asked for.
-  CHECK(plan::choose_setup_index(given.by_way(), {}).value.index->name == "cu118");
-  given.spec.cuda = "12.4";
-  CHECK(plan::choose_setup_index(given.by_way(), {}).value.index->name == "cu124");
-  given.spec.cuda.clear();
+  CHECK(plan::choose_setup_index(setup.by_way(), {}).value.index->name == "cu118");
+  setup.spec.cuda = "12.4";
+  CHECK(plan::choose_setup_index(setup.by_way(), {}).value.index->name == "cu124");
+  setup.spec.cuda.clear();
   plan::SetupPlace module_image;
   module_image.easyconfig = "PyTorch.eb";
-  CHECK_FALSE(plan::choose_setup_index(given.by_way(), module_image).value.index);
+  CHECK_FALSE(plan::choose_setup_index(setup.by_way(), module_image).value.index);
 }

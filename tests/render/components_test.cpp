@@ -20,7 +20,7 @@ std::vector<std::map<std::string, std::string>> options_of(const model::Plan& pl
   std::vector<std::map<std::string, std::string>> all;
   for (const auto& request : read.requests) {
     auto& one = all.emplace_back();
-    for (const auto& [name, setting] : request.given)
+    for (const auto& [name, setting] : request.settings)
       if (name != "job-name") one[name] = request.text(name);
   }
   return all;

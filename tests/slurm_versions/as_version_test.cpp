@@ -24,7 +24,7 @@ std::string text_of(const std::vector<slurm::GresItem>& items) {
 
 std::string text_of(const slurm::JobOptions& r) {
   std::string text;
-  for (const auto& [option, setting] : r.given)
+  for (const auto& [option, setting] : r.settings)
     text += fmt::format("{}={} from {} at {}+{} off {}\n", option, setting.value.value_or("(none)"),
                         static_cast<int>(setting.source), setting.place.offset, setting.place.length,
                         setting.off);

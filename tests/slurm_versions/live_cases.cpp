@@ -61,8 +61,8 @@ util::Result<unsigned> measure_mutations(const std::string& files, unsigned coun
     if (!list) return list.error();
     base.insert(base.end(), list->begin(), list->end());
   }
-  const std::vector<Case> given = count == 0 ? base : std::vector<Case>();
-  if (count == 0) count = static_cast<unsigned>(given.size());
+  const std::vector<Case> base_cases = count == 0 ? base : std::vector<Case>();
+  if (count == 0) count = static_cast<unsigned>(base_cases.size());
   Mutator mutator(base, seed);
   std::optional<LiveCluster> cluster;
   Json measured = Json::array();
@@ -72,7 +72,7 @@ util::Result<unsigned> measure_mutations(const std::string& files, unsigned coun
       if (!started) return started.error();
       cluster.emplace(std::move(*started));
     }
-    const auto item = given.empty() ? mutator.next() : given[i];
+    const auto item = base_cases.empty() ? mutator.next() : base_cases[i];
     const auto answer = cluster->ask(item);
     if (!answer) return util::Error{item.id + ": " + answer.error().what};
     // Some requests end some versions' controller, which is no answer.

@@ -23,13 +23,13 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
                                                    : std::optional<long>(machines ? 0 : 1);
     return total && nodes && *nodes > 0 ? std::optional(*total / *nodes) : std::nullopt;
   }
-  const auto* given = agent.find(Says::ranks_per_node);
-  if (!given || !given->value) {
+  const auto* option = agent.find(Says::ranks_per_node);
+  if (!option || !option->value) {
     const auto* launcher = model::find_launcher(agent.program);
     return launcher->one_without_ranks || launcher->reads_config ? std::nullopt : shape.gpus_per_node;
   }
-  const auto text = given->value->text();
-  return text == "gpu" || text == "auto" ? shape.gpus_per_node : number_of(*given->value, shape);
+  const auto text = option->value->text();
+  return text == "gpu" || text == "auto" ? shape.gpus_per_node : number_of(*option->value, shape);
 }
 
 /// Whether the agent is told of no other: what it starts is a training of its own.

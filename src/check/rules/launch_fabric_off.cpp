@@ -45,7 +45,7 @@ bool asks_for_gaming_cards(const Subject& subject) {
                                                               "3090", "4090", "titan"};
   return std::any_of(k_cards.begin(), k_cards.end(), [&](auto card) {
     return std::any_of(subject.requests.begin(), subject.requests.end(), [&](const auto& request) {
-      return std::any_of(request.given.begin(), request.given.end(), [&](const auto& one) {
+      return std::any_of(request.settings.begin(), request.settings.end(), [&](const auto& one) {
         return one.first != "job-name" && one.second.value &&
                util::to_lower(*one.second.value).find(card) != std::string::npos;
       });

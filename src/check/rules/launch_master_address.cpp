@@ -115,9 +115,9 @@ Hits find(const Subject& subject) {
       if (const auto* nodes = agent->find(Says::nodes);
           nodes && nodes->value && nodes->value->known() && nodes->value->text() == "1")
         continue;
-      if (const auto* given = agent->find_any({Says::endpoint, Says::address});
-          given && given->value && !is_first_node(launch, *agent))
-        check_value(subject, *given->value, given->place, hits);
+      if (const auto* endpoint = agent->find_any({Says::endpoint, Says::address});
+          endpoint && endpoint->value && !is_first_node(launch, *agent))
+        check_value(subject, *endpoint->value, endpoint->place, hits);
     }
     if (!launch.step()) continue;
     if (const auto* value = launch.variable("MASTER_ADDR")) check_value(subject, *value, value->place, hits);

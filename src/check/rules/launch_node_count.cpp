@@ -13,17 +13,17 @@ Hits find(const Subject& subject) {
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     if (!agent || agent->find(model::Says::alone)) continue;
-    const auto* given = agent->find(model::Says::nodes);
+    const auto* nodes = agent->find(model::Says::nodes);
     const auto shape = launch.step() ? shape_of(subject, launch) : job;
-    if (!given || !given->value || !given->value->known() || !shape.nodes ||
+    if (!nodes || !nodes->value || !nodes->value->known() || !shape.nodes ||
         launch.command->context.background)
       continue;
-    const auto count = number_of(*given->value, job);
+    const auto count = number_of(*nodes->value, job);
     if (!count || *count == *shape.nodes || (!launch.step() && *count == 1)) continue;
     auto fix = shape.nodes == job.nodes
-                   ? replace_end(subject, given->place, given->value->text(), "$SLURM_NNODES")
+                   ? replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")
                    : std::vector<Edit>();
-    add_hit(hits, {given->place,
+    add_hit(hits, {nodes->place,
                    "the program expects " + util::counted(*count, "node") + ", but this runs on " +
                        std::to_string(*shape.nodes),
                    "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});

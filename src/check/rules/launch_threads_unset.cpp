@@ -17,8 +17,8 @@ Hits find(const Subject& subject) {
     const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
     if (!launcher || !launcher->one_thread || launch.container()) continue;
     const auto shape = shape_of(subject, launch);
-    const auto* given = agent->find(model::Says::ranks_per_node);
-    const auto processes = given && given->value ? number_of(*given->value, shape) : std::nullopt;
+    const auto* option = agent->find(model::Says::ranks_per_node);
+    const auto processes = option && option->value ? number_of(*option->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
     add_hit(hits, {agent->place,
                    agent->program + " gives each of its " + std::to_string(*processes) +

@@ -101,7 +101,7 @@ Hits find(const Subject& subject) {
   Hits hits;
   find_in_commands(subject, hits);
   for (const auto& request : subject.requests)
-    for (const auto& [option, setting] : request.given)
+    for (const auto& [option, setting] : request.settings)
       if (setting.value && setting.place.length > 0 && option != "comment" && option != "wrap" &&
           is_placeholder(option, *setting.value))
         hits.push_back({setting.place, "'" + *setting.value + "' looks as if it was to be filled in",

@@ -57,8 +57,8 @@ bool has_other(const Subject& subject, std::string_view name) {
     return option.starts_with(head) && one.starts_with(head);
   };
   for (const auto& request : subject.requests)
-    for (const auto& [given, setting] : request.given)
-      if (given == option || is_kind("mem", given) || is_kind("g", given) || is_kind("ntasks", given))
+    for (const auto& [given_option, setting] : request.settings)
+      if (given_option == option || is_kind("mem", given_option) || is_kind("g", given_option) || is_kind("ntasks", given_option))
         return true;
   return false;
 }

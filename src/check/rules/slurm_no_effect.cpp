@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 5> k_options = {"help", "usage", "version
 Hits find(const Subject& subject) {
   Hits hits;
   for (const auto& request : subject.requests)
-    for (const auto& [option, setting] : request.given)
+    for (const auto& [option, setting] : request.settings)
       if (std::find(k_options.begin(), k_options.end(), option) != k_options.end() &&
           setting.place.length > 0) {
         Hit hit{setting.place, "--" + option + " has no effect in a directive",

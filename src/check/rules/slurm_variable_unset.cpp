@@ -103,8 +103,8 @@ bool only_prints(std::string_view text, std::size_t at) {
 std::string reason(const Subject& subject, const Row& row) {
   const bool gone = row.variable == "SLURM_GPUS_PER_TASK" && subject.may_be("23.11-");
   if (gone) return std::string(row.variable) + " is not set from Slurm 23.11 on";
-  const auto given = [&](std::string_view option) { return is_given(subject, option); };
-  if (given(row.option) || std::any_of(row.others.begin(), row.others.end(), given)) return {};
+  const auto is_set = [&](std::string_view option) { return is_given(subject, option); };
+  if (is_set(row.option) || std::any_of(row.others.begin(), row.others.end(), is_set)) return {};
   return std::string(row.variable) + " is not set: the job has no --" + std::string(row.option);
 }
 
