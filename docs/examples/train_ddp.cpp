@@ -129,11 +129,11 @@ void report(const Options& options, const ddp::ProcessGroup& group,
   const auto& env = group.environment();
   std::vector<JsonLine> sockets;
   std::string interfaces;
-  for (const auto& one : connections) {
+  for (const auto& connection : connections) {
     sockets.push_back(
-        JsonLine().add("local", one.local).add("remote", one.remote).add("interface", one.interface));
-    if (interfaces.find(one.interface) == std::string::npos)
-      interfaces += (interfaces.empty() ? "" : ",") + one.interface;
+        JsonLine().add("local", connection.local).add("remote", connection.remote).add("interface", connection.interface));
+    if (interfaces.find(connection.interface) == std::string::npos)
+      interfaces += (interfaces.empty() ? "" : ",") + connection.interface;
   }
   std::ostringstream text;
   text << "rank " << env.rank << " of " << env.world_size << " on " << host_name() << ": CPUs "

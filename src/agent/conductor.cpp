@@ -50,11 +50,11 @@ std::vector<AgentId> Conductor::in_order() const {
   std::vector<AgentId> ids;
   for (const auto& [id, agent] : x_agents) ids.push_back(id);
   std::sort(ids.begin(), ids.end(), [&](AgentId a, AgentId b) {
-    const auto &one = x_agents.at(a), &other = x_agents.at(b);
+    const auto &first = x_agents.at(a), &other = x_agents.at(b);
     const auto key = [](const Agent& agent) {
       return std::tuple(!agent.leads, agent.node_rank.value_or(~0U), agent.order);
     };
-    return key(one) < key(other);
+    return key(first) < key(other);
   });
   return ids;
 }
@@ -68,7 +68,7 @@ std::vector<Participant> Conductor::world() const {
 /// Begins once enough have come.
 void Conductor::gather(Time now) {
   const bool led =
-      std::any_of(x_agents.begin(), x_agents.end(), [](const auto& one) { return one.second.leads; });
+      std::any_of(x_agents.begin(), x_agents.end(), [](const auto& entry) { return entry.second.leads; });
   if (!led || is_pausing(now)) return;
   if (!has_enough_nodes()) {
     x_enough_since.reset();

@@ -72,7 +72,7 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
   output.err_filters = line.err_filters;
   const auto writes = [](const launch::StreamsOfRanks& streams) {
     bool any = streams.others != launch::Streams{};
-    for (const auto& [rank, one] : streams.named) any = any || one != launch::Streams{};
+    for (const auto& [rank, routes] : streams.named) any = any || routes != launch::Streams{};
     return any;
   };
   plan.needs_folder = line.log_folder.empty() && (writes(line.redirects) || writes(line.tee) ||

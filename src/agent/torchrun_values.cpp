@@ -71,9 +71,9 @@ std::optional<launch::StreamsOfRanks> parse_streams(const std::string& text) {
   for (const auto& part : util::split(text, ',')) {
     const auto colon = part.find(':');
     const auto rank = util::parse_unsigned(part.substr(0, colon));
-    const auto one = colon == part.npos ? std::nullopt : parse_stream_number(part.substr(colon + 1));
-    if (!rank || *rank >= k_most_ranks_of_node || !one) return std::nullopt;
-    streams.named[static_cast<unsigned>(*rank)] = *one;
+    const auto stream = colon == part.npos ? std::nullopt : parse_stream_number(part.substr(colon + 1));
+    if (!rank || *rank >= k_most_ranks_of_node || !stream) return std::nullopt;
+    streams.named[static_cast<unsigned>(*rank)] = *stream;
   }
   return streams;
 }

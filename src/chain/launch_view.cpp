@@ -41,8 +41,8 @@ const GivenOption* Link::find(model::Says what) const {
 }
 
 const GivenOption* Link::find_any(std::initializer_list<model::Says> what) const {
-  for (const auto one : what)
-    if (const auto* option = find(one)) return option;
+  for (const auto meaning : what)
+    if (const auto* option = find(meaning)) return option;
   return nullptr;
 }
 

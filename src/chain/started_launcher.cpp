@@ -148,25 +148,25 @@ std::optional<StartedLauncher> find_in(std::string text, bool is_script) {
 
 std::optional<std::string> StartedLauncher::value(const std::string& option,
                                                   const std::string& or_option) const {
-  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const auto& one) {
-    return one.first == option || (!or_option.empty() && one.first == or_option);
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const auto& given_option) {
+    return given_option.first == option || (!or_option.empty() && given_option.first == or_option);
   });
   return found == options.rend() ? std::nullopt : found->second;
 }
 
 std::optional<std::string> StartedLauncher::value(model::Says what) const {
   const auto found = std::find_if(options.rbegin(), options.rend(),
-                                  [&](const auto& one) { return row->says_of(one.first) == what; });
+                                  [&](const auto& given_option) { return row->says_of(given_option.first) == what; });
   return found == options.rend() ? std::nullopt : found->second;
 }
 
 bool StartedLauncher::has(const std::string& option) const {
-  return std::any_of(options.begin(), options.end(), [&](const auto& one) { return one.first == option; });
+  return std::any_of(options.begin(), options.end(), [&](const auto& given_option) { return given_option.first == option; });
 }
 
 bool StartedLauncher::has(std::initializer_list<model::Says> what) const {
-  return std::any_of(options.begin(), options.end(), [&](const auto& one) {
-    return std::find(what.begin(), what.end(), row->says_of(one.first)) != what.end();
+  return std::any_of(options.begin(), options.end(), [&](const auto& given_option) {
+    return std::find(what.begin(), what.end(), row->says_of(given_option.first)) != what.end();
   });
 }
 

@@ -171,9 +171,9 @@ bool leaves(const Finding& refusal, const Subject& subject, const diag::Lines& l
   slurm::JobReading other;
   const auto rest = read_as_all(fixed, false, other);
   const diag::Lines fixed_lines(fixed);
-  return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& one) {
-    return one.place.length > 0 && one.code == refusal.what.code && one.message == refusal.what.message &&
-           fixed_lines.number_at(one.place.offset) == lines.number_at(refusal.place.offset);
+  return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& finding) {
+    return finding.place.length > 0 && finding.code == refusal.what.code && finding.message == refusal.what.message &&
+           fixed_lines.number_at(finding.place.offset) == lines.number_at(refusal.place.offset);
   });
 }
 

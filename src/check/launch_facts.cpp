@@ -137,7 +137,7 @@ bool is_explained(const Subject& subject, diag::Place place) {
 void add_hit(Hits& hits, Hit hit) { hits.add(std::move(hit)); }
 
 void Hits::add(Hit hit) {
-  const auto place_of_hit = [](const Hit& one) { return std::pair(one.place.offset, one.place.length); };
+  const auto place_of_hit = [](const Hit& entry) { return std::pair(entry.place.offset, entry.place.length); };
   for (; x_counted < size(); ++x_counted) x_places.insert(place_of_hit((*this)[x_counted]));
   if (!x_places.insert(place_of_hit(hit)).second) return;
   push_back(std::move(hit));

@@ -88,10 +88,10 @@ private:
   static JsonLine fix_object(const TextPlaces& places, const Finding& finding, const JsonLine& artifact) {
     std::vector<JsonLine> replacements;
     for (const auto& edit : finding.fix) {
-      JsonLine one;
-      one.add("deletedRegion", region_object(places, edit.offset, edit.length));
-      if (!edit.text.empty()) one.add("insertedContent", message_object(edit.text));
-      replacements.push_back(one);
+      JsonLine replacement;
+      replacement.add("deletedRegion", region_object(places, edit.offset, edit.length));
+      if (!edit.text.empty()) replacement.add("insertedContent", message_object(edit.text));
+      replacements.push_back(replacement);
     }
     const auto& hint = finding.what.hint;
     const auto change = JsonLine().add("artifactLocation", artifact).add("replacements", replacements);

@@ -8,8 +8,8 @@ namespace hpcml::check {
 diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name) {
   const std::string word = "--" + name;
   for (const auto& directive : header.directives)
-    for (const auto& one : directive.words)
-      if (one.text == word || one.text.substr(0, word.size() + 1) == word + "=") return one.place;
+    for (const auto& plugin : directive.words)
+      if (plugin.text == word || plugin.text.substr(0, word.size() + 1) == word + "=") return plugin.place;
   return {};
 }
 

@@ -14,8 +14,8 @@ const slurm::Setting* Subject::directive(std::string_view option) const {
 }
 
 bool Subject::is_in_text(std::size_t offset) const {
-  return std::any_of(texts.begin(), texts.end(), [&](diag::Place one) {
-    return offset >= one.offset && offset < one.offset + one.length;
+  return std::any_of(texts.begin(), texts.end(), [&](diag::Place place) {
+    return offset >= place.offset && offset < place.offset + place.length;
   });
 }
 

@@ -95,16 +95,16 @@ class LineIndex {
 public:
   explicit LineIndex(std::vector<Suppression>& list) {
     constexpr unsigned k_few = 16;
-    for (auto& one : list) {
-      if (one.first == 0 || one.last - one.first >= k_few)
-        x_long.push_back(&one);
+    for (auto& suppression : list) {
+      if (suppression.first == 0 || suppression.last - suppression.first >= k_few)
+        x_long.push_back(&suppression);
       else
-        for (auto line = one.first; line <= one.last; ++line) x_of_line.emplace(line, &one);
+        for (auto line = suppression.first; line <= suppression.last; ++line) x_of_line.emplace(line, &suppression);
     }
   }
   template <class Visit> void visit(unsigned line, Visit visit) const {
-    for (auto* one : x_long)
-      if (one->first == 0 || (line >= one->first && line <= one->last)) visit(*one);
+    for (auto* suppression : x_long)
+      if (suppression->first == 0 || (line >= suppression->first && line <= suppression->last)) visit(*suppression);
     const auto [begin, end] = x_of_line.equal_range(line);
     for (auto found = begin; found != end; ++found) visit(*found->second);
   }
@@ -135,42 +135,42 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
   const LineIndex of_lines(list);
   const auto is_silenced = [&](const Finding& finding) {
     bool silenced = false;
-    of_lines.visit(finding.what.span.line, [&](Suppression& one) {
-      if (one.has_reason && std::find(one.ids.begin(), one.ids.end(), finding.what.code) != one.ids.end())
-        one.used = silenced = true;
+    of_lines.visit(finding.what.span.line, [&](Suppression& suppression) {
+      if (suppression.has_reason && std::find(suppression.ids.begin(), suppression.ids.end(), finding.what.code) != suppression.ids.end())
+        suppression.used = silenced = true;
     });
     return silenced;
   };
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_silenced), findings.end());
-  const auto add = [&](const Suppression& one, diag::Severity severity, std::string message,
+  const auto add = [&](const Suppression& suppression, diag::Severity severity, std::string message,
                        std::string hint) {
     findings.push_back(
-        {{severity, "check/disable", std::move(message), lines.span_at(file, one.place), std::move(hint)},
-         one.place});
+        {{severity, "check/disable", std::move(message), lines.span_at(file, suppression.place), std::move(hint)},
+         suppression.place});
   };
-  for (const auto& one : list) {
-    if (one.ids.empty()) {
-      add(one, diag::Severity::warning, "this comment names no rule",
+  for (const auto& suppression : list) {
+    if (suppression.ids.empty()) {
+      add(suppression, diag::Severity::warning, "this comment names no rule",
           "write the id, which stands in brackets behind the finding: # hpcml: disable=ID because …");
       continue;
     }
-    if (!one.has_reason) {
-      add(one, diag::Severity::warning, "nothing is silenced without a reason",
-          "write why behind the id: # hpcml: disable=" + util::join(one.ids, ",") + " because …");
+    if (!suppression.has_reason) {
+      add(suppression, diag::Severity::warning, "nothing is silenced without a reason",
+          "write why behind the id: # hpcml: disable=" + util::join(suppression.ids, ",") + " because …");
       continue;
     }
     bool known = true;
-    for (const auto& id : one.ids)
+    for (const auto& id : suppression.ids)
       if (!find_rule(id)) {
         known = false;
         std::vector<std::string> ids;
         for (const auto* rule : all_rules()) ids.emplace_back(rule->id);
         const auto near = util::nearest(id, ids);
-        add(one, diag::Severity::warning, "there is no rule '" + id + "'",
+        add(suppression, diag::Severity::warning, "there is no rule '" + id + "'",
             near ? "did you mean " + *near + "?" : "hpcml rules lists them");
       }
-    if (known && !one.used)
-      add(one, diag::Severity::note, "this comment silences nothing",
+    if (known && !suppression.used)
+      add(suppression, diag::Severity::note, "this comment silences nothing",
           "remove it, or see whether it stands on the right line");
   }
 }

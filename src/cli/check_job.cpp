@@ -98,8 +98,8 @@ private:
     const auto* jobs = x_root ? x_root->find("jobs") : nullptr;
     const spec::JsonNode* value = nullptr;
     if (jobs != nullptr)
-      for (const auto& one : jobs->items)
-        if (const auto* name = one.find("name"); name != nullptr && name->text == part) value = one.find(key);
+      for (const auto& item : jobs->items)
+        if (const auto* name = item.find("name"); name != nullptr && name->text == part) value = item.find(key);
     if (value == nullptr && x_root) value = x_root->find(key);
     return value ? value->place.span() : diag::Span{x_path, 0, 0, 0};
   }

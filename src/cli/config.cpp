@@ -112,9 +112,9 @@ std::optional<model::Site> site_of(const ConfigOptions& options, const Desk& des
 /// What the site says to the value, as it would to a job that has it.
 bool is_accepted(const model::Site& site, const std::string& key, const std::string& value,
                  const Context& context) {
-  spec::Config one;
-  one.sites[site.id][key] = value;
-  auto job = spec::job_from_config(one, site.id, "");
+  spec::Config config;
+  config.sites[site.id][key] = value;
+  auto job = spec::job_from_config(config, site.id, "");
   job.command = {"true"};
   diag::Diagnostics found;
   for (auto& finding : plan_job(job, site, context).diagnostics)

@@ -47,8 +47,8 @@ int write_new(const std::string& path, const std::string& text, const Context& c
 /// fill in.
 diag::Diagnostics faults_of(model::JobSpec job, model::JobSpec usual, const model::Site& site,
                             const Context& context) {
-  for (auto* one : {&job, &usual})
-    if (one->command.empty()) one->command = {"python", "train.py"};
+  for (auto* input : {&job, &usual})
+    if (input->command.empty()) input->command = {"python", "train.py"};
   const auto lacking = plan_job(usual, site, context).diagnostics;
   diag::Diagnostics faults;
   for (auto& finding : plan_job(job, site, context).diagnostics)

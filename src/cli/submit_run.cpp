@@ -195,8 +195,8 @@ std::optional<double> gpu_hours(const model::Plan& plan) {
 }
 
 std::string describe_request(const model::Plan& plan) {
-  const auto count = [](unsigned number, const char* one, const char* many) {
-    return fmt::format("{} {}", number, number == 1 ? one : many);
+  const auto count = [](unsigned number, const char* singular, const char* many) {
+    return fmt::format("{} {}", number, number == 1 ? singular : many);
   };
   std::string text = count(plan.layout.nodes_asked(), "node", "nodes");
   if (const unsigned gpus = plan.layout.nodes_asked() * plan.layout.gpus_per_node; gpus > 0)

@@ -31,13 +31,13 @@ std::string describe(const torch::nn::Module& module) {
 /// The first line in which two texts differ, of each.
 std::string first_difference(const std::string& own, const std::string& other) {
   std::istringstream own_lines(own), other_lines(other);
-  std::string one, two;
+  std::string left, two;
   for (bool more = true; more;) {
-    const bool has_one = static_cast<bool>(std::getline(own_lines, one));
+    const bool has_one = static_cast<bool>(std::getline(own_lines, left));
     const bool has_two = static_cast<bool>(std::getline(other_lines, two));
     more = has_one && has_two;
-    if (more && one == two) continue;
-    return "this rank has " + (has_one ? one : "nothing more") + ", rank 0 has " +
+    if (more && left == two) continue;
+    return "this rank has " + (has_one ? left : "nothing more") + ", rank 0 has " +
            (has_two ? two : "nothing more");
   }
   return {};
@@ -64,7 +64,7 @@ std::vector<std::pair<std::string, at::Tensor>> parameters_of(const torch::nn::M
   for (const auto& item : module.named_parameters()) {
     // A parameter that two parts of the module share comes once.
     bool known = false;
-    for (const auto& one : all) known = known || one.second.is_same(item.value());
+    for (const auto& entry : all) known = known || entry.second.is_same(item.value());
     if (!known) all.emplace_back(item.key(), item.value());
   }
   return all;

@@ -38,7 +38,7 @@ std::string first_name(const std::string& hint, bool& exact) {
 
 std::string list_of(const std::vector<InterfaceAddress>& all) {
   std::string text;
-  for (const auto& one : all) text += (text.empty() ? "" : ", ") + one.interface + " (" + one.address + ")";
+  for (const auto& network : all) text += (text.empty() ? "" : ", ") + network.interface + " (" + network.address + ")";
   return text.empty() ? "none" : text;
 }
 
@@ -91,9 +91,9 @@ std::vector<InterfaceAddress> interface_addresses() {
   std::vector<InterfaceAddress> all;
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return all;
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next)
-    if (one->ifa_addr != nullptr && one->ifa_addr->sa_family == AF_INET && (one->ifa_flags & IFF_UP) != 0)
-      all.push_back({one->ifa_name, address_text(one->ifa_addr), (one->ifa_flags & IFF_LOOPBACK) != 0});
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET && (entry->ifa_flags & IFF_UP) != 0)
+      all.push_back({entry->ifa_name, address_text(entry->ifa_addr), (entry->ifa_flags & IFF_LOOPBACK) != 0});
   ::freeifaddrs(list);
   return all;
 }
@@ -104,10 +104,10 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
   const std::string named = first_name(wanted.empty() ? env.interface_hint : wanted, exact);
   const bool prefix = wanted.empty() && env.interface_is_prefix && !exact;
   if (!named.empty()) {
-    for (const auto& one : all)
-      if (one.interface == named) return one;
-    for (const auto& one : all)
-      if (prefix && one.interface.compare(0, named.size(), named) == 0) return one;
+    for (const auto& network : all)
+      if (network.interface == named) return network;
+    for (const auto& network : all)
+      if (prefix && network.interface.compare(0, named.size(), named) == 0) return network;
     throw std::runtime_error("no interface '" + named + "' with an IPv4 address is up on " + host_name() +
                              "; there are: " + list_of(all) +
                              ". Correct --interface, GLOO_SOCKET_IFNAME or NCCL_SOCKET_IFNAME.");
@@ -115,10 +115,10 @@ InterfaceAddress choose_interface(const RankEnv& env, const std::string& wanted)
   const std::string source = source_address_to(env.master_addr, env.master_port);
   const bool several_nodes = env.world_size > env.local_world_size;
   // On the first node MASTER_ADDR often resolves to 127.0.1.1, which the other nodes could not reach.
-  for (const auto& one : all)
-    if (one.address == source && !(several_nodes && one.loopback)) return one;
-  for (const auto& one : all)
-    if (one.loopback != several_nodes) return one;
+  for (const auto& network : all)
+    if (network.address == source && !(several_nodes && network.loopback)) return network;
+  for (const auto& network : all)
+    if (network.loopback != several_nodes) return network;
   if (!all.empty()) return all.front();
   throw std::runtime_error("no interface with an IPv4 address is up on " + host_name() +
                            ", so the ranks cannot talk");
@@ -134,9 +134,9 @@ std::string wait_until_reachable(const std::string& host, int port,
     Resolved found;
     const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wish, &found.list);
     if (code != 0) reason = std::string("the name cannot be resolved (") + ::gai_strerror(code) + ")";
-    for (const addrinfo* one = found.list; one != nullptr; one = one->ai_next) {
+    for (const addrinfo* entry = found.list; entry != nullptr; entry = entry->ai_next) {
       const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());
-      reason = try_connect(*one, std::clamp(left, milliseconds(1), milliseconds(2000)));
+      reason = try_connect(*entry, std::clamp(left, milliseconds(1), milliseconds(2000)));
       if (reason.empty()) return {};
     }
     std::this_thread::sleep_for(milliseconds(20));

@@ -54,8 +54,8 @@ End parse_end(const std::string& text) {
 }
 
 std::string interface_of(const std::string& address, const std::vector<InterfaceAddress>& all) {
-  for (const auto& one : all)
-    if (one.address == address) return one.interface;
+  for (const auto& network : all)
+    if (network.address == address) return network.interface;
   return {};
 }
 

@@ -18,16 +18,16 @@ bool Waiters::Wait::is_over_within(std::chrono::milliseconds limit) const {
 }
 
 std::shared_ptr<Waiters::Wait> Waiters::begin(std::function<void()> wait, std::function<void()> stop) {
-  const auto one = std::make_shared<Wait>();
-  one->x_wait = std::move(wait);
-  one->x_stop = std::move(stop);
+  const auto new_wait = std::make_shared<Wait>();
+  new_wait->x_wait = std::move(wait);
+  new_wait->x_stop = std::move(stop);
   const std::lock_guard<std::mutex> lock(x_mutex);
-  x_new.push_back(one);
+  x_new.push_back(new_wait);
   if (x_idle < x_new.size())
     x_threads.emplace_back([this] { work(); });
   else
     x_changed.notify_one();
-  return one;
+  return new_wait;
 }
 
 void Waiters::work() {
@@ -37,26 +37,26 @@ void Waiters::work() {
     x_changed.wait(lock, [this] { return x_ends || !x_new.empty(); });
     --x_idle;
     if (x_new.empty()) return;
-    const auto one = x_new.front();
+    const auto wait = x_new.front();
     x_new.pop_front();
-    x_running.push_back(one);
+    x_running.push_back(wait);
     lock.unlock();
     std::exception_ptr error;
     try {
-      one->x_wait();
+      wait->x_wait();
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
-    x_running.erase(std::find(x_running.begin(), x_running.end(), one));
+    x_running.erase(std::find(x_running.begin(), x_running.end(), wait));
     lock.unlock();
     // What it holds goes before the others hear of its end.
-    one->x_wait = one->x_stop = nullptr;
+    wait->x_wait = wait->x_stop = nullptr;
     {
-      const std::lock_guard<std::mutex> own(one->x_mutex);
-      one->x_over = true;
-      one->x_error = error;
-      one->x_changed.notify_all();
+      const std::lock_guard<std::mutex> own(wait->x_mutex);
+      wait->x_over = true;
+      wait->x_error = error;
+      wait->x_changed.notify_all();
     }
     lock.lock();
   }
@@ -66,8 +66,8 @@ Waiters::~Waiters() {
   {
     const std::lock_guard<std::mutex> lock(x_mutex);
     x_ends = true;
-    for (const auto& one : x_running) one->x_stop();
-    for (const auto& one : x_new) one->x_stop();
+    for (const auto& wait : x_running) wait->x_stop();
+    for (const auto& wait : x_new) wait->x_stop();
     x_changed.notify_all();
   }
   for (auto& thread : x_threads) thread.join();

@@ -140,11 +140,11 @@ HostForm find_host_form(const std::vector<std::string>& names) {
   for (const auto& name : names) {
     const auto last = name.find_last_not_of("0123456789");
     const auto start = last == std::string::npos ? 0 : last + 1;
-    const HostForm one{name.substr(0, start), static_cast<unsigned>(name.size() - start)};
-    if (one.digits == 0 || one.prefix.empty() ||
-        (form && (form->prefix != one.prefix || form->digits != one.digits)))
+    const HostForm host_form{name.substr(0, start), static_cast<unsigned>(name.size() - start)};
+    if (host_form.digits == 0 || host_form.prefix.empty() ||
+        (form && (form->prefix != host_form.prefix || form->digits != host_form.digits)))
       return {};
-    form = one;
+    form = host_form;
   }
   return form.value_or(HostForm{});
 }

@@ -167,7 +167,7 @@ util::Status count_kinds(std::vector<Kind>& kinds, const model::Site& site, cons
 std::size_t network_of(ClusterLayout& layout, const std::string& interface) {
   auto& known = layout.login_interfaces;
   const auto found =
-      std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == interface; });
+      std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.name == interface; });
   const auto network = static_cast<std::size_t>(found - known.begin());
   if (found == known.end()) known.push_back({interface, address(network, 0, 1)});
   return network;

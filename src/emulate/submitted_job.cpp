@@ -49,8 +49,8 @@ bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::
   slurm::PlacedFindings ignored("", script);
   const auto header = slurm::read_header(script, slurm::k_newest_version, ignored);
   for (const auto& component : slurm::read_settings(header, {}, slurm::k_newest_version, ignored))
-    for (auto one = component.rbegin(); one != component.rend(); ++one)
-      if (one->option == "gres" || one->option == "gpus-per-node") return one->option == "gres";
+    for (auto letter = component.rbegin(); letter != component.rend(); ++letter)
+      if (letter->option == "gres" || letter->option == "gpus-per-node") return letter->option == "gres";
   const bool other_gres = !value.starts_with("gpu");
   return other_gres || site.gpu_request.style != model::GpuStyle::gpus_per_node;
 }

@@ -60,7 +60,7 @@ std::optional<unsigned> TaskStates::intern(const TaskState& state) {
     if (found != x_states.end()) return static_cast<unsigned>(found - x_states.begin());
     // A dropped state leaves a free place; no thread carries its tag any more.
     const auto hole =
-        std::find_if(x_states.begin(), x_states.end(), [](const auto& one) { return one.cpus.empty(); });
+        std::find_if(x_states.begin(), x_states.end(), [](const auto& known) { return known.cpus.empty(); });
     if (hole != x_states.end()) {
       *hole = state;
       return static_cast<unsigned>(hole - x_states.begin());

@@ -32,17 +32,17 @@ std::vector<Elf64_Phdr> read_segments(const std::string& path, const FileView& f
       near ? head->substr(elf->e_phoff, length) : files.read(path, length, elf->e_phoff).value_or("");
   std::vector<Elf64_Phdr> segments;
   for (std::size_t at = 0; at < length; at += sizeof(Elf64_Phdr)) {
-    const auto one = object_at<Elf64_Phdr>(table, at);
-    if (!one) return {};
-    segments.push_back(*one);
+    const auto segment = object_at<Elf64_Phdr>(table, at);
+    if (!segment) return {};
+    segments.push_back(*segment);
   }
   return segments;
 }
 
 std::optional<std::size_t> offset_of_address(const std::vector<Elf64_Phdr>& segments, std::uint64_t address) {
-  for (const auto& one : segments)
-    if (one.p_type == PT_LOAD && address >= one.p_vaddr && address - one.p_vaddr < one.p_filesz)
-      return one.p_offset + (address - one.p_vaddr);
+  for (const auto& segment : segments)
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+      return segment.p_offset + (address - segment.p_vaddr);
   return std::nullopt;
 }
 
@@ -53,8 +53,8 @@ std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileView& 
   if (segments.empty()) return std::nullopt;
   ElfNeeds needs;
   const Elf64_Phdr* dynamic = nullptr;
-  for (const auto& one : segments)
-    if (one.p_type == PT_DYNAMIC) dynamic = &one;
+  for (const auto& segment : segments)
+    if (segment.p_type == PT_DYNAMIC) dynamic = &segment;
   if (!dynamic) return needs;
   if (dynamic->p_filesz > k_most_dynamic) return std::nullopt;
   const auto entries = files.read(path, dynamic->p_filesz, dynamic->p_offset).value_or("");

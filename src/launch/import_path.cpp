@@ -90,7 +90,7 @@ public:
     }
     folders.push_back(prefix + "/lib/" + name + "/site-packages");
     folders.push_back(prefix + "/lib64/" + name + "/site-packages");
-    return std::any_of(folders.begin(), folders.end(), [&](const auto& one) { return visit_site(one); });
+    return std::any_of(folders.begin(), folders.end(), [&](const auto& folder) { return visit_site(folder); });
   }
 
   bool visit_user(const std::string& name) {

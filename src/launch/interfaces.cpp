@@ -32,8 +32,8 @@ std::string present_interfaces(const std::string& variable, const std::string& v
   for (const auto& piece : util::split(list, ',')) {
     const std::string name(util::trim(piece));
     const std::string bare = nccl ? name.substr(0, name.find(':')) : name; // NCCL takes NAME:PORT
-    const bool is_present = std::any_of(present.begin(), present.end(), [&](const std::string& one) {
-      return exact ? one == bare : one.starts_with(bare);
+    const bool is_present = std::any_of(present.begin(), present.end(), [&](const std::string& interface) {
+      return exact ? interface == bare : interface.starts_with(bare);
     });
     if (!name.empty() && is_present) kept.push_back(name);
   }

@@ -12,7 +12,7 @@ namespace {
 bool names_any(const StreamsOfRanks& streams) {
   const auto any = [](const Streams& of) { return of.out || of.err; };
   return any(streams.others) || std::any_of(streams.named.begin(), streams.named.end(),
-                                            [&](const auto& one) { return any(one.second); });
+                                            [&](const auto& entry) { return any(entry.second); });
 }
 
 std::string own_prefix(unsigned rank, bool colour) {

@@ -34,12 +34,12 @@ constexpr int k_look = 50;
 bool reap(pid_t rank, int& status) {
   bool ended = false;
   for (;;) {
-    int one = 0;
-    const pid_t pid = ::waitpid(-1, &one, WNOHANG);
+    int child = 0;
+    const pid_t pid = ::waitpid(-1, &child, WNOHANG);
     if (pid < 0 && errno == EINTR) continue;
     if (pid <= 0) return ended;
     if (pid != rank) continue;
-    status = one;
+    status = child;
     ended = true;
   }
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* k_step_daemon = "slurmstepd";
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
-  return std::any_of(names.begin(), names.end(), [&](const char* one) { return name == one; });
+  return std::any_of(names.begin(), names.end(), [&](const char* candidate) { return name == candidate; });
 }
 
 struct StepTitle {

@@ -14,8 +14,8 @@ namespace {
 
 /// Two spellings of an option: "-" and "_" within are one.
 bool is_same_option(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char one, char other) {
-    return (one == '-' ? '_' : one) == (other == '-' ? '_' : other);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char a_char, char other) {
+    return (a_char == '-' ? '_' : a_char) == (other == '-' ? '_' : other);
   });
 }
 
@@ -24,7 +24,7 @@ constexpr NameFilter k_launcher_filter(k_launchers, [](const LauncherRow& row) {
 const LauncherRow* launcher_called(std::string_view name) {
   if (!k_launcher_filter.may_have(name)) return nullptr; // every word of a script is asked after
   const auto* row = std::find_if(k_launchers.begin(), k_launchers.end(),
-                                 [&](const LauncherRow& one) { return one.words.name == name; });
+                                 [&](const LauncherRow& candidate) { return candidate.words.name == name; });
   return row == k_launchers.end() ? nullptr : row;
 }
 
@@ -35,12 +35,12 @@ bool is_part_of_name(char c) { return util::is_name_char(c) || c == '.'; }
 Says LauncherRow::says_of(std::string_view option) const {
   option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
   const auto row = std::find_if(says.begin(), says.end(),
-                                [&](const auto& one) { return is_same_option(one.name, option); });
+                                [&](const auto& option_row) { return is_same_option(option_row.name, option); });
   return row == says.end() ? Says::none : row->says;
 }
 
 std::string_view LauncherRow::option_for(Says what) const {
-  const auto row = std::find_if(says.begin(), says.end(), [&](const auto& one) { return one.says == what; });
+  const auto row = std::find_if(says.begin(), says.end(), [&](const auto& option_row) { return option_row.says == what; });
   return row == says.end() ? std::string_view() : row->name;
 }
 

@@ -75,7 +75,7 @@ private:
   }
 
   Places read_repeated(const Places& from) {
-    const auto one = read_bytes();
+    const auto atom = read_bytes();
     std::size_t least = 1, most = 1;
     read_count(least, most);
     Places ends(from.size());
@@ -85,7 +85,7 @@ private:
       std::size_t length = 0;
       for (;; ++length) {
         if (length >= least) ends[begin + length] = true;
-        if (length == most || begin + length == x_text.size() || !one[byte_of(x_text[begin + length])]) break;
+        if (length == most || begin + length == x_text.size() || !atom[byte_of(x_text[begin + length])]) break;
       }
     }
     return ends;

@@ -51,20 +51,20 @@ std::map<std::string, std::string> exports_of(const model::Plan& plan) {
 }
 
 std::vector<std::string> different_exports(const model::Plan& first, const model::Plan& other) {
-  const auto one = exports_of(first), two = exports_of(other);
+  const auto exports = exports_of(first), two = exports_of(other);
   std::vector<std::string> names;
   for (const auto& [name, value] : two)
-    if (const auto at = one.find(name); at == one.end() || at->second != value) names.push_back(name);
-  for (const auto& [name, value] : one)
+    if (const auto at = exports.find(name); at == exports.end() || at->second != value) names.push_back(name);
+  for (const auto& [name, value] : exports)
     if (two.count(name) == 0) names.push_back(name);
   return names;
 }
 
-bool shows_the_same(const model::Plan& one, const model::Plan& two) {
-  if (!one.container || !two.container) return one.container.has_value() == two.container.has_value();
-  const auto& a = one.container->binds;
+bool shows_the_same(const model::Plan& first, const model::Plan& two) {
+  if (!first.container || !two.container) return first.container.has_value() == two.container.has_value();
+  const auto& a = first.container->binds;
   const auto& b = two.container->binds;
-  return one.container->image == two.container->image &&
+  return first.container->image == two.container->image &&
          std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& left, const auto& right) {
            return left.source == right.source && left.target == right.target &&
                   left.optional == right.optional;

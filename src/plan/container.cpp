@@ -95,7 +95,7 @@ void translate_command(Remarks& diagnostics, std::vector<std::string>& command,
     if (inside == word) continue;
     const auto note = word + " is called " + inside + " inside the container";
     const auto& notes = diagnostics.notes; // the steps of a job may share words
-    if (std::none_of(notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; }))
+    if (std::none_of(notes.begin(), notes.end(), [&](const auto& entry) { return entry.first == note; }))
       diagnostics.note(note, by_rule("paths under a bind have the bind's name inside"));
     word = inside;
   }

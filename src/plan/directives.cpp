@@ -89,7 +89,7 @@ void add_raw(const Equipped& input, Told<Directives>& result) {
 } // namespace
 
 bool Directives::has(const std::string& name) const {
-  return std::any_of(header.begin(), header.end(), [&](const auto& one) { return one.name == name; });
+  return std::any_of(header.begin(), header.end(), [&](const auto& directive) { return directive.name == name; });
 }
 
 Told<Directives> plan_directives(const Equipped& input, const diag::Diagnostics& findings) {

@@ -17,8 +17,8 @@ bool is_rank_variable(const std::string& name) {
          std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-std::string_view text_of(const Porting& porting, const Assigning& one) {
-  return std::string_view(porting.text).substr(one.range.begin, one.range.end - one.range.begin);
+std::string_view text_of(const Porting& porting, const Assigning& assigning) {
+  return std::string_view(porting.text).substr(assigning.range.begin, assigning.range.end - assigning.range.begin);
 }
 
 /// Whether programs see what it sets.
@@ -27,35 +27,35 @@ bool exports(std::string_view text) {
          text.find(" -gx") != std::string_view::npos;
 }
 
-void note(Porting& porting, const Assigning& one, const std::string& what, const std::string& hint) {
-  porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable", what, hint);
+void note(Porting& porting, const Assigning& assigning, const std::string& what, const std::string& hint) {
+  porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable", what, hint);
 }
 
 /// A rank's variable that stays is the script's own commands' alone: exported it would contradict the
 /// launcher. False where there is none.
-bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& one, bool inner) {
+bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& assigning, bool inner) {
   constexpr std::string_view c_export = "export ";
-  if (std::none_of(one.names.begin(), one.names.end(), is_rank_variable)) return false;
-  const auto text = text_of(porting, one);
-  const auto names = util::join(one.names, ", ");
-  if (!text.starts_with(c_export) || !std::all_of(one.names.begin(), one.names.end(), is_rank_variable)) {
-    note(porting, one,
+  if (std::none_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) return false;
+  const auto text = text_of(porting, assigning);
+  const auto names = util::join(assigning.names, ", ");
+  if (!text.starts_with(c_export) || !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
+    note(porting, assigning,
          names + " stays exported as the script has it: hpcml launch refuses to start ranks where it "
                  "contradicts them",
          "leave the ranks' variables out of it");
     return true;
   }
   const bool values = text.find('=') != std::string_view::npos;
-  note(porting, one,
+  note(porting, assigning,
        names + (values ? " stays for the script's own commands, but is" : " is") +
            " not exported: the launcher sets it for the ranks",
        "");
   if (values)
-    cuts.cut({one.range.begin, one.range.begin + c_export.size()});
+    cuts.cut({assigning.range.begin, assigning.range.begin + c_export.size()});
   else if (inner)
-    cuts.replace(one.range, "true"); // it may be all that stands there
+    cuts.replace(assigning.range, "true"); // it may be all that stands there
   else
-    cuts.cut_lines(one.range);
+    cuts.cut_lines(assigning.range);
   return true;
 }
 
@@ -98,16 +98,16 @@ std::optional<Assigning> as_assignment(const shell::SyntaxNode& node) {
 
 void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
                   const std::vector<Assigning>& inner) {
-  for (const auto& one : outermost)
-    if (!one.names.empty() && exports(text_of(porting, one))) keep_from_ranks(porting, cuts, one, false);
-  for (const auto& one : inner) {
-    if (!exports(text_of(porting, one)) || cuts.holds(one.range.begin) ||
-        keep_from_ranks(porting, cuts, one, true))
+  for (const auto& assigning : outermost)
+    if (!assigning.names.empty() && exports(text_of(porting, assigning))) keep_from_ranks(porting, cuts, assigning, false);
+  for (const auto& assigning : inner) {
+    if (!exports(text_of(porting, assigning)) || cuts.holds(assigning.range.begin) ||
+        keep_from_ranks(porting, cuts, assigning, true))
       continue;
     std::vector<std::string> names;
-    std::copy_if(one.names.begin(), one.names.end(), std::back_inserter(names), is_owned);
+    std::copy_if(assigning.names.begin(), assigning.names.end(), std::back_inserter(names), is_owned);
     if (!names.empty())
-      note(porting, one,
+      note(porting, assigning,
            util::join(names, ", ") +
                " stays, as it is set in an if, a loop or a function: the new script sets what " +
                porting.to.id + " needs, and this may go before it",

@@ -181,23 +181,23 @@ private:
   void cut_assignments() {
     for (bool again = true; again;) {
       again = false;
-      for (auto& one : x_assignments) {
-        if (one.names.empty()) continue;
-        const bool owned = std::all_of(one.names.begin(), one.names.end(), is_owned);
-        const bool unread = std::none_of(one.names.begin(), one.names.end(),
-                                         [&](const std::string& name) { return is_read(name, one.range); });
+      for (auto& assigning : x_assignments) {
+        if (assigning.names.empty()) continue;
+        const bool owned = std::all_of(assigning.names.begin(), assigning.names.end(), is_owned);
+        const bool unread = std::none_of(assigning.names.begin(), assigning.names.end(),
+                                         [&](const std::string& name) { return is_read(name, assigning.range); });
         const bool helper = !owned &&
-                            std::all_of(one.names.begin(), one.names.end(),
-                                        [&](const std::string& name) { return was_read(name, one.range); }) &&
-                            is_plumbing(one.range);
+                            std::all_of(assigning.names.begin(), assigning.names.end(),
+                                        [&](const std::string& name) { return was_read(name, assigning.range); }) &&
+                            is_plumbing(assigning.range);
         if (!unread || (!owned && !helper)) continue;
-        x_porting.note({one.range.begin, one.range.end - one.range.begin}, "port/variable",
-                       util::join(one.names, ", ") +
+        x_porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable",
+                       util::join(assigning.names, ", ") +
                            (owned ? " is left out: the new script and its launcher set what this site needs"
                                   : " is left out: nothing reads it any more"),
                        "--env NAME=VALUE sets it all the same");
-        x_cuts.cut_lines(one.range);
-        one.names.clear();
+        x_cuts.cut_lines(assigning.range);
+        assigning.names.clear();
         again = true;
       }
     }

@@ -138,7 +138,7 @@ private:
       if (listed.find("," + set.name + "=") == std::string::npos) continue;
       auto& env = x_porting.result.job.env;
       const bool known =
-          std::any_of(env.begin(), env.end(), [&](const auto& one) { return one.first == set.name; });
+          std::any_of(env.begin(), env.end(), [&](const auto& entry) { return entry.first == set.name; });
       if (known) continue;
       if (is_owned(set.name))
         util::add_once(owned, set.name);

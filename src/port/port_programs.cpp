@@ -111,15 +111,15 @@ void keep_expansions(Porting& porting, const Launch& launch, const shell::View& 
 /// Steps beside each other share the job's nodes; the steps that are written here take all of them.
 void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
                      const shell::SyntaxNode& program) {
-  const auto has_neighbour = [&](const FoundLaunch& one) {
-    return one.launch->command->context.loop ||
+  const auto has_neighbour = [&](const FoundLaunch& launch) {
+    return launch.launch->command->context.loop ||
            std::any_of(found.begin(), found.end(), [&](const FoundLaunch& other) {
-             return other.begin != one.begin && !are_alternatives(program, one.begin, other.begin);
+             return other.begin != launch.begin && !are_alternatives(program, launch.begin, other.begin);
            });
   };
-  for (const auto& one : found)
-    if (one.launch->command->context.background && has_neighbour(one))
-      return porting.error({one.begin, one.end - one.begin}, "port/parallel",
+  for (const auto& launch : found)
+    if (launch.launch->command->context.background && has_neighbour(launch))
+      return porting.error({launch.begin, launch.end - launch.begin}, "port/parallel",
                            "this step runs beside others of its job and shares the nodes with them",
                            "make a job of each, or an array");
 }
@@ -139,17 +139,17 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     // Inside `bash -c` only an agent is taken out; any other program stays in the shell that it was written
     // for.
     if (launch.command->parent && !launch.agent()) continue;
-    FoundLaunch one;
-    one.launch = &launch;
-    std::tie(one.begin, one.end) = range_of(*top);
+    FoundLaunch launch_found;
+    launch_found.launch = &launch;
+    std::tie(launch_found.begin, launch_found.end) = range_of(*top);
     const auto before = std::find_if(found.begin(), found.end(),
-                                     [&](const FoundLaunch& other) { return other.begin == one.begin; });
+                                     [&](const FoundLaunch& other) { return other.begin == launch_found.begin; });
     // Inside `bash -c` the agent is the better knowledge; else it is a function or loop that is come to
     // twice.
     const bool inside = launch.command->parent.has_value();
     const bool again = before != found.end() && before->launch->command->parent.has_value() == inside;
     if (before != found.end() && !again && !inside) continue;
-    const diag::Place place{one.begin, one.end - one.begin};
+    const diag::Place place{launch_found.begin, launch_found.end - launch_found.begin};
     if (refuse_list(porting, launch, place)) continue;
     std::string why = "what this line starts is known only when it runs";
     auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
@@ -161,13 +161,13 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
       keep_expansions(porting, launch, view, *program, *before);
       continue;
     }
-    one.program.command = program->command;
-    one.program.source = program->source;
-    one.command = program->inner.empty() ? program->command : program->inner;
-    one.program_begin = program->begin;
-    one.program.once = runs_once(launch);
+    launch_found.program.command = program->command;
+    launch_found.program.source = program->source;
+    launch_found.command = program->inner.empty() ? program->command : program->inner;
+    launch_found.program_begin = program->begin;
+    launch_found.program.once = runs_once(launch);
     if (before != found.end()) found.erase(before);
-    found.push_back(std::move(one));
+    found.push_back(std::move(launch_found));
   }
   refuse_parallel(porting, found, tree);
   std::sort(found.begin(), found.end(),

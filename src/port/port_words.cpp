@@ -54,7 +54,7 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
 std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto& words = launch.command->words;
   const auto word = std::find_if(words.begin(), words.end(),
-                                 [&](const Argument& one) { return one.place.offset == agent.place.offset; });
+                                 [&](const Argument& argument) { return argument.place.offset == agent.place.offset; });
   if (word == words.end() || !word->known() || word->place.length == 0) return "python";
   auto text = word->text();
   const auto slash = text.rfind('/');

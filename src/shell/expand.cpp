@@ -96,13 +96,13 @@ Argument Walker::expand_single(const Word& word) {
   Argument all;
   all.place = word.place;
   fields.words.push_back(std::move(fields.current));
-  for (auto& one : fields.words) {
-    if (&one != &fields.words.front()) all.pieces.push_back({true, " ", word.place});
-    all.caveat = all.caveat || one.caveat;
-    if (one.many)
-      all.pieces.push_back({false, one.unknown(), one.place});
+  for (auto& field : fields.words) {
+    if (&field != &fields.words.front()) all.pieces.push_back({true, " ", word.place});
+    all.caveat = all.caveat || field.caveat;
+    if (field.many)
+      all.pieces.push_back({false, field.unknown(), field.place});
     else
-      std::move(one.pieces.begin(), one.pieces.end(), std::back_inserter(all.pieces));
+      std::move(field.pieces.begin(), field.pieces.end(), std::back_inserter(all.pieces));
   }
   return all;
 }

@@ -37,7 +37,7 @@ private:
     }
   }
   void words(const std::vector<Word>& list) {
-    for (const auto& one : list) word(one);
+    for (const auto& element : list) word(element);
   }
   void assignments(const std::vector<Assignment>& list) {
     for (const auto& assignment : list) {

@@ -79,12 +79,12 @@ template <typename Map, typename Same>
 void join_maps(Shared<Map>& map, const Shared<Map>& other, Same is_same) {
   if (map.is_same(other)) return;
   auto& all = map.edit();
-  for (auto& [name, one] : all) {
+  for (auto& [name, value] : all) {
     const auto found = other->find(name);
-    if (found == other->end() || !is_same(found->second, one)) one.on_all_paths = false;
+    if (found == other->end() || !is_same(found->second, value)) value.on_all_paths = false;
   }
-  for (const auto& [name, one] : *other)
-    if (const auto [added, is_new] = all.emplace(name, one); is_new) added->second.on_all_paths = false;
+  for (const auto& [name, value] : *other)
+    if (const auto [added, is_new] = all.emplace(name, value); is_new) added->second.on_all_paths = false;
 }
 
 } // namespace

@@ -130,7 +130,7 @@ void Walker::set_element(const Assignment& assignment) {
   if (!old || !index || assignment.append || old->value.kind != Value::Kind::array ||
       *index > old->value.words.size() ||
       std::any_of(old->value.words.begin(), old->value.words.end(),
-                  [](const Argument& one) { return one.many; }))
+                  [](const Argument& element) { return element.many; }))
     return x_state.forget(assignment.name, assignment.place, true);
   auto value = old->value;
   if (*index == value.words.size())

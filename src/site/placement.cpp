@@ -92,7 +92,7 @@ void choose_partitions(Landing& placement, const model::Site& site, const Demand
 /// What the profile lists of the node's features, with those that select it.
 std::vector<std::string> features_of(const model::NodeType& node) {
   auto features = node.features;
-  for (auto& one : feature_names(node.constraint)) features.push_back(std::move(one));
+  for (auto& feature : feature_names(node.constraint)) features.push_back(std::move(feature));
   return features;
 }
 

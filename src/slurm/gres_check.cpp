@@ -246,9 +246,9 @@ private:
     const auto counts = [](const AskedGres& g) {
       return g.per_job + g.per_node + g.per_socket + g.per_task > 0;
     };
-    for (const auto& one : x_records)
+    for (const auto& record : x_records)
       for (const auto& other : x_records)
-        if (one.name == other.name && one.type.empty() && !other.type.empty() && counts(one))
+        if (record.name == other.name && record.type.empty() && !other.type.empty() && counts(record))
           return refuse(per_node_option(), "gpu-types", "GPUs are asked for with and without a type",
                         "name the type everywhere or nowhere");
     return std::nullopt;

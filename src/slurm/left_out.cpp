@@ -16,8 +16,8 @@ std::vector<std::string> nodes_of(const std::string& list) {
   return parsed ? std::move(*parsed).take() : std::vector<std::string>{};
 }
 
-bool holds(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+bool holds(const std::vector<std::string>& all, const std::string& item) {
+  return std::find(all.begin(), all.end(), item) != all.end();
 }
 
 /// Whether sinfo's short word for a state ("idle", "mix", "down*", "drng") lets jobs begin there.

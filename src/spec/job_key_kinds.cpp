@@ -30,10 +30,10 @@ util::Result<bool> parse_bool(const std::string& text) {
 Fault typed_fault(const std::string& text) {
   std::string readable;
   for (std::string_view rest = text; !rest.empty();) {
-    const auto one = diag::first_visible(rest);
-    const bool stray = one.length == 1 && static_cast<unsigned char>(rest.front()) >= 0x80U;
-    if (!stray) readable += rest.substr(0, one.length);
-    rest.remove_prefix(one.length);
+    const auto character = diag::first_visible(rest);
+    const bool stray = character.length == 1 && static_cast<unsigned char>(rest.front()) >= 0x80U;
+    if (!stray) readable += rest.substr(0, character.length);
+    rest.remove_prefix(character.length);
   }
   const auto fault = text_fault(readable, TextRule::line);
   return fault.empty() ? std::nullopt : Fault(util::Error{fault});

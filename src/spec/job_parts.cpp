@@ -100,9 +100,9 @@ void read_steps(model::JobSpec& job, ObjectReader& object) {
   if (!object.has("steps")) return;
   const bool has_command = !job.command.empty();
   object.each("steps", [&](ObjectReader& step) {
-    model::JobStep one{step.texts("command"), step.flag("once").value_or(false)};
+    model::JobStep job_step{step.texts("command"), step.flag("once").value_or(false)};
     step.require("command", "it is the program that the step runs");
-    job.steps.push_back(std::move(one));
+    job.steps.push_back(std::move(job_step));
   });
   if (has_command)
     object.report_value("steps", "\"command\" and \"steps\" exclude each other",

@@ -126,8 +126,8 @@ Roster::Order Roster::order() const {
     const auto wanted = spots(order);
     bool agree = !x_nodes.empty();
     for (std::size_t rank = 0; rank < x_members.size() && agree; ++rank)
-      if (const KnownRank& one = x_members[rank]; one.announced)
-        agree = one.host == wanted[rank].host && one.local_rank == wanted[rank].local_rank;
+      if (const KnownRank& member = x_members[rank]; member.announced)
+        agree = member.host == wanted[rank].host && member.local_rank == wanted[rank].local_rank;
     if (agree) return order;
   }
   return Order::unknown;
@@ -143,8 +143,8 @@ std::vector<Roster::Spot> Roster::known_spots() const {
 /// The nodes whose tasks have not all come.
 std::string Roster::free_hosts() const {
   std::map<std::string, unsigned> ranks_per_host;
-  for (const KnownRank& one : x_members)
-    if (one.announced) ++ranks_per_host[one.host];
+  for (const KnownRank& member : x_members)
+    if (member.announced) ++ranks_per_host[member.host];
   std::vector<std::string> hosts;
   for (std::size_t node = 0; node < x_nodes.size(); ++node)
     if (ranks_per_host[x_nodes[node]] < x_tasks_per_node[node]) hosts.push_back(x_nodes[node]);

@@ -42,15 +42,15 @@ struct Attempt {
 /// Puts the unlikely places off where a likely one is there: many ranks would ask many in vain.
 void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock::time_point until) {
   const auto others = attempts.begin() + static_cast<std::ptrdiff_t>(std::min(likely, attempts.size()));
-  if (std::none_of(attempts.begin(), others, [](const Attempt& one) { return one.is_taken(); })) return;
-  for (auto one = others; one != attempts.end(); ++one)
-    if (!one->client) one->again = std::max(one->again, until);
+  if (std::none_of(attempts.begin(), others, [](const Attempt& attempt) { return attempt.is_taken(); })) return;
+  for (auto attempt = others; attempt != attempts.end(); ++attempt)
+    if (!attempt->client) attempt->again = std::max(attempt->again, until);
 }
 
 std::string said_by(const std::vector<Attempt>& attempts) {
   std::string text;
-  for (const auto& one : attempts)
-    text += (text.empty() ? "" : "; ") + place_text(one.place.address, one.place.port) + " " + one.reason;
+  for (const auto& attempt : attempts)
+    text += (text.empty() ? "" : "; ") + place_text(attempt.place.address, attempt.place.port) + " " + attempt.reason;
   return text;
 }
 
@@ -104,11 +104,11 @@ bool is_welcome(const Welcome& welcome) { return welcome.failed.empty() && welco
 void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, Clock::time_point until) {
   std::vector<pollfd> ends;
   until = std::min(until, now + milliseconds(500));
-  for (const auto& one : attempts) {
-    if (one.client)
-      ends.push_back({one.client->fd(), one.client->wanted(), 0});
+  for (const auto& attempt : attempts) {
+    if (attempt.client)
+      ends.push_back({attempt.client->fd(), attempt.client->wanted(), 0});
     else
-      until = std::min(until, one.again);
+      until = std::min(until, attempt.again);
   }
   const auto left = std::chrono::duration_cast<milliseconds>(until - now).count();
   ::poll(ends.data(), ends.size(), static_cast<int>(std::clamp<long long>(left, 1, 500)));
@@ -130,19 +130,19 @@ Sought seek_store(const Announcement& announcement, const Seeking& seeking) {
   std::optional<Found> failed;
   for (auto now = start;; now = Clock::now()) {
     Welcome welcome;
-    for (auto& one : attempts) {
-      if (!try_place(one, words, seeking.credentials, now, welcome)) continue;
-      Found found{std::move(*one.client), one.place, std::move(welcome)};
+    for (auto& attempt : attempts) {
+      if (!try_place(attempt, words, seeking.credentials, now, welcome)) continue;
+      Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
       if (is_welcome(found.welcome) || seeking.doubts_failure.count() == 0) return {std::move(found), {}};
-      one.put_off(now, k_after_refusal, "says that the step cannot begin");
+      attempt.put_off(now, k_after_refusal, "says that the step cannot begin");
       if (failed) continue;
       failed.emplace(std::move(found));
       deadline = std::min(deadline, now + seeking.doubts_failure);
     }
     if (failed && now >= deadline) return {std::move(failed), {}};
     Refusal refusal = Refusal::none;
-    for (const auto& one : attempts)
-      if (one.refusal != Refusal::none) refusal = one.refusal;
+    for (const auto& attempt : attempts)
+      if (attempt.refusal != Refusal::none) refusal = attempt.refusal;
     if (now >= deadline || (refusal != Refusal::none && seeking.believes_refusal))
       return {{}, said_by(attempts), refusal};
     if (seeking.slow && now >= say_at) {

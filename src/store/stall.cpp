@@ -29,16 +29,16 @@ std::string wait_text(const std::string& key) {
 }
 
 /// What a rank that others wait for does itself.
-std::string doing(const Standing& one, Standing::Time now) {
-  const auto ago = time_text(one.since, now);
-  switch (one.state) {
+std::string doing(const Standing& rank, Standing::Time now) {
+  const auto ago = time_text(rank.since, now);
+  switch (rank.state) {
   case State::absent: return "its task has not arrived";
   case State::started: return "its task was started " + ago + " ago, its program has not come to the store";
   case State::gone: return "its program left the store " + ago + " ago";
   case State::connected: break;
   }
-  if (!one.waits_for.empty())
-    return "it waits for " + wait_text(one.waits_for) + " itself, for " + time_text(one.waits_since, now);
+  if (!rank.waits_for.empty())
+    return "it waits for " + wait_text(rank.waits_for) + " itself, for " + time_text(rank.waits_since, now);
   return "it last spoke to the store " + ago + " ago and waits for nothing there";
 }
 
@@ -51,13 +51,13 @@ struct Waiters {
 
 /// A wait for a member is one for a group only where the waiter has entered that group itself: a program's
 /// own key may look like it.
-KeyMeaning meaning_of_wait(const Standing& one) {
-  auto meaning = read_key(one.waits_for);
-  if (meaning.kind == Kind::member && !meaning.is_default && read_key(one.mark).place != meaning.place) {
+KeyMeaning meaning_of_wait(const Standing& rank) {
+  auto meaning = read_key(rank.waits_for);
+  if (meaning.kind == Kind::member && !meaning.is_default && read_key(rank.mark).place != meaning.place) {
     meaning.kind = Kind::other;
-    meaning.place = one.waits_for;
+    meaning.place = rank.waits_for;
   }
-  if (meaning.kind == Kind::other) meaning.place = one.waits_for;
+  if (meaning.kind == Kind::other) meaning.place = rank.waits_for;
   return meaning;
 }
 
@@ -67,12 +67,12 @@ public:
 
   std::vector<Stall> read() {
     std::map<std::string, Waiters> by_place;
-    for (const auto& one : x_scene.ranks) {
-      if (one.state != State::connected || one.waits_for.empty()) continue;
-      auto meaning = meaning_of_wait(one);
+    for (const auto& rank_status : x_scene.ranks) {
+      if (rank_status.state != State::connected || rank_status.waits_for.empty()) continue;
+      auto meaning = meaning_of_wait(rank_status);
       auto& waiters = by_place[meaning.place];
       if (waiters.who.empty()) waiters.meaning = meaning;
-      waiters.who.push_back(&one);
+      waiters.who.push_back(&rank_status);
       if (meaning.member) waiters.members.push_back(*meaning.member);
     }
     std::vector<Stall> stalls;
@@ -91,9 +91,9 @@ private:
     stall.key = waiters.who.front()->waits_for;
     stall.what = own_key ? "the key '" + shown_key(stall.key) + "'" : meaning.group;
     auto since = x_scene.now;
-    for (const auto* one : waiters.who) {
-      since = std::min(since, one->waits_since);
-      stall.waiters.push_back(one->short_name);
+    for (const auto* rank_status : waiters.who) {
+      since = std::min(since, rank_status->waits_since);
+      stall.waiters.push_back(rank_status->short_name);
     }
     stall.waited = whole_seconds(since, x_scene.now);
     std::string of = stall.what;
@@ -101,7 +101,7 @@ private:
     if (meaning.kind == Kind::sequence) of += "'s number";
     const auto time = time_text(since, x_scene.now);
     const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(),
-                                   [](const Standing* one) { return one->rank.has_value(); });
+                                   [](const Standing* rank_status) { return rank_status->rank.has_value(); });
     const auto who = waiters.who.size() == 1
                          ? waiters.who.front()->name + " has waited "
                          : std::to_string(waiters.who.size()) + (ranks ? " ranks (" : " programs (") +
@@ -114,8 +114,8 @@ private:
     const auto clash = clash_text(meaning);
     stall.text += clash;
     const auto suspects = find_suspects(waiters, stall.certain);
-    for (const auto* one : suspects)
-      if (one->rank) stall.missing.push_back(*one->rank);
+    for (const auto* rank_status : suspects)
+      if (rank_status->rank) stall.missing.push_back(*rank_status->rank);
     if (!clash.empty() && suspects.empty()) return stall;
     stall.text +=
         (clash.empty() ? "" : "; ") + text_of(suspects, waiters, stall.certain) + ahead_text(waiters);
@@ -125,10 +125,10 @@ private:
   /// A group of more members than the step has ranks can never be whole.
   std::string wrong_world(const Waiters& waiters) const {
     if (x_scene.world_size == 0 || !waiters.meaning.is_default) return {};
-    for (const auto* one : waiters.who) {
-      const auto member = read_key(one->waits_for).member;
+    for (const auto* rank_status : waiters.who) {
+      const auto member = read_key(rank_status->waits_for).member;
       if (member && *member >= x_scene.world_size)
-        return one->name + " waits for a rank " + std::to_string(*member) + ", but the step has " +
+        return rank_status->name + " waits for a rank " + std::to_string(*member) + ", but the step has " +
                std::to_string(x_scene.world_size) + " ranks: its WORLD_SIZE is another";
     }
     return {};
@@ -167,15 +167,15 @@ private:
   std::string ahead_text(const Waiters& waiters) const {
     if (waiters.meaning.kind != Kind::member || waiters.meaning.is_default) return {};
     std::size_t idle = 0;
-    for (const auto& one : x_scene.ranks) idle += one.state == State::connected && one.waits_for.empty() ? 1 : 0;
+    for (const auto& rank_status : x_scene.ranks) idle += rank_status.state == State::connected && rank_status.waits_for.empty() ? 1 : 0;
     if (idle <= waiters.who.size()) return {};
     return "; the " + std::to_string(idle) +
            " others that wait for nothing here may be in a collective that " +
            (waiters.who.size() == 1 ? "it has" : "they have") + " left out";
   }
 
-  bool is_waiter(const Waiters& waiters, const Standing& one) const {
-    return std::find(waiters.who.begin(), waiters.who.end(), &one) != waiters.who.end();
+  bool is_waiter(const Waiters& waiters, const Standing& rank_status) const {
+    return std::find(waiters.who.begin(), waiters.who.end(), &rank_status) != waiters.who.end();
   }
 
   /// Whom the waiters wait for.
@@ -183,15 +183,15 @@ private:
     const auto& meaning = waiters.meaning;
     if (meaning.kind == Kind::member) return missing_members(waiters, certain);
     std::vector<const Standing*> others;
-    for (const auto& one : x_scene.ranks)
-      if (one.rank && !is_waiter(waiters, one) && !has_entered(meaning, one)) others.push_back(&one);
+    for (const auto& rank_status : x_scene.ranks)
+      if (rank_status.rank && !is_waiter(waiters, rank_status) && !has_entered(meaning, rank_status)) others.push_back(&rank_status);
     if (meaning.kind == Kind::barrier && meaning.is_default) return others;
     // A group's first rank is the one of the lowest number.
     if (meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence) {
       unsigned lowest = ~0U;
-      for (const auto* one : waiters.who) lowest = std::min(lowest, one->rank.value_or(~0U));
-      const auto end = std::remove_if(others.begin(), others.end(), [&](const Standing* one) {
-        return meaning.is_default ? *one->rank != 0 : *one->rank > lowest;
+      for (const auto* rank_status : waiters.who) lowest = std::min(lowest, rank_status->rank.value_or(~0U));
+      const auto end = std::remove_if(others.begin(), others.end(), [&](const Standing* rank_status) {
+        return meaning.is_default ? *rank_status->rank != 0 : *rank_status->rank > lowest;
       });
       others.erase(end, others.end());
     }
@@ -199,8 +199,8 @@ private:
     return others;
   }
 
-  bool has_entered(const KeyMeaning& meaning, const Standing& one) const {
-    return meaning.kind == Kind::barrier && read_key(one.mark).place == meaning.place;
+  bool has_entered(const KeyMeaning& meaning, const Standing& rank_status) const {
+    return meaning.kind == Kind::barrier && read_key(rank_status.mark).place == meaning.place;
   }
 
   /// The ranks of the members that have not entered a group. Only the default group's members are the ranks;
@@ -213,26 +213,26 @@ private:
     std::sort(waiters.members.begin(), waiters.members.end());
     waiters.members.erase(std::unique(waiters.members.begin(), waiters.members.end()), waiters.members.end());
     std::map<unsigned, unsigned> rank_of_member;
-    for (const auto* one : waiters.who)
-      if (const auto mark = read_key(one->mark); one->rank && mark.member && mark.place == meaning.place)
-        rank_of_member[*mark.member] = *one->rank;
+    for (const auto* rank_status : waiters.who)
+      if (const auto mark = read_key(rank_status->mark); rank_status->rank && mark.member && mark.place == meaning.place)
+        rank_of_member[*mark.member] = *rank_status->rank;
     std::vector<const Standing*> found;
     for (const unsigned member : waiters.members) {
       const auto after = rank_of_member.upper_bound(member);
       std::vector<const Standing*> candidates;
-      for (const auto& one : x_scene.ranks) {
-        if (!one.rank || is_waiter(waiters, one)) continue;
-        const bool above = after == rank_of_member.begin() || *one.rank > std::prev(after)->second;
-        const bool below = after == rank_of_member.end() || *one.rank < after->second;
-        if (meaning.is_default ? *one.rank == member : above && below) candidates.push_back(&one);
+      for (const auto& rank_status : x_scene.ranks) {
+        if (!rank_status.rank || is_waiter(waiters, rank_status)) continue;
+        const bool above = after == rank_of_member.begin() || *rank_status.rank > std::prev(after)->second;
+        const bool below = after == rank_of_member.end() || *rank_status.rank < after->second;
+        if (meaning.is_default ? *rank_status.rank == member : above && below) candidates.push_back(&rank_status);
       }
       certain = certain && candidates.size() == 1;
       // Who is gone, or never came, is the likelier one.
       std::stable_sort(candidates.begin(), candidates.end(), [](const Standing* a, const Standing* b) {
         return (a->state == State::connected) < (b->state == State::connected);
       });
-      for (const auto* one : candidates)
-        if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(one);
+      for (const auto* rank_status : candidates)
+        if (std::find(found.begin(), found.end(), rank_status) == found.end()) found.push_back(rank_status);
     }
     return found;
   }
@@ -256,12 +256,12 @@ private:
     if (!text.empty()) text += "; ";
     if (!certain && !own_key && suspects.size() > 1) text += "at least one of these " + deed + ": ";
     std::size_t named_count = 0;
-    for (const auto* one : suspects) {
+    for (const auto* suspect : suspects) {
       if (named_count == k_named_suspects) break;
-      text += (named_count++ > 0 ? "; " : "") + one->name;
+      text += (named_count++ > 0 ? "; " : "") + suspect->name;
       if (certain || suspects.size() == 1)
         text += " " + (own_key ? std::string("does not wait for it") : deed);
-      text += ": " + doing(*one, x_scene.now);
+      text += ": " + doing(*suspect, x_scene.now);
     }
     if (suspects.size() == named_count) return text;
     std::vector<std::string> others;

@@ -134,8 +134,8 @@ void Watch::heard(ClientId client, const Message& message, Time now) {
   switch (message.op) {
   case Op::ping: trace.pid = message.number; return;
   case Op::wait: {
-    for (const auto one : message.keys)
-      if (x_table && !x_table->find(one)) return note_wait(trace, one, false, now);
+    for (const auto new_key : message.keys)
+      if (x_table && !x_table->find(new_key)) return note_wait(trace, new_key, false, now);
     return;
   }
   case Op::cancel_wait:
@@ -183,42 +183,42 @@ std::string Watch::name_of(ClientId client, const Roster& roster) const {
 
 Standing Watch::standing_of(ClientId client, Time now) const {
   const Trace& trace = x_traces[client];
-  Standing one;
-  one.since = trace.spoke;
-  one.mark = trace.mark;
+  Standing rank_status;
+  rank_status.since = trace.spoke;
+  rank_status.mark = trace.mark;
   if (trace.polls) {
-    if (now - trace.spoke < k_still_polls) one.waits_for = trace.awaits;
+    if (now - trace.spoke < k_still_polls) rank_status.waits_for = trace.awaits;
   } else if (x_table) {
     for (const auto& key : x_table->awaited_by(client))
       if (!x_table->find(key)) {
-        one.waits_for = key;
+        rank_status.waits_for = key;
         break;
       }
   }
-  one.waits_since = one.waits_for == trace.awaits ? trace.waits_since : trace.spoke;
-  return one;
+  rank_status.waits_since = rank_status.waits_for == trace.awaits ? trace.waits_since : trace.spoke;
+  return rank_status;
 }
 
 /// Ranks of which nothing but others' waits is known.
 void Watch::add_members(const Roster& roster, Scene& scene) const {
   if (roster.begun()) return;
   std::vector<unsigned> wanted;
-  for (const auto& one : scene.ranks)
-    if (const auto meaning = read_key(one.waits_for); meaning.is_default && meaning.member)
+  for (const auto& rank_status : scene.ranks)
+    if (const auto meaning = read_key(rank_status.waits_for); meaning.is_default && meaning.member)
       wanted.push_back(*meaning.member);
   for (const auto& [rank, since] : x_gone) wanted.push_back(rank);
   for (const unsigned rank : wanted) {
     if (std::any_of(scene.ranks.begin(), scene.ranks.end(),
-                    [&](const auto& one) { return one.rank == rank; }))
+                    [&](const auto& rank_status) { return rank_status.rank == rank; }))
       continue;
-    Standing one;
+    Standing rank_status;
     const auto gone = x_gone.find(rank);
-    one.state = gone == x_gone.end() ? Standing::State::absent : Standing::State::gone;
-    if (gone != x_gone.end()) one.since = gone->second;
-    one.rank = rank;
-    one.short_name = std::to_string(rank);
-    one.name = "rank " + one.short_name;
-    scene.ranks.push_back(std::move(one));
+    rank_status.state = gone == x_gone.end() ? Standing::State::absent : Standing::State::gone;
+    if (gone != x_gone.end()) rank_status.since = gone->second;
+    rank_status.rank = rank;
+    rank_status.short_name = std::to_string(rank);
+    rank_status.name = "rank " + rank_status.short_name;
+    scene.ranks.push_back(std::move(rank_status));
   }
 }
 
@@ -245,35 +245,35 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   std::map<unsigned, std::size_t> at; // a rank's place in the scene
   for (ClientId client = 0; client < x_traces.size(); ++client) {
     if (!x_traces[client].used) continue;
-    Standing one = standing_of(client, now);
-    one.rank = rank_of(client, roster);
+    Standing rank_status = standing_of(client, now);
+    rank_status.rank = rank_of(client, roster);
     const auto process = name_of(client);
-    one.short_name = one.rank ? std::to_string(*one.rank) : process;
-    one.name = name_of(client, roster);
+    rank_status.short_name = rank_status.rank ? std::to_string(*rank_status.rank) : process;
+    rank_status.name = name_of(client, roster);
     // Of a rank's several connections the one that waits tells most.
-    const auto known = one.rank ? at.find(*one.rank) : at.end();
+    const auto known = rank_status.rank ? at.find(*rank_status.rank) : at.end();
     if (known != at.end() && roster.begun()) {
       auto& other = scene.ranks[known->second];
-      if (other.waits_for.empty() && (!one.waits_for.empty() || one.since > other.since))
-        other = std::move(one);
+      if (other.waits_for.empty() && (!rank_status.waits_for.empty() || rank_status.since > other.since))
+        other = std::move(rank_status);
       continue;
     }
-    if (one.rank) at.emplace(*one.rank, scene.ranks.size());
-    scene.ranks.push_back(std::move(one));
+    if (rank_status.rank) at.emplace(*rank_status.rank, scene.ranks.size());
+    scene.ranks.push_back(std::move(rank_status));
   }
   for (unsigned rank = 0; rank < roster.members().size(); ++rank) {
     if (at.count(rank) > 0) continue;
     const KnownRank& member = roster.members()[rank];
-    Standing one;
+    Standing rank_status;
     const auto gone = x_gone.find(rank);
-    one.state = gone != x_gone.end() ? Standing::State::gone
+    rank_status.state = gone != x_gone.end() ? Standing::State::gone
                 : member.announced   ? Standing::State::started
                                      : Standing::State::absent;
-    one.since = gone != x_gone.end() ? gone->second : member.since;
-    one.rank = rank;
-    one.short_name = std::to_string(rank);
-    one.name = roster.name(rank);
-    scene.ranks.push_back(std::move(one));
+    rank_status.since = gone != x_gone.end() ? gone->second : member.since;
+    rank_status.rank = rank;
+    rank_status.short_name = std::to_string(rank);
+    rank_status.name = roster.name(rank);
+    scene.ranks.push_back(std::move(rank_status));
   }
   add_members(roster, scene);
   std::sort(scene.ranks.begin(), scene.ranks.end(),
@@ -330,10 +330,10 @@ StoreReport Watch::report(const Roster& roster, std::size_t unknown, Time now) c
   StoreReport report;
   report.ranks = roster.members().size();
   report.worlds = worlds();
-  for (const auto& one : all.ranks) {
-    report.connected += one.state == Standing::State::connected ? 1 : 0;
-    report.gone += one.state == Standing::State::gone ? 1 : 0;
-    report.waiting += one.waits_for.empty() ? 0 : 1;
+  for (const auto& rank_status : all.ranks) {
+    report.connected += rank_status.state == Standing::State::connected ? 1 : 0;
+    report.gone += rank_status.state == Standing::State::gone ? 1 : 0;
+    report.waiting += rank_status.waits_for.empty() ? 0 : 1;
   }
   for (const auto& member : roster.members()) report.announced += member.announced ? 1 : 0;
   if (x_table) {

@@ -137,10 +137,10 @@ Node make_node(const model::NodeType& type) {
     const auto first = std::find_if(node.gpus.begin(), node.gpus.end(),
                                     [&](const Gpu& gpu) { return gpu.place.nic == nic.name; });
     if (first == node.gpus.end()) continue;
-    const bool one = std::all_of(node.gpus.begin(), node.gpus.end(), [&](const Gpu& gpu) {
+    const bool is_single = std::all_of(node.gpus.begin(), node.gpus.end(), [&](const Gpu& gpu) {
       return gpu.place.nic != nic.name || gpu.place.numa == first->place.numa;
     });
-    if (one) nic.numa = first->place.numa;
+    if (is_single) nic.numa = first->place.numa;
     nic.package = first->place.package;
   }
   return node;

@@ -21,7 +21,7 @@ template <class Fits> std::string PlacementMarks::texts(const Fits& fits) const 
   std::string text;
   for (const auto& finding : x_findings) {
     const auto rank = std::find_if(x_seen.begin(), x_seen.end(),
-                                   [&](const PlacedRank& one) { return one.rank == finding.rank; });
+                                   [&](const PlacedRank& placed) { return placed.rank == finding.rank; });
     if (rank != x_seen.end() && fits(finding, *rank))
       text += (text.empty() ? "rank " : "; rank ") + std::to_string(finding.rank) + ": " + finding.text;
   }

@@ -48,15 +48,15 @@ std::set<int> only_explanation(const Pairs& failed) {
 /// Those who failed with two others at least, and with most of the others that they met.
 std::set<int> convicted(const Pairs& failed, const Pairs& met) {
   const auto guilty = only_explanation(failed);
-  const auto partners = [&](const Pairs& pairs, int one) {
+  const auto partners = [&](const Pairs& pairs, int rank) {
     return std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
-      return (pair.first == one && guilty.count(pair.second) == 0) ||
-             (pair.second == one && guilty.count(pair.first) == 0);
+      return (pair.first == rank && guilty.count(pair.second) == 0) ||
+             (pair.second == rank && guilty.count(pair.first) == 0);
     });
   };
-  for (const int one : guilty) {
-    const auto bad = partners(failed, one);
-    if (bad < 2 || 2 * bad <= partners(met, one)) return {};
+  for (const int rank : guilty) {
+    const auto bad = partners(failed, rank);
+    if (bad < 2 || 2 * bad <= partners(met, rank)) return {};
   }
   return guilty;
 }
@@ -72,14 +72,14 @@ std::string named(int rank, const std::vector<std::string>& hosts) {
 std::string deed(const Evidence& evidence, const std::set<int>& guilty) {
   bool sent = false, received = false, sum = false, broken = false;
   std::string text;
-  for (const auto& one : evidence.seen) {
-    if (!one.any()) continue;
-    if (text.empty()) text = one.text;
-    const bool by = guilty.count(one.by) > 0;
-    sent = sent || (one.message && !by);
-    received = received || (one.message && by);
-    sum = sum || one.sum;
-    broken = broken || one.broken;
+  for (const auto& observation : evidence.seen) {
+    if (!observation.any()) continue;
+    if (text.empty()) text = observation.text;
+    const bool by = guilty.count(observation.by) > 0;
+    sent = sent || (observation.message && !by);
+    received = received || (observation.message && by);
+    sum = sum || observation.sum;
+    broken = broken || observation.broken;
   }
   std::string what = sent && received ? "what it sends and what it receives is altered"
                      : sent           ? "what it sends is altered"
@@ -99,14 +99,14 @@ struct Seen {
 Seen read(const std::vector<Observation>& list) {
   Seen seen;
   std::set<int> confessed;
-  for (const auto& one : list) {
-    if (one.input) {
-      confessed.insert(one.by);
-      if (seen.confession.empty()) seen.confession = one.text;
+  for (const auto& observation : list) {
+    if (observation.input) {
+      confessed.insert(observation.by);
+      if (seen.confession.empty()) seen.confession = observation.text;
     }
-    if (one.by == one.other) continue;
-    seen.met.insert(unordered(one.by, one.other));
-    if (one.any()) seen.failed.insert(unordered(one.by, one.other));
+    if (observation.by == observation.other) continue;
+    seen.met.insert(unordered(observation.by, observation.other));
+    if (observation.any()) seen.failed.insert(unordered(observation.by, observation.other));
   }
   seen.confessed = as_list(confessed);
   return seen;
@@ -150,8 +150,8 @@ std::string why_not(const Seen& seen, const Evidence& evidence) {
            " pairs of ranks that met alone exchanged as much without a fault: it comes and goes, or shows "
            "only when all ranks take part";
   std::string text;
-  for (const auto& one : evidence.seen)
-    if (text.empty() && one.any()) text = one.text;
+  for (const auto& observation : evidence.seen)
+    if (text.empty() && observation.any()) text = observation.text;
   const auto& [a, b] = *seen.failed.begin();
   const std::string what = text.empty() ? "" : " (" + text + ")";
   if (seen.failed.size() == 1)

@@ -83,7 +83,7 @@ private:
     // What NCCL's header needs differs from release to release of torch, so the compiler is asked and not a
     // table.
     const bool killed =
-        std::any_of(failures.begin(), failures.end(), [](const auto& one) { return one.killed; });
+        std::any_of(failures.begin(), failures.end(), [](const auto& failure) { return failure.killed; });
     if (nccl && !killed) {
       x_package.no_nccl =
           "without NCCL, whose header does not compile here: " + first_errors(failures.front().output);

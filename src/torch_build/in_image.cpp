@@ -73,7 +73,7 @@ std::vector<std::string> image_engines() {
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
                                      const std::string& folder, const std::vector<std::string>& command) {
   const auto* row = std::find_if(model::k_engines_here.begin(), model::k_engines_here.end(),
-                                 [&](const auto& one) { return one.program == engine; });
+                                 [&](const auto& candidate) { return candidate.program == engine; });
   if (row == model::k_engines_here.end() || command.empty()) return {};
   std::vector<std::string> words = {engine};
   const std::pair<std::string, std::string> marks[] = {

@@ -32,7 +32,7 @@ std::string fill_dollar_words(std::string_view text,
     if (text.empty()) break;
     auto [name, length] = dollar_word(text);
     const auto value = std::find_if(values.begin(), values.end(),
-                                    [&name = name](const auto& one) { return one.first == name; });
+                                    [&name = name](const auto& entry) { return entry.first == name; });
     if (length > 0 && value != values.end()) {
       filled += value->second;
     } else {

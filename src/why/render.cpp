@@ -75,8 +75,8 @@ JsonLine json_of(const LogEvidence& evidence) {
 std::string json_of(const NetworkGroup& group) {
   JsonLine line;
   std::vector<JsonLine> evidence, obstacles;
-  for (const auto& one : group.evidence) evidence.push_back(json_of(one));
-  for (const auto& [what, one] : group.obstacles) obstacles.push_back(json_of(one));
+  for (const auto& item : group.evidence) evidence.push_back(json_of(item));
+  for (const auto& [what, item] : group.obstacles) obstacles.push_back(json_of(item));
   line.add("carrier", carrier_word(group.carrier))
       .add("how", util::visible(group.how))
       .add("processes", group.processes)

@@ -25,9 +25,9 @@ namespace {
 std::vector<std::unique_ptr<AgentProcess>> start_agents(unsigned nodes, const agent::AgentRequest& request) {
   std::vector<std::unique_ptr<AgentProcess>> agents;
   for (unsigned node = 0; node < nodes; ++node) {
-    auto one = request;
-    one.place->node_rank = node;
-    agents.push_back(std::make_unique<AgentProcess>(one, "node" + std::to_string(node)));
+    auto agent_request = request;
+    agent_request.place->node_rank = node;
+    agents.push_back(std::make_unique<AgentProcess>(agent_request, "node" + std::to_string(node)));
   }
   return agents;
 }
@@ -86,8 +86,8 @@ TEST_CASE("agents of several nodes are one world, and the first failure ends it 
     auto agents =
         start_agents(3, agent_at(port, 2, "echo $RANK $WORLD_SIZE $GROUP_RANK $HPCML_STORE_ADDR", 3));
     std::vector<std::string> lines;
-    for (auto& one : agents) {
-      const auto end = one->wait();
+    for (auto& agent : agents) {
+      const auto end = agent->wait();
       CAPTURE(end.err);
       CHECK(end.code == 0);
       for (const auto& line : sorted_lines(end.out)) lines.push_back(util::split(line, ']')[1]);
@@ -100,10 +100,10 @@ TEST_CASE("agents of several nodes are one world, and the first failure ends it 
   }
   SECTION("one fails") {
     auto agents = start_agents(3, agent_at(port, 2, "test $RANK = 4 && exit 9; exec sleep 300", 3));
-    for (auto& one : agents) {
-      const auto end = one->wait();
+    for (auto& agent : agents) {
+      const auto end = agent->wait();
       CHECK(end.code == 9);
-      if (one == agents.front())
+      if (agent == agents.front())
         CHECK_THAT(end.err, Contains("rank 4 (local rank 0 on host node2) ended with exit code 9"));
       else
         CHECK(end.err == "");
@@ -120,8 +120,8 @@ TEST_CASE("all nodes start again where a rank of one fails") {
   request.max_restarts = 1;
   auto agents = start_agents(2, request);
   std::string all;
-  for (auto& one : agents) {
-    const auto end = one->wait();
+  for (auto& agent : agents) {
+    const auto end = agent->wait();
     CAPTURE(end.err);
     CHECK(end.code == 0);
     all += end.out;
@@ -138,7 +138,7 @@ TEST_CASE("the other nodes stop where an agent is killed, and go on where they m
   if (elastic) request.min_nodes = 2;
   request.place->patience = std::chrono::seconds(elastic ? 60 : 3);
   auto agents = start_agents(3, request);
-  for (auto& one : agents) REQUIRE(one->shows("world 3"));
+  for (auto& agent : agents) REQUIRE(agent->shows("world 3"));
   ::kill(agents[1]->pid(), SIGKILL);
   CHECK(agents[1]->wait().code == 137);
   for (const unsigned node : {0U, 2U}) {
@@ -154,8 +154,8 @@ TEST_CASE("ranks of several nodes meet at the address where their agents have, a
   const auto port = static_cast<unsigned>(test::free_port());
   auto agents = start_agents(2, agent_at(port, 1, "echo $MASTER_ADDR $MASTER_PORT", 2));
   std::set<std::string> places;
-  for (auto& one : agents) {
-    const auto end = one->wait();
+  for (auto& agent : agents) {
+    const auto end = agent->wait();
     CHECK(end.code == 0);
     places.insert(util::split(sorted_lines(end.out).at(0), ']')[1]);
   }
@@ -198,7 +198,7 @@ TEST_CASE("a signal to an agent ends its ranks and those of the others, whose ow
                                          std::string("trap 'echo bye $RANK; exit ") + (well ? "0" : "143") +
                                              "' TERM; echo up; while :; do sleep 0.1; done",
                                          2));
-  for (auto& one : agents) REQUIRE(one->shows("up"));
+  for (auto& agent : agents) REQUIRE(agent->shows("up"));
   ::kill(agents[reason_kind]->pid(), SIGTERM);
   for (unsigned node = 0; node < 2; ++node) {
     const auto end = agents[node]->wait();
@@ -256,8 +256,8 @@ TEST_CASE("one run after another meets at the same port") {
     std::vector<std::unique_ptr<AgentProcess>> agents;
     for (int i = 0; i < 2; ++i)
       agents.push_back(std::make_unique<AgentProcess>(agent_at(port, 1, "echo $WORLD_SIZE", 2)));
-    for (auto& one : agents) {
-      const auto end = one->wait();
+    for (auto& agent : agents) {
+      const auto end = agent->wait();
       CAPTURE(run, end.err);
       CHECK(end.code == 0);
       CHECK_THAT(end.out, Contains("] 2"));

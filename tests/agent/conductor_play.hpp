@@ -101,7 +101,7 @@ public:
     REQUIRE(orders.size() == 1);
     return orders.front();
   }
-  Order one(AgentId agent) { return only_order(agent); }
+  Order sole_order(AgentId agent) { return only_order(agent); }
   Conductor& conductor() { return x_conductor; }
   std::map<AgentId, unsigned> answers; ///< to heartbeats, by agent
 
@@ -133,9 +133,9 @@ inline ConductorRules rules(unsigned min, unsigned max, unsigned restarts = 0) {
 /// All agents have come and run attempt 0.
 inline void begin(Play& play, unsigned nodes) {
   for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
-  CHECK(play.one(0).kind == Order::Kind::serve);
+  CHECK(play.sole_order(0).kind == Order::Kind::serve);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node) CHECK(play.one(node).kind == Order::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node) CHECK(play.sole_order(node).kind == Order::Kind::start);
 }
 
 } // namespace hpcml::testing

@@ -17,13 +17,13 @@ TEST_CASE("ranks start once every node has come and the first one serves") {
   CHECK(play.come(0, 0, 1).refused.empty());
   CHECK(play.take(0).empty());
   CHECK(play.come(1, 1, 2).refused.empty());
-  const auto serve = play.one(0);
+  const auto serve = play.sole_order(0);
   CHECK(serve.kind == Order::Kind::serve);
   CHECK(serve.world == std::vector<Participant>{{"node0", 1}, {"node1", 2}, {"node2", 4}});
   CHECK(play.take(1).empty());
   play.serving(0);
   for (unsigned node = 0; node < 3; ++node) {
-    const auto start = play.one(node);
+    const auto start = play.sole_order(node);
     CHECK(start.kind == Order::Kind::start);
     CHECK(start.node_rank == node);
     CHECK(start.world == serve.world);
@@ -37,12 +37,12 @@ TEST_CASE("a run whose ranks all end well ends with 0, the first node last") {
   play.ended(0, 0, true);
   CHECK(play.take(0).empty());
   play.ended(1, 0, true);
-  const auto end = play.one(1);
+  const auto end = play.sole_order(1);
   CHECK(end.kind == Order::Kind::end);
   CHECK(end.code == 0);
   CHECK(play.take(0).empty());
   play.lose(1);
-  CHECK(play.one(0).kind == Order::Kind::end);
+  CHECK(play.sole_order(0).kind == Order::Kind::end);
   CHECK(play.conductor().is_over());
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("the failure that comes first is the one that all hear of, and its cod
   play.failed(2, 0, 5, 7);
   play.failed(1, 0, 3, 9);
   for (unsigned node = 0; node < 3; ++node) {
-    const auto stop = play.one(node);
+    const auto stop = play.sole_order(node);
     CHECK(stop.kind == Order::Kind::stop);
     CHECK_FALSE(stop.restarts_all);
     REQUIRE(stop.failure);
@@ -60,11 +60,11 @@ TEST_CASE("the failure that comes first is the one that all hear of, and its cod
     CHECK(stop.code == 7);
   }
   for (unsigned node = 0; node < 3; ++node) play.ended(node, 0, false);
-  CHECK(play.one(1).code == 7);
-  CHECK(play.one(2).code == 7);
+  CHECK(play.sole_order(1).code == 7);
+  CHECK(play.sole_order(2).code == 7);
   play.lose(1);
   play.lose(2);
-  CHECK(play.one(0).code == 7);
+  CHECK(play.sole_order(0).code == 7);
 }
 
 TEST_CASE("all ranks start again as often as is allowed, once none is left, at a store of their own") {
@@ -73,7 +73,7 @@ TEST_CASE("all ranks start again as often as is allowed, once none is left, at a
   for (unsigned attempt = 0; attempt < 2; ++attempt) {
     play.failed(1, attempt, 2, 1);
     for (unsigned node = 0; node < 2; ++node) {
-      const auto stop = play.one(node);
+      const auto stop = play.sole_order(node);
       CHECK(stop.kind == Order::Kind::stop);
       CHECK(stop.restarts_all);
     }
@@ -81,10 +81,10 @@ TEST_CASE("all ranks start again as often as is allowed, once none is left, at a
     CHECK(play.take(0).empty());
     play.ended(0, attempt, false);
     if (attempt > 0) play.pass(RestartBackoff::k_first_pause);
-    CHECK(play.one(0).kind == Order::Kind::serve);
+    CHECK(play.sole_order(0).kind == Order::Kind::serve);
     play.serving(attempt + 1);
     for (unsigned node = 0; node < 2; ++node) {
-      const auto start = play.one(node);
+      const auto start = play.sole_order(node);
       CHECK(start.kind == Order::Kind::start);
       CHECK(start.attempt == attempt + 1);
       CHECK(start.restarts == attempt + 1);
@@ -92,8 +92,8 @@ TEST_CASE("all ranks start again as often as is allowed, once none is left, at a
     }
   }
   play.failed(0, 2, 0, 3);
-  CHECK_FALSE(play.one(0).restarts_all);
-  CHECK(play.one(1).code == 3);
+  CHECK_FALSE(play.sole_order(0).restarts_all);
+  CHECK(play.sole_order(1).code == 3);
 }
 
 TEST_CASE("what an agent says of an attempt that is over changes nothing") {
@@ -115,12 +115,12 @@ TEST_CASE("a node that goes ends a run that needs all of its nodes") {
   Play play(rules(2, 2, 5));
   begin(play, 2);
   play.lose(1);
-  const auto stop = play.one(0);
+  const auto stop = play.sole_order(0);
   CHECK(stop.kind == Order::Kind::stop);
   CHECK_FALSE(stop.restarts_all);
   CHECK(stop.reason == "the agent of node1 has gone");
   play.ended(0, 0, false);
-  const auto end = play.one(0);
+  const auto end = play.sole_order(0);
   CHECK(end.kind == Order::Kind::end);
   CHECK(end.code != 0);
 }
@@ -131,16 +131,16 @@ TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no 
   play.serving(0);
   for (unsigned node = 0; node < 3; ++node) play.take(node);
   play.lose(1);
-  CHECK(play.one(0).restarts_all);
-  CHECK(play.one(2).restarts_all);
+  CHECK(play.sole_order(0).restarts_all);
+  CHECK(play.sole_order(2).restarts_all);
   play.ended(0, 0, false);
   play.ended(2, 0, false);
-  const auto serve = play.one(0);
+  const auto serve = play.sole_order(0);
   CHECK(serve.kind == Order::Kind::serve);
   CHECK(serve.restarts == 0);
   CHECK(serve.world == std::vector<Participant>{{"node0", 2}, {"node2", 2}});
   play.serving(1);
-  CHECK(play.one(2).node_rank == 1);
+  CHECK(play.sole_order(2).node_rank == 1);
 
   SECTION("all ranks restart when a node returns") {
     play.take(0);
@@ -161,9 +161,9 @@ TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no 
   SECTION("too few are no run") {
     play.take(0);
     play.lose(2);
-    CHECK_FALSE(play.one(0).restarts_all);
+    CHECK_FALSE(play.sole_order(0).restarts_all);
     play.ended(0, 1, false);
-    CHECK(play.one(0).kind == Order::Kind::end);
+    CHECK(play.sole_order(0).kind == Order::Kind::end);
   }
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("with MIN:MAX more nodes are waited for a while once the least number 
   CHECK(play.take(0).empty());
   play.come(5);
   play.pass(seconds(25));
-  CHECK(play.one(0).world.size() == 2);
+  CHECK(play.sole_order(0).world.size() == 2);
 }
 
 TEST_CASE("coordinator names missing nodes when too few join") {
@@ -189,7 +189,7 @@ TEST_CASE("coordinator names missing nodes when too few join") {
   CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined: node[1-3] after "));
   CHECK_THAT(words.front(), !Contains("node0") && !Contains("node4"));
   play.pass(seconds(600));
-  const auto end = play.one(4);
+  const auto end = play.sole_order(4);
   CHECK(end.kind == Order::Kind::end);
   CHECK(end.code == 1);
   CHECK(end.reason == "3 of 5 nodes have not joined: node[1-3] within 600 s");
@@ -226,7 +226,7 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   begin(play, 2);
   play.leaves(leaver, 15);
   const unsigned other = 1 - leaver;
-  const auto stop = play.one(other);
+  const auto stop = play.sole_order(other);
   CHECK(stop.kind == Order::Kind::stop);
   CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("SIGTERM"));
   play.ended(other, 0, false);
@@ -245,10 +245,10 @@ TEST_CASE(
   Play play(rules(2, 2));
   begin(play, 2);
   play.lose(1);
-  const auto stop = play.one(0);
+  const auto stop = play.sole_order(0);
   CHECK(stop.kind == Order::Kind::stop);
   play.leaves(0, 15);
-  const auto end = play.one(0);
+  const auto end = play.sole_order(0);
   CHECK(end.kind == Order::Kind::end);
   CHECK(end.code == stop.code);
   CHECK(end.code != 143);
@@ -265,12 +265,12 @@ TEST_CASE("ranks that stall everywhere are looked at, then stopped as if one had
   play.say(1, Event::Kind::quiet, 0);
   CHECK(play.take(1).empty());
   play.say(0, Event::Kind::quiet, 0);
-  CHECK(play.one(0).kind == Order::Kind::look);
-  CHECK(play.one(1).kind == Order::Kind::look);
+  CHECK(play.sole_order(0).kind == Order::Kind::look);
+  CHECK(play.sole_order(1).kind == Order::Kind::look);
   play.say(1, Event::Kind::looked, 0);
   CHECK(play.take(1).empty());
   play.say(0, Event::Kind::looked, 0);
-  const auto stop = play.one(0);
+  const auto stop = play.sole_order(0);
   CHECK(stop.kind == Order::Kind::stop);
   CHECK(stop.restarts_all);
   CHECK_THAT(stop.reason, Contains("60 s"));

@@ -99,7 +99,7 @@ TEST_CASE("a failure that can have no cause in another is named at once") {
   Play play(rules(2, 2));
   begin(play, 2);
   play.failed(1, 0, 2, 7, "ValueError: x");
-  const auto stop = play.one(0);
+  const auto stop = play.sole_order(0);
   CHECK(stop.kind == Order::Kind::stop);
   CHECK(stop.says);
   play.failed(0, 0, 0, 9, "ValueError: y", 100);
@@ -111,12 +111,12 @@ TEST_CASE("the cause of a failure is named where it is heard of before all ranks
   begin(play, 2);
   play.failed(0, 0, 1, 1, k_closed);
   for (const unsigned node : {0U, 1U}) {
-    const auto stop = play.one(node);
+    const auto stop = play.sole_order(node);
     CHECK(stop.kind == Order::Kind::stop); // nobody waits for the name
     CHECK_FALSE(stop.says);
   }
   play.failed(1, 0, 3, 7, "ValueError: x");
-  const auto named = play.one(0);
+  const auto named = play.sole_order(0);
   CHECK(named.kind == Order::Kind::name);
   CHECK(named.says);
   REQUIRE(named.failure);
@@ -124,7 +124,7 @@ TEST_CASE("the cause of a failure is named where it is heard of before all ranks
   CHECK(play.take(1).empty());
   play.ended(0, 0, false);
   play.ended(1, 0, false);
-  const auto end = play.one(1);
+  const auto end = play.sole_order(1);
   CHECK(end.kind == Order::Kind::end);
   CHECK(end.code == 7);
   CHECK(end.failure->rank == 3);
@@ -135,7 +135,7 @@ TEST_CASE(
   Play play(rules(2, 2, 1));
   begin(play, 2);
   play.failed(0, 0, 1, 1, "ValueError: x", 100);
-  CHECK_FALSE(play.one(0).says);
+  CHECK_FALSE(play.sole_order(0).says);
   play.failed(1, 0, 2, 3, "ValueError: y", 99, 1000); // it was before, and others may have been
   CHECK(play.take(0).empty());
   const bool ends = GENERATE(true, false);

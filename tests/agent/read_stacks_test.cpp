@@ -147,8 +147,8 @@ TEST_CASE("processes that wait in poll, recv, a lock and for a child say so") {
   int ends[2];
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
   const Waiting in_poll([&] {
-    pollfd one{ends[0], POLLIN, 0};
-    ::poll(&one, 1, -1);
+    pollfd waiting{ends[0], POLLIN, 0};
+    ::poll(&waiting, 1, -1);
   });
   const Waiting in_recv([&] {
     char byte;
@@ -217,10 +217,10 @@ TEST_CASE("what the tools print takes the place of what the kernel says") {
 TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
   const test::TempFolder folder;
   put_program(folder, "gdb", "/bin/sleep 1000 & echo $! > '" + (folder / "pid").string() + "'; wait\n");
-  const Waiting one([] { become({"sleep", "1000"}); });
+  const Waiting waiting([] { become({"sleep", "1000"}); });
   const Waiting other([] { become({"sleep", "1000"}); });
   const auto stacks =
-      read_stacks({{0, one.pid()}, {1, other.pid()}}, path_of(folder), std::chrono::seconds(2));
+      read_stacks({{0, waiting.pid()}, {1, other.pid()}}, path_of(folder), std::chrono::seconds(2));
   for (const auto& rank : stacks) {
     REQUIRE(rank.remarks.size() == 1);
     CHECK((holds(rank.remarks[0], "gdb took longer than") || holds(rank.remarks[0], "no time left")));
@@ -232,7 +232,7 @@ TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
     return pid != 0 && (!stat || holds(*stat, ") Z ") || holds(*stat, ") X "));
   }));
   put_program(folder, "gdb", "echo 'warning: x' >&2; echo 'ptrace: Operation not permitted.' >&2; exit 1\n");
-  CHECK(read_stacks({{0, one.pid()}}, path_of(folder), std::chrono::seconds(60))[0].remarks ==
+  CHECK(read_stacks({{0, waiting.pid()}}, path_of(folder), std::chrono::seconds(60))[0].remarks ==
         std::vector<std::string>{"gdb: ptrace: Operation not permitted."});
 }
 

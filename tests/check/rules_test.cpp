@@ -136,8 +136,8 @@ TEST_CASE("One cause has one finding") {
   const auto count = [](const std::string& lines, const char* at = "") {
     std::map<std::string, int> codes;
     const auto script = "#!/bin/bash\n" + lines;
-    for (const auto& one : check::check_script("x.sh", script, {slurm::Version::v23_11, site_called(at)}))
-      ++codes[one.what.code];
+    for (const auto& listed : check::check_script("x.sh", script, {slurm::Version::v23_11, site_called(at)}))
+      ++codes[listed.what.code];
     return codes;
   };
   using Codes = std::map<std::string, int>;
@@ -173,8 +173,8 @@ TEST_CASE("An option that no profile lists is a warning with a site named, too; 
                                {std::nullopt, site_called("mila")});
   };
   const auto severity = [&](const char* line) {
-    for (const auto& one : list(line))
-      if (one.what.code == "slurm/option-unknown") return std::optional(one.what.severity);
+    for (const auto& listed : list(line))
+      if (listed.what.code == "slurm/option-unknown") return std::optional(listed.what.severity);
     return std::optional<diag::Severity>();
   };
   CHECK(severity("--argos=yes") == diag::Severity::warning);
@@ -193,8 +193,8 @@ TEST_CASE("A partition that the profile does not list is a note, a slip of one t
                                           "#!/bin/bash\n#SBATCH -A project_462000001 -t 10 -p " + partition +
                                               " --gpus-per-node=1\nsrun true\n",
                                           {std::nullopt, site_called(at)});
-    const auto found = std::find_if(list.begin(), list.end(), [](const check::Finding& one) {
-      return one.what.code == "site/partition-unknown";
+    const auto found = std::find_if(list.begin(), list.end(), [](const check::Finding& listed) {
+      return listed.what.code == "site/partition-unknown";
     });
     REQUIRE(found != list.end());
     CHECK(found->what.message.starts_with("the profile of")); // it may be there all the same

@@ -160,10 +160,10 @@ TEST_CASE("SARIF stands the official schema, with places in UTF-16 and mends tha
   CAPTURE(result.err, valid.out, valid.err);
   CHECK(valid.exit_code == 0);
   const auto log = Json::parse(result.out);
-  const auto& one = log["runs"][0];
-  CHECK(one["tool"]["driver"]["rules"].size() == check::all_rules().size());
+  const auto& log_run = log["runs"][0];
+  CHECK(log_run["tool"]["driver"]["rules"].size() == check::all_rules().size());
   std::vector<Json> of_name, edits;
-  for (const auto& entry : one["results"]) {
+  for (const auto& entry : log_run["results"]) {
     const auto& place = entry["locations"][0]["physicalLocation"];
     if (place["artifactLocation"]["uri"] == "gr%C3%B6%C3%9Fe%201.sh") of_name.push_back(place["region"]);
     if (place["artifactLocation"]["uri"] == "mend.sh" && entry.contains("fixes"))

@@ -247,11 +247,11 @@ TEST_CASE("config takes nothing that the site would refuse, and keeps a file tha
       {{"config", "set", "site", "lmui"}, 2, "lumi"},
       {{"config", "set", "site"}, 2, "VALUE"},
   };
-  for (const auto& one : cases) {
-    const auto result = desk.hpcml(one.words);
-    CAPTURE(one.words, result.err);
-    CHECK(result.exit_code == one.exit_code);
-    CHECK(holds(result.err, one.message));
+  for (const auto& test_case : cases) {
+    const auto result = desk.hpcml(test_case.words);
+    CAPTURE(test_case.words, result.err);
+    CHECK(result.exit_code == test_case.exit_code);
+    CHECK(holds(result.err, test_case.message));
     CHECK(desk.files() == 0);
   }
   REQUIRE(desk.hpcml({"config", "set", "site", "lumi"}).exit_code == 0);

@@ -268,7 +268,7 @@ TEST_CASE("in a step of Slurm the nodes of torchrun meet, told of an endpoint or
   CAPTURE(run.out, run.err, desk.read("out.txt"));
   CHECK(run.exit_code == 0);
   std::map<std::string, int> times;
-  for (const auto& one : util::split(desk.read("out.txt"), '\n')) ++times[one];
+  for (const auto& text_line : util::split(desk.read("out.txt"), '\n')) ++times[text_line];
   for (const auto* rank : {"0 4 0 node001", "1 4 0 node001", "2 4 1 node001", "3 4 1 node001"})
     CHECK(times[rank] == 3);
 }

@@ -54,12 +54,12 @@ struct Share {
 
 Share share_of(int rank, int size, int64_t step, const std::string& samples) {
   const int64_t even = 4;
-  const auto count_of = [&](int one) { return samples == "even" ? even : even + (one * 3 + step) % 5; };
+  const auto count_of = [&](int number) { return samples == "even" ? even : even + (number * 3 + step) % 5; };
   Share share;
   int64_t total = 0;
-  for (int one = 0; one < size; ++one) {
-    if (one < rank) share.first += count_of(one);
-    total += count_of(one);
+  for (int number = 0; number < size; ++number) {
+    if (number < rank) share.first += count_of(number);
+    total += count_of(number);
   }
   share.first += step * 50;
   share.count = count_of(rank);
@@ -70,9 +70,9 @@ Share share_of(int rank, int size, int64_t step, const std::string& samples) {
 
 bool takes_branch(int rank, int64_t step) { return (rank + step) % 2 == 1; }
 
-double worst_difference(const torch::nn::Module& one, const torch::nn::Module& other, bool gradients) {
+double worst_difference(const torch::nn::Module& first, const torch::nn::Module& other, bool gradients) {
   double worst = 0;
-  const auto own = one.parameters(), theirs = other.parameters();
+  const auto own = first.parameters(), theirs = other.parameters();
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto a = gradients ? own[i].grad() : own[i], b = gradients ? theirs[i].grad() : theirs[i];
     if (a.defined() != b.defined()) return 1e9;
@@ -90,9 +90,9 @@ int run_equal(const Wish& wish) {
   const int64_t width = wish.number("--width", 13), parts = wish.number("--accumulate", 1);
   const auto dtype = torch::kDouble;
   auto module = std::make_shared<Model>(kind, width), alone = std::make_shared<Model>(kind, width);
-  for (auto* one : {module.get(), alone.get()}) {
-    one->to(dtype);
-    one->place(group->device());
+  for (auto* module_used : {module.get(), alone.get()}) {
+    module_used->to(dtype);
+    module_used->place(group->device());
   }
   if (group->rank() > 0) // rank 0's parameters are to become those of all
     for (auto& parameter : module->parameters()) torch::NoGradGuard(), parameter.data().fill_(group->rank());

@@ -54,20 +54,20 @@ bool comes_by_tag(ddp::ProcessGroup& group) {
   const auto first = mark_of(7, torch::kFloat, 5, group.device()),
              second = mark_of(8, torch::kFloat, 3, group.device());
   if (group.rank() == 0) {
-    auto one = group.send(first, 1, 5), other = group.send(second, 1, 6);
-    one.wait();
+    auto first_send = group.send(first, 1, 5), other = group.send(second, 1, 6);
+    first_send.wait();
     other.wait();
   }
   if (group.rank() != 1) return true;
   auto got_first = torch::zeros_like(first), got_second = torch::zeros_like(second);
-  auto other = group.recv(got_second, 0, 6), one = group.recv(got_first, 0, 5);
+  auto other = group.recv(got_second, 0, 6), first_send = group.recv(got_first, 0, 5);
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!other.is_done() || !one.is_done()) {
+  while (!other.is_done() || !first_send.is_done()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   other.wait();
-  one.wait();
+  first_send.wait();
   return torch::equal(got_first, first) && torch::equal(got_second, second);
 }
 

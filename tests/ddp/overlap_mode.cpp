@@ -68,8 +68,8 @@ private:
 };
 
 Record& record() {
-  static Record one;
-  return one;
+  static Record recorded;
+  return recorded;
 }
 
 struct Begun : at::ObserverContext {

@@ -38,8 +38,8 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
     const char* found;
   };
   const auto type = [](model::Site& site, const char* id) -> model::NodeType& {
-    for (auto& one : site.node_types)
-      if (one.id == id) return one;
+    for (auto& test_case : site.node_types)
+      if (test_case.id == id) return test_case;
     throw std::runtime_error(id);
   };
   const Case cases[] = {
@@ -101,10 +101,10 @@ TEST_CASE("each fact of the profile that the cluster denies is found") {
        "W partition gpu: the cluster shows no nodes like the profile's cpu128-243g\n"},
   };
   const auto facts = test::recorded_cluster("mixed");
-  for (const auto& one : cases) {
+  for (const auto& test_case : cases) {
     auto site = test::discovered("mixed");
-    one.change(site);
-    CHECK(findings(site, facts) == one.found);
+    test_case.change(site);
+    CHECK(findings(site, facts) == test_case.found);
   }
 }
 

@@ -73,14 +73,14 @@ const Case k_cases[] = {
 } // namespace
 
 TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back", "[slurm]") {
-  for (const auto& one : k_cases) {
-    CAPTURE(one.site);
+  for (const auto& test_case : k_cases) {
+    CAPTURE(test_case.site);
     const Emulated desk;
     const auto result = desk.run(
-        one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account);
+        test_case.site, k_hpcml + " sites discover --id found -o found.json --try --account " + test_case.account);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
-    const auto wanted = test::shipped_site(one.site);
+    const auto wanted = test::shipped_site(test_case.site);
     const auto found = desk.load("found.json");
     REQUIRE(found.partitions.size() == wanted.partitions.size());
     for (const auto& partition : wanted.partitions) {
@@ -94,10 +94,10 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
       CHECK(same->nameable == partition.nameable);
       CHECK(same->is_default == (partition.is_default && !requires_flag(wanted, "partition")));
     }
-    const auto* type = wanted.find_node_type(wanted.find_partition(one.partition)->node_types.front());
+    const auto* type = wanted.find_node_type(wanted.find_partition(test_case.partition)->node_types.front());
     const bool cut = type->gpu && !type->gpu->slices.empty(); // nodes with parts of GPUs are another kind
-    REQUIRE(found.find_partition(one.partition)->node_types.size() == (cut ? 2 : 1));
-    const auto* same = found.find_node_type(found.find_partition(one.partition)->node_types.front());
+    REQUIRE(found.find_partition(test_case.partition)->node_types.size() == (cut ? 2 : 1));
+    const auto* same = found.find_node_type(found.find_partition(test_case.partition)->node_types.front());
     CHECK(same->cpu.sockets == type->cpu.sockets);
     CHECK(same->cpu.cores == type->cpu.cores);
     CHECK(same->cpu.threads_per_core == type->cpu.threads_per_core);
@@ -119,19 +119,19 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
       auto& list = rule.policy == model::Policy::required ? required : forbidden;
       list += (list.empty() ? "" : " ") + name;
     }
-    CHECK(required == one.required);
-    CHECK(forbidden == one.forbidden);
+    CHECK(required == test_case.required);
+    CHECK(forbidden == test_case.forbidden);
   }
 }
 
 TEST_CASE("a discovered profile is valid, and scripts can be made for it", "[slurm]") {
-  for (const auto& one : k_cases) {
-    CAPTURE(one.site);
+  for (const auto& test_case : k_cases) {
+    CAPTURE(test_case.site);
     const Emulated desk;
     const auto result = desk.run(
-        one.site, k_hpcml + " sites discover --id found -o found.json --try --account " + one.account +
+        test_case.site, k_hpcml + " sites discover --id found -o found.json --try --account " + test_case.account +
                       " && " + k_hpcml + " --sites-dir . gen --site found --nodes 2 --time 10 " +
-                      one.request + " -o job.sh -- hostname && bash -n job.sh && sbatch --test-only job.sh");
+                      test_case.request + " -o job.sh -- hostname && bash -n job.sh && sbatch --test-only job.sh");
     INFO(result.err);
     CHECK(result.exit_code == 0);
     CHECK(result.err.find(" to start at ") != std::string::npos);

@@ -65,11 +65,11 @@ TEST_CASE("options that a request cannot go without are required, those it canno
        "gpus- gres- "},
       {[](const Options& o) { return o.count("export") ? "no" : ""; }, "export- "},
   };
-  for (const auto& one : cases) {
-    const RuledSlurm site(one.rule);
+  for (const auto& test_case : cases) {
+    const RuledSlurm site(test_case.rule);
     const auto report = tried(site, "big");
     CHECK(report.why_not.empty());
-    CHECK(policies(report) == one.found);
+    CHECK(policies(report) == test_case.found);
     CHECK(report.partition == "gpu"); // it is up and has GPUs
     CHECK(site.all_tested);
   }

@@ -134,8 +134,8 @@ TEST_CASE("requests that the site refuses are refused at submission", "[slurm]")
        "Requested node configuration is not available"},
   };
   std::string script;
-  for (const auto& one : cases)
-    script += std::string("echo; sbatch ") + one.options + " --wrap true 2>&1; echo code=$?; echo @@;";
+  for (const auto& test_case : cases)
+    script += std::string("echo; sbatch ") + test_case.options + " --wrap true 2>&1; echo code=$?; echo @@;";
   const Cluster lumi({"--site", "lumi", "--nodes", "2"});
   const auto result = lumi.run(script);
   const auto answers = util::split(util::replace_all(result.out, "@@\n", "\x01"), '\x01');

@@ -143,7 +143,7 @@ TEST_CASE("what is wrong with a fault is said, and of all of them at once") {
       {"preempt:20s:cancel@3s", "jobs are not preempted by \"20s\""},
   };
   std::vector<std::string> texts;
-  for (const auto& one : cases) texts.emplace_back(one.text);
+  for (const auto& test_case : cases) texts.emplace_back(test_case.text);
   const auto list = parse(texts);
   CHECK(list.faults.empty());
   REQUIRE(list.errors.size() == std::size(cases));

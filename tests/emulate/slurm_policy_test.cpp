@@ -237,10 +237,10 @@ TEST_CASE("the filter hears of all that a job's size hangs on") {
   site.partitions[0].exclusive = false;
   site.node_types[0].cpus_per_gpu = 4;
   site.node_types[0].share_policy = model::SharePolicy::max;
-  const std::string one = "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=9 d.ntasks_per_node=9 ";
+  const std::string one_gpu = "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=9 d.ntasks_per_node=9 ";
   const std::string over = "Small: CPUs for these GPUs: 9, and their share is 4";
-  CHECK(refusal(site, one + "d.min_cpus=9") == over);
-  CHECK(refusal(site, one + "d.min_cpus=1") == ""); // sbatch --overcommit
+  CHECK(refusal(site, one_gpu + "d.min_cpus=9") == over);
+  CHECK(refusal(site, one_gpu + "d.min_cpus=1") == ""); // sbatch --overcommit
   const std::string few =
       "d.min_nodes=1 d.tres_per_node='gres:gpu:1' d.num_tasks=1 d.cpus_per_task=8 d.min_cpus=8 ";
   CHECK(refusal(site, few) == ""); // two threads of each of four cores

@@ -91,9 +91,9 @@ TEST_CASE("an agent in a step with a task for each rank is refused with the line
         "with --max-restarts one agent per node starts the ranks, and this step has 4 tasks on this node"));
     CHECK(holds(result.err, "srun --ntasks=1 --ntasks-per-node=1 hpcml launch --nproc-per-node 4 "));
   }
-  auto one = step_environment(0, 1);
-  one.set("SLURM_GPUS_ON_NODE", "8");
-  const auto untold = run_hpcml({"launch", "--agent", "--", "true"}, one);
+  auto environment = step_environment(0, 1);
+  environment.set("SLURM_GPUS_ON_NODE", "8");
+  const auto untold = run_hpcml({"launch", "--agent", "--", "true"}, environment);
   CHECK(untold.exit_code == 125);
   CHECK(holds(untold.err, "hpcml launch --nproc-per-node 8 "));
   // An export holds for all steps of a script.

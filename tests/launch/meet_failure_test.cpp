@@ -21,7 +21,7 @@ const std::string k_say_place = "echo $MASTER_ADDR:$MASTER_PORT:$HPCML_STORE_ADD
 
 /// Tasks that each have a GPU, but for one of them.
 std::vector<util::EnvSnapshot> one_broken(std::vector<util::EnvSnapshot> tasks, unsigned broken) {
-  for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1,2");
+  for (auto& task : tasks) task.set("CUDA_VISIBLE_DEVICES", "0,1,2");
   tasks[broken].set("CUDA_VISIBLE_DEVICES", "");
   return tasks;
 }
@@ -68,10 +68,10 @@ std::vector<std::string> late(const std::vector<std::string>& words) {
 
 /// All have begun, and at one place.
 void check_met(const std::vector<Said>& outputs) {
-  for (const auto& one : outputs) {
-    CAPTURE(one.err);
-    CHECK_THAT(one.out, StartsWith(util::read_host_name()));
-    CHECK(one.out == outputs.front().out);
+  for (const auto& output : outputs) {
+    CAPTURE(output.err);
+    CHECK_THAT(output.out, StartsWith(util::read_host_name()));
+    CHECK(output.out == outputs.front().out);
   }
 }
 
@@ -108,13 +108,13 @@ TEST_CASE(
                     script);
   const auto used = store.read_line();
   auto before = tasks_of(2, job);
-  for (auto& one : before) one.set("HPCML_STORE_ADDR", used);
-  for (const auto& one : run_step(before, launch_words("true"))) REQUIRE(one.code == 0);
+  for (auto& environment : before) environment.set("HPCML_STORE_ADDR", used);
+  for (const auto& environment : run_step(before, launch_words("true"))) REQUIRE(environment.code == 0);
   for (const auto& address : {used, std::string("127.0.0.1:9")}) {
     auto tasks = one_broken(tasks_of(3, job), 0);
-    for (auto& one : tasks) {
-      one.set("SLURM_STEP_ID", "1");
-      one.set("HPCML_STORE_ADDR", address);
+    for (auto& environment : tasks) {
+      environment.set("SLURM_STEP_ID", "1");
+      environment.set("HPCML_STORE_ADDR", address);
     }
     const auto start = std::chrono::steady_clock::now();
     const auto outputs = run_step(tasks, launch_words("echo started", {"--gpus-per-task", "1"}));
@@ -203,7 +203,7 @@ TEST_CASE("a run of mpirun does not hear of the run before, whose first rank fai
         first[0].set("DIES", "0.3");
       }
       CHECK(run_step(first, late(words))[0].code == (killed ? 137 : 125));
-      for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1");
+      for (auto& environment : tasks) environment.set("CUDA_VISIBLE_DEVICES", "0,1");
       tasks[0].set("LATE", first_comes);
       CAPTURE(killed, first_comes, has_key);
       check_met(run_step(tasks, late(words)));
@@ -220,11 +220,11 @@ TEST_CASE("a run of mpirun does not hear of one before it that failed at the scr
                     script);
   const auto where = store.read_line();
   auto tasks = mpi_tasks(2, job);
-  for (auto& one : tasks) one.set("HPCML_STORE_ADDR", where);
+  for (auto& environment : tasks) environment.set("HPCML_STORE_ADDR", where);
   const auto words = launch_words(k_say_place, {"--store", "own", "--gpus-per-task", "1"});
   const auto first = one_broken(tasks, 1);
   CHECK(run_step({first[1]}, words)[0].code == 125); // rank 0 was never there
-  for (auto& one : tasks) one.set("CUDA_VISIBLE_DEVICES", "0,1");
+  for (auto& environment : tasks) environment.set("CUDA_VISIBLE_DEVICES", "0,1");
   check_met(run_step(tasks, words));
 }
 

@@ -72,24 +72,24 @@ void judge(const Step& step) {
   std::set<std::string> places;
   bool zero_started = false;
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-    const auto& one = step.outputs[i];
-    all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(one.code) + " " + one.out +
-           one.err;
-    if (one.out.starts_with("started ")) places.insert(one.out);
-    zero_started = zero_started || (step.who[i] == 0 && one.out.starts_with("started "));
+    const auto& output = step.outputs[i];
+    all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(output.code) + " " + output.out +
+           output.err;
+    if (output.out.starts_with("started ")) places.insert(output.out);
+    zero_started = zero_started || (step.who[i] == 0 && output.out.starts_with("started "));
   }
   CAPTURE(step.ranks, step.store, step.taken, step.missing, step.killed, all);
   CHECK(places.size() <= 1);
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-    const auto& one = step.outputs[i];
+    const auto& output = step.outputs[i];
     if (step.killed.count(step.who[i]) > 0) continue;
-    CHECK((one.code == 0 || one.code == 125));
-    CHECK((one.code == 0) == one.out.starts_with("started "));
-    if (step.all_heard) CHECK(one.code == 0);
-    if (zero_started) CHECK(one.code == 0); // it has heard of all, and so has each of it
-    if (step.missing.count(0) > 0) CHECK_THAT(one.err, Contains("rank 0's launcher on "));
+    CHECK((output.code == 0 || output.code == 125));
+    CHECK((output.code == 0) == output.out.starts_with("started "));
+    if (step.all_heard) CHECK(output.code == 0);
+    if (zero_started) CHECK(output.code == 0); // it has heard of all, and so has each of it
+    if (step.missing.count(0) > 0) CHECK_THAT(output.err, Contains("rank 0's launcher on "));
     if (step.who[i] == 0 && !step.missing.empty())
-      CHECK_THAT(one.err, Contains("not all ranks have come within 3 s: ") &&
+      CHECK_THAT(output.err, Contains("not all ranks have come within 3 s: ") &&
                               Contains("rank " + std::to_string(*step.missing.begin()) + " of " +
                                        std::to_string(step.ranks) + " (") &&
                               Contains(" has not arrived for "));
@@ -116,6 +116,6 @@ TEST_CASE("ranks come late or die or never come: nobody waits for ever, who star
         words.push_back(word);
       step.outputs = run_step(step.tasks, words);
     });
-  for (auto& one : runs) one.join();
+  for (auto& thread : runs) thread.join();
   for (const auto& step : steps) judge(step);
 }

@@ -45,7 +45,7 @@ std::vector<Said> run_step(const std::vector<util::EnvSnapshot>& tasks,
       const auto output = util::run_process(words, tasks[i], std::chrono::seconds(600));
       if (output) outputs[i] = {output->out, output->err, output->exit_code};
     });
-  for (auto& one : waits) one.join();
+  for (auto& thread : waits) thread.join();
   return outputs;
 }
 

@@ -36,7 +36,7 @@ TEST_CASE("every rank of a step is told where hpcml serves, before any program r
       tasks_of(3, job),
       launch_words(k_try_place + "; " + k_say_place + "$TORCHELASTIC_USE_AGENT_STORE", {"--store", "own"}));
   const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
-  for (const auto& one : outputs) CHECK(one.out == "served\n" + place + ":" + place + ":1\n");
+  for (const auto& rank_output : outputs) CHECK(rank_output.out == "served\n" + place + ":" + place + ":1\n");
 }
 
 TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for it") {
@@ -57,7 +57,7 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
   REQUIRE(coordinator);
   for (const int fd : coordinator->sockets) ::close(fd);
   const auto plain = run_step(tasks_of(2, new_job()), launch_words("echo =$JAX_COORDINATOR_ADDRESS="));
-  for (const auto& one : plain) CHECK(one.out == "==\n");
+  for (const auto& rank_output : plain) CHECK(rank_output.out == "==\n");
 }
 
 TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number, once") {
@@ -68,23 +68,23 @@ TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number,
   const std::string hint = "num_processes=int(os.environ[\"WORLD_SIZE\"])";
   CHECK_THAT(outputs.err, Contains(hint));
   CHECK(outputs.err.find(hint) == outputs.err.rfind(hint));
-  for (const auto& one : run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator"})))
-    CHECK_THAT(one.err, !Contains("num_processes")); // srun's tasks: JAX counts them itself
+  for (const auto& rank_output : run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator"})))
+    CHECK_THAT(rank_output.err, !Contains("num_processes")); // srun's tasks: JAX counts them itself
 }
 
 TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or by its variable") {
   for (const unsigned ranks : {1U, 2U})
     for (const bool by_flag : {true, false}) {
       auto tasks = tasks_of(ranks, new_job());
-      for (auto& one : tasks)
-        if (!by_flag) one.set("HPCML_COORDINATOR", "1");
+      for (auto& rank_output : tasks)
+        if (!by_flag) rank_output.set("HPCML_COORDINATOR", "1");
       std::vector<std::string> flags = {"--meet-timeout", "0"};
       if (by_flag) flags.push_back("--coordinator");
-      for (const auto& one : run_step(tasks, launch_words("echo started", flags))) {
+      for (const auto& rank_output : run_step(tasks, launch_words("echo started", flags))) {
         CAPTURE(ranks, by_flag);
-        CHECK(one.code == 125);
-        CHECK(one.out.empty());
-        CHECK_THAT(one.err, Contains("--coordinator needs the launchers to meet"));
+        CHECK(rank_output.code == 125);
+        CHECK(rank_output.out.empty());
+        CHECK_THAT(rank_output.err, Contains("--coordinator needs the launchers to meet"));
       }
     }
 }
@@ -92,13 +92,13 @@ TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or
 TEST_CASE("with --store env the port stays rank 0's program's, and nobody is sent elsewhere") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
-  for (auto& one : tasks) one.set("TORCHELASTIC_USE_AGENT_STORE", "True"); // left over from elsewhere
+  for (auto& rank_output : tasks) rank_output.set("TORCHELASTIC_USE_AGENT_STORE", "True"); // left over from elsewhere
   const auto outputs =
       run_step(tasks, launch_words(k_try_place + "; echo $MASTER_PORT-$TORCHELASTIC_USE_AGENT_STORE-",
                                    {"--store", "env"}));
-  for (const auto& one : outputs) {
-    CHECK(one.out == "free\n" + std::to_string(port_of_job(job)) + "--\n");
-    CHECK_THAT(one.err, !Contains("store")); // what was asked for is no news
+  for (const auto& rank_output : outputs) {
+    CHECK(rank_output.out == "free\n" + std::to_string(port_of_job(job)) + "--\n");
+    CHECK_THAT(rank_output.err, !Contains("store")); // what was asked for is no news
   }
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("where the port is somebody else's the ranks meet at another one, all 
 TEST_CASE("two jobs on one node that begin at the same port do not meet each other") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
-  for (auto& one : tasks_of(2, job + 17000)) tasks.push_back(one);
+  for (auto& rank_output : tasks_of(2, job + 17000)) tasks.push_back(rank_output);
   REQUIRE(port_of_job(job) == port_of_job(job + 17000));
   const auto outputs = run_step(tasks, launch_words(k_say_place + "; sleep 1", {"--store", "own"}));
   CHECK_THAT(outputs[0].out, StartsWith(util::read_host_name()));
@@ -152,13 +152,13 @@ TEST_CASE("a rank whose rank 0 does not come says where it has looked") {
 TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran on, or say the name at once") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
-  for (auto& one : tasks) {
-    one.set("SLURM_STEP_NODELIST", "no-such-node.invalid");
-    one.set("SLURMD_NODENAME", "no-such-node.invalid");
+  for (auto& rank_output : tasks) {
+    rank_output.set("SLURM_STEP_NODELIST", "no-such-node.invalid");
+    rank_output.set("SLURMD_NODENAME", "no-such-node.invalid");
   }
   const auto alone = run_step({tasks[1]}, launch_words("echo started"));
   CHECK_THAT(alone[0].err, Contains("the name no-such-node.invalid of rank 0's node does not resolve here"));
-  for (auto& one : tasks) one.set("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1");
+  for (auto& rank_output : tasks) rank_output.set("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1");
   const auto outputs = run_step(tasks, launch_words(k_try_place + "; " + k_say_place, {"--store", "own"}));
   CHECK_THAT(outputs[1].out, StartsWith("served\n127.0.0.1:" + std::to_string(port_of_job(job)) + ":"));
   CHECK(outputs[0].out == outputs[1].out);
@@ -167,14 +167,14 @@ TEST_CASE("names that do not resolve: the ranks meet at the node that srun ran o
 TEST_CASE("what serves for an exec is nobody's child, holds nothing open and goes when all have gone") {
   const auto job = new_job();
   std::vector<std::unique_ptr<Running>> ranks;
-  for (const auto& one : tasks_of(2, job))
+  for (const auto& rank_output : tasks_of(2, job))
     ranks.push_back(std::make_unique<Running>(
         std::vector<std::string>{"launch", "--bind", "none", "--store", "own", "--", "bash", "-c",
                                  "read -r c < /proc/$$/task/$$/children; echo children: $c; exec sleep 1"},
-        one, true));
-  for (auto& one : ranks) {
-    auto line = one->read_line();
-    while (line.starts_with("hpcml launch: ")) line = one->read_line();
+        rank_output, true));
+  for (auto& rank_output : ranks) {
+    auto line = rank_output->read_line();
+    while (line.starts_with("hpcml launch: ")) line = rank_output->read_line();
     CHECK(util::trim(line) == "children:");
   }
   const auto port = port_of_job(job);
@@ -246,15 +246,15 @@ TEST_CASE("the ranks that a launch starts meet at its own child, which ends with
 TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides the one they were told") {
   for (const char* address : {"::1", "127.0.0.2"}) {
     auto tasks = tasks_of(2, new_job());
-    for (auto& one : tasks) {
-      one.set("HPCML_MASTER_ADDR", address);
-      one.set("HPCML_MASTER_NODE", util::read_host_name());
+    for (auto& rank_output : tasks) {
+      rank_output.set("HPCML_MASTER_ADDR", address);
+      rank_output.set("HPCML_MASTER_NODE", util::read_host_name());
     }
     const auto by_name =
         "if exec 4<>/dev/tcp/" + util::read_host_name() + "/$MASTER_PORT; then echo by name; fi";
     const auto outputs = run_step(
         tasks, launch_words(k_try_place + "; " + by_name + "; echo $MASTER_ADDR", {"--store", "own"}));
-    for (const auto& one : outputs) CHECK(one.out == "served\nby name\n" + std::string(address) + "\n");
+    for (const auto& rank_output : outputs) CHECK(rank_output.out == "served\nby name\n" + std::string(address) + "\n");
   }
 }
 
@@ -281,12 +281,12 @@ TEST_CASE("a store is served at the addresses that its names have here, at all w
                {{"10.0.0.1"}, {"10.0.0.1"}},
                {{"127.0.0.1", "node1"}, {"127.0.0.1", "10.0.0.1", "fd00::1"}}, // all ranks are here
                {{"localhost"}, {"127.0.0.1"}}};
-  for (const auto& one : cases) {
-    CAPTURE(one.requested);
-    CHECK(launch::serving_addresses(one.requested, own, [&](const std::string& name) {
+  for (const auto& rank_output : cases) {
+    CAPTURE(rank_output.requested);
+    CHECK(launch::serving_addresses(rank_output.requested, own, [&](const std::string& name) {
             const auto found = names.find(name);
             return found == names.end() ? List() : found->second;
-          }) == one.served);
+          }) == rank_output.served);
   }
 }
 
@@ -294,12 +294,12 @@ TEST_CASE("a restart gets the port that was asked for while connections of the f
   const auto job = new_job();
   for (int run = 0; run < 2; ++run) {
     auto tasks = tasks_of(2, job);
-    for (auto& one : tasks) one.set("SLURM_RESTART_COUNT", std::to_string(run));
+    for (auto& rank_output : tasks) rank_output.set("SLURM_RESTART_COUNT", std::to_string(run));
     const auto outputs =
         run_step(tasks, launch_words(k_try_place + "; " + k_say_place,
                                      {"--store", "own", "--master-port", std::to_string(port_of_job(job))}));
     const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
-    for (const auto& one : outputs) CHECK(one.out == "served\n" + place + ":" + place + ":\n");
+    for (const auto& rank_output : outputs) CHECK(rank_output.out == "served\n" + place + ":" + place + ":\n");
     if (run == 0) CHECK(falls_silent(port_of_job(job)));
   }
 }

@@ -30,9 +30,9 @@ TEST_CASE("what a script serves is used by its first step, and ends with the scr
   CHECK(place->first == util::read_host_name());
   for (unsigned step = 0; step < 2; ++step) {
     auto tasks = tasks_of(2, job);
-    for (auto& one : tasks) {
-      one.set("HPCML_STORE_ADDR", where);
-      one.set("SLURM_STEP_ID", std::to_string(step));
+    for (auto& environment : tasks) {
+      environment.set("HPCML_STORE_ADDR", where);
+      environment.set("SLURM_STEP_ID", std::to_string(step));
     }
     const auto outputs = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT", {"--store", "own"}));
     CHECK(outputs[0].out == outputs[1].out);
@@ -74,7 +74,7 @@ TEST_CASE("a store serves with a parent that is the first process of its namespa
 TEST_CASE("a store address that is not there is named, and the ranks meet elsewhere") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
-  for (auto& one : tasks) one.set("HPCML_STORE_ADDR", "127.0.0.1:9");
+  for (auto& environment : tasks) environment.set("HPCML_STORE_ADDR", "127.0.0.1:9");
   const auto outputs = run_step(tasks, launch_words("echo $MASTER_ADDR:$MASTER_PORT:", {"--store", "own"}));
   CHECK_THAT(outputs[0].err, Contains("127.0.0.1:9") && Contains("refused"));
   CHECK_THAT(outputs[1].out, Contains(":" + std::to_string(port_of_job(job)) + ":"));

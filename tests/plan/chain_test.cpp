@@ -34,7 +34,7 @@ plan::Layout layout_of(unsigned nodes, unsigned gpus, unsigned ranks) {
 
 std::vector<std::string> words_of(const std::vector<model::PlannedDirective>& header) {
   std::vector<std::string> words;
-  for (const auto& one : header) words.push_back(one.word());
+  for (const auto& directive : header) words.push_back(directive.word());
   return words;
 }
 
@@ -162,8 +162,8 @@ TEST_CASE("Software follows the launch: what the tasks cannot set the script exp
   plan::LaunchPlan launch;
   const auto scope_of_x = [](const plan::Software& software) {
     std::optional<model::Scope> scope;
-    for (const auto& one : software.env)
-      if (one.name == "NCCL_X") scope = one.scope;
+    for (const auto& variable : software.env)
+      if (variable.name == "NCCL_X") scope = variable.scope;
     return scope;
   };
   const auto by_hpcml = plan::plan_software({laid_out, launch}).value;

@@ -65,12 +65,12 @@ TEST_CASE("components are one plan with the others behind it, each with its own 
   const auto& args = result.plan->components[0].launcher.step_args;
   for (const char* wanted : {"--ntasks=16", "--nodes=2", "--ntasks-per-node=8", "--gpus-per-node=8"})
     CHECK(std::find(args.begin(), args.end(), wanted) != args.end());
-  auto one = two_components();
-  one.pop_back();
-  const auto alone = plan::make_plan(one, site_named("lumi"));
+  auto request = two_components();
+  request.pop_back();
+  const auto alone = plan::make_plan(request, site_named("lumi"));
   REQUIRE(alone.plan);
   CHECK(alone.plan->components.empty());
-  CHECK(directive_lines(*alone.plan) == directive_lines(planned(one.front(), "lumi")));
+  CHECK(directive_lines(*alone.plan) == directive_lines(planned(request.front(), "lumi")));
 }
 
 TEST_CASE("what a job of several components cannot have is refused, once for all of them") {

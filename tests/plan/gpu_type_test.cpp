@@ -22,7 +22,7 @@ bool is_in_script(const model::Plan& plan, const std::string& type) {
 
 bool says(const diag::Diagnostics& findings, const std::string& part) {
   return std::any_of(findings.begin(), findings.end(),
-                     [&](const auto& one) { return one.message.find(part) != std::string::npos; });
+                     [&](const auto& finding) { return finding.message.find(part) != std::string::npos; });
 }
 
 /// Every partition of the site's that a job may name; one without a name where Slurm chooses.

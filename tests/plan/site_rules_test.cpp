@@ -216,10 +216,10 @@ TEST_CASE("an option that only srun takes moves to the step") {
 TEST_CASE("options of every job stand in the header or on srun, where their condition holds") {
   const auto site = site_with(
       R"("always": ["--hint=nomultithread", {"option": "--network=x", "on": "srun", "when": {"min_nodes": 2}}, {"option": "--switches={nodes}", "when": {"min_gpus": 8}}])");
-  const auto one = plan_of(site);
-  CHECK(directive(one, "--hint") == "nomultithread");
-  CHECK_FALSE(gives(one, "--network=x"));
-  CHECK_FALSE(directive(one, "--switches"));
+  const auto plan_of_site = plan_of(site);
+  CHECK(directive(plan_of_site, "--hint") == "nomultithread");
+  CHECK_FALSE(gives(plan_of_site, "--network=x"));
+  CHECK_FALSE(directive(plan_of_site, "--switches"));
   const auto two = plan_of(site, [](auto& job) { job.nodes = flag(2U); });
   CHECK(gives(two, "--network=x"));
   CHECK(directive(two, "--switches") == "2");
@@ -524,11 +524,11 @@ TEST_CASE("variables follow the job, a proxy is set, and settings that do not go
     "env": [{"name": "NCCL_NET", "value": "Socket", "when": {"max_nodes": 1}}, {"name": "NCCL_NET", "value": "AWS Libfabric", "when": {"min_nodes": 2}},
             {"name": "WHOLE", "value": "1", "when": {"whole_nodes": true}}, {"name": "BIG", "value": "1", "when": {"min_gpus": 8, "gpu_types": ["h100"]}}],
     "conflicts": [{"settings": ["NCCL_NET=AWS Libfabric", "NCCL_NET_PLUGIN"], "why": "the plugin is found twice"}])");
-  const auto one = plan_of(site, [](auto& job) { job.gpus_per_node = flag(2U); });
-  CHECK(variable(one, "NCCL_NET")->value == "Socket");
-  CHECK(variable(one, "http_proxy")->scope == model::Scope::batch);
-  CHECK(variable(one, "WHOLE") == nullptr);
-  CHECK(variable(one, "BIG") == nullptr);
+  const auto plan_of_site = plan_of(site, [](auto& job) { job.gpus_per_node = flag(2U); });
+  CHECK(variable(plan_of_site, "NCCL_NET")->value == "Socket");
+  CHECK(variable(plan_of_site, "http_proxy")->scope == model::Scope::batch);
+  CHECK(variable(plan_of_site, "WHOLE") == nullptr);
+  CHECK(variable(plan_of_site, "BIG") == nullptr);
   const auto two = [](auto& job) {
     job.nodes = flag(2U);
     job.env = {{"NCCL_NET_PLUGIN", text("x.so")}};

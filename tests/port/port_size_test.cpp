@@ -92,8 +92,8 @@ TEST_CASE("What cannot be the same world is refused with its reason") {
       job("-N 2 --ntasks-per-node=1 --gres=gpu:4", "srun torchrun --standalone --nproc_per_node=4 x.py"),
       "narval");
   CHECK(says(worlds, "port/worlds", "a training of its own"));
-  const auto one = ported(job("-N 1 --ntasks-per-node=1 --gres=gpu:8", "srun python spawn.py"), "narval");
-  CHECK(says(one, "port/nodes", "each process uses 8 GPUs; narval has 4"));
+  const auto script = ported(job("-N 1 --ntasks-per-node=1 --gres=gpu:8", "srun python spawn.py"), "narval");
+  CHECK(says(script, "port/nodes", "each process uses 8 GPUs; narval has 4"));
   const auto beside =
       ported(job("-N 1 --gres=gpu:2", "srun -n1 python a.py &\nsrun -n1 python b.py &\nwait"), "narval");
   CHECK(says(beside, "port/parallel", "beside others"));

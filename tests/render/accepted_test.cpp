@@ -137,16 +137,16 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
     CAPTURE(id, accounts);
     REQUIRE(failure == "");
     CHECK(cases.size() >= 4);
-    for (const auto& one : cases) {
-      CAPTURE(one.name, refusals[one.name]);
-      CHECK(refusals[one.name].empty() == one.over.empty());
-      CHECK(refusals[one.name].find(one.words) != std::string::npos);
-      if (one.over.empty()) {
+    for (const auto& test_case : cases) {
+      CAPTURE(test_case.name, refusals[test_case.name]);
+      CHECK(refusals[test_case.name].empty() == test_case.over.empty());
+      CHECK(refusals[test_case.name].find(test_case.words) != std::string::npos);
+      if (test_case.over.empty()) {
         ++scripts;
-        drawn += one.name.starts_with(k_drawn) ? 1 : 0;
+        drawn += test_case.name.starts_with(k_drawn) ? 1 : 0;
         continue;
       }
-      coverage.tried(one.over, id);
+      coverage.tried(test_case.over, id);
     }
     sites.insert(id);
     with_accounts += accounts.empty() ? 0 : 1;

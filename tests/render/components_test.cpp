@@ -19,9 +19,9 @@ std::vector<std::map<std::string, std::string>> options_of(const model::Plan& pl
   const auto read = slurm::read_job(script, slurm::k_newest_version, findings);
   std::vector<std::map<std::string, std::string>> all;
   for (const auto& request : read.requests) {
-    auto& one = all.emplace_back();
+    auto& options = all.emplace_back();
     for (const auto& [name, setting] : request.settings)
-      if (name != "job-name") one[name] = request.text(name);
+      if (name != "job-name") options[name] = request.text(name);
   }
   return all;
 }

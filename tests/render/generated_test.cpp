@@ -17,20 +17,20 @@ TEST_CASE("what is written for a site is clean on it, and a script over a limit 
   for (const auto& id : spec::list_sites({})) {
     const auto site = shipped_site(id);
     if (site.state == model::SiteState::retired || site.scheduler != model::Scheduler::slurm) continue;
-    for (const auto& one : cases_of(site, refused, coverage)) {
+    for (const auto& test_case : cases_of(site, refused, coverage)) {
       // A name of the right form that nobody has: only the site's accounting knows.
-      if (one.over == "wrong account" || (one.over == "wrong QoS" && site.qos.empty())) continue;
+      if (test_case.over == "wrong account" || (test_case.over == "wrong QoS" && site.qos.empty())) continue;
       bool by_site = false;
       std::string text;
-      for (const auto& finding : check::check_script("job.sh", one.script, {std::nullopt, &site})) {
+      for (const auto& finding : check::check_script("job.sh", test_case.script, {std::nullopt, &site})) {
         if (finding.what.severity == diag::Severity::note) continue;
         by_site = by_site || finding.what.code.starts_with("site/");
         text += finding.what.code + ": " + finding.what.message + "\n";
       }
-      CAPTURE(id, one.name, one.script, text);
-      CHECK(by_site == !one.over.empty());
-      if (one.over.empty()) CHECK(text.empty());
-      ++(one.over.empty() ? scripts : over);
+      CAPTURE(id, test_case.name, test_case.script, text);
+      CHECK(by_site == !test_case.over.empty());
+      if (test_case.over.empty()) CHECK(text.empty());
+      ++(test_case.over.empty() ? scripts : over);
     }
   }
   CHECK(scripts >= 1000);

@@ -96,7 +96,7 @@ std::vector<std::string> values_of(const std::string& key, const model::Site& si
 
 void RequestMaker::draw_key(model::JobSpec& job, const model::Site& site) {
   const auto& keys = spec::job_keys();
-  const auto is_launcher = [](const auto& one) { return one.name == "launcher"; };
+  const auto is_launcher = [](const auto& entry) { return entry.name == "launcher"; };
   const auto& key = below(10) == 0 ? *std::find_if(keys.begin(), keys.end(), is_launcher)
                                    : keys[below(static_cast<unsigned>(keys.size()))];
   const auto value = pick(values_of(key.name, site));

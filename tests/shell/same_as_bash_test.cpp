@@ -112,9 +112,9 @@ bool matches(const std::vector<shell::Piece>& pieces, std::size_t piece, const s
 bool matches(std::span<const shell::Argument> arguments, std::size_t argument, const Words& words,
              std::size_t at) {
   if (argument == arguments.size()) return at == words.size();
-  const auto& one = arguments[argument];
-  if (!one.many)
-    return at < words.size() && matches(one.pieces, 0, words[at], 0) &&
+  const auto& argument_found = arguments[argument];
+  if (!argument_found.many)
+    return at < words.size() && matches(argument_found.pieces, 0, words[at], 0) &&
            matches(arguments, argument + 1, words, at + 1);
   for (auto next = at; next <= words.size(); ++next)
     if (matches(arguments, argument + 1, words, next)) return true;
@@ -189,17 +189,17 @@ std::string compare(const shell::View& view, const Seen& seen, Totals& totals) {
     if (candidates.empty() && is_unknown_program(view, call)) continue;
     if (candidates.empty()) return "not seen at all: " + text_of(call);
     bool fits = false;
-    const shell::Command* one = nullptr;
+    const shell::Command* bash_command = nullptr;
     for (const auto* command : candidates) {
       const bool is_env = command->name() == "envshow";
       if (command->context.unreached || (!is_env && !matches(command->arguments(), 0, call, 0))) continue;
       if (is_env && !compare_exports(*command, call, totals).empty())
         return compare_exports(*command, call, totals);
       fits = true;
-      one = command;
+      bash_command = command;
     }
     if (!fits) return text_of(*candidates.front()) + " | " + text_of(call);
-    for (const auto& word : one->arguments()) {
+    for (const auto& word : bash_command->arguments()) {
       ++totals.words;
       totals.known += word.known() ? 1 : 0;
     }

@@ -142,9 +142,9 @@ constexpr Case k_cases[] = {
 } // namespace
 
 TEST_CASE("launches are seen through what stands around them") {
-  for (const auto& one : k_cases) {
-    INFO(one.what << "\n" << one.script);
-    CHECK(seen(one.script, k_launchers) == one.expected);
+  for (const auto& test_case : k_cases) {
+    INFO(test_case.what << "\n" << test_case.script);
+    CHECK(seen(test_case.script, k_launchers) == test_case.expected);
   }
 }
 

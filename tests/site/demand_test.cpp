@@ -65,9 +65,9 @@ TEST_CASE("shares and limits hold GPUs of all tasks against the job") {
   for (const auto rule :
        {SiteRule::cpu_share, SiteRule::cpus_many, SiteRule::memory_share, SiteRule::memory_many})
     CHECK(three.count(rule) == 0);
-  const auto one = rules_against(
+  const auto rules = rules_against(
       alpine, script_demand("-p aa100 -t 10 -N1 -n1 -c60 --gpus-per-task=a100-40gb:1 --mem=210G"));
-  CHECK(one.count(SiteRule::cpu_share) + one.count(SiteRule::cpus_many) == 1);
+  CHECK(rules.count(SiteRule::cpu_share) + rules.count(SiteRule::cpus_many) == 1);
   const auto mila = shipped_site("mila");
   CHECK(rules_against(mila, script_demand("-p main -n4 --gpus-per-task=1")).count(SiteRule::gpus_over) == 1);
   CHECK(rules_against(mila, script_demand("-p main -n2 --gpus-per-task=1")).count(SiteRule::gpus_over) == 0);
@@ -114,8 +114,8 @@ TEST_CASE("threads that are asked for count as the cores that they are of") {
   const auto at = shipped_site("alpine");
   const std::string two = "-p aa100 -t 10 -N1 -n3 --gpus-per-node=a100-40gb:3 -c42";
   CHECK(rules_against(at, script_demand(two + " --threads-per-core=2")).count(SiteRule::cpu_share) == 0);
-  const auto one = rules_against(at, script_demand(two + " --threads-per-core=1"));
-  CHECK(one.count(SiteRule::cpu_share) + one.count(SiteRule::cpus_many) == 1);
+  const auto rules = rules_against(at, script_demand(two + " --threads-per-core=1"));
+  CHECK(rules.count(SiteRule::cpu_share) + rules.count(SiteRule::cpus_many) == 1);
 }
 
 TEST_CASE("nothing is said to a job for another cluster") {

@@ -61,7 +61,7 @@ model::JobSpec draw(Dice& dice, const model::Site& at) {
       flag(by_node ? gpu_count : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, gpu_count, gpu_count, gpu_count}));
   // Where the profile has no partition for jobs without GPUs, a script may go to one that it leaves out.
   const bool cpu_jobs = job.partition || std::any_of(at.partitions.begin(), at.partitions.end(),
-                                                     [](const auto& one) { return one.cpu_only; });
+                                                     [](const auto& candidate) { return candidate.cpu_only; });
   if (job.gpus_per_node->value == 0 && !cpu_jobs) job.gpus_per_node = flag(std::max(1u, gpu_count));
   job.tasks_per_node = flag(std::max(1u, dice.one_of<unsigned>({1, job.gpus_per_node->value})));
   job.cpus_per_task = flag(dice.one_of<unsigned>({1, 1, 4, 8, 12, 16, 32, 300}));

@@ -21,8 +21,8 @@ std::string recorded(const std::string& name) {
 
 std::string entries(const std::string& gres) {
   std::string text;
-  for (const auto& one : slurm::read_gres_records(gres))
-    text += one.name + "/" + one.type + "/" + std::to_string(one.count) + " ";
+  for (const auto& record : slurm::read_gres_records(gres))
+    text += record.name + "/" + record.type + "/" + std::to_string(record.count) + " ";
   return text;
 }
 
@@ -34,18 +34,18 @@ TEST_CASE("a partition reads the same from every Slurm version") {
     const auto partitions = slurm::parse_partitions(recorded(std::string("partition-") + version + ".txt"));
     REQUIRE(partitions);
     REQUIRE(partitions->size() == 1);
-    const auto& one = partitions->front();
-    CHECK(one.name == "standard-g");
-    CHECK(one.nodes == "nid[001-004]");
-    CHECK(one.is_default);
-    CHECK(one.whole_nodes); // 26.05 says Exclusive=NODE and OverSubscribe=NO
-    CHECK(one.up);
-    REQUIRE(one.max_time);
-    CHECK(one.max_time->to_slurm() == "2-00:00:00");
-    CHECK_FALSE(one.default_time);
-    CHECK_FALSE(one.max_nodes);
-    CHECK(one.qos.empty());
-    CHECK(one.allow_accounts.empty());
+    const auto& partition = partitions->front();
+    CHECK(partition.name == "standard-g");
+    CHECK(partition.nodes == "nid[001-004]");
+    CHECK(partition.is_default);
+    CHECK(partition.whole_nodes); // 26.05 says Exclusive=NODE and OverSubscribe=NO
+    CHECK(partition.up);
+    REQUIRE(partition.max_time);
+    CHECK(partition.max_time->to_slurm() == "2-00:00:00");
+    CHECK_FALSE(partition.default_time);
+    CHECK_FALSE(partition.max_nodes);
+    CHECK(partition.qos.empty());
+    CHECK(partition.allow_accounts.empty());
   }
 }
 

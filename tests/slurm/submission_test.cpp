@@ -69,11 +69,11 @@ TEST_CASE("a refusal is said once, in Slurm's words, with what to do") {
        "Slurm did not take the job: Socket timed out on send/recv operation", "squeue --me"},
       {"", "Slurm did not take the job: without a word", ""},
   };
-  for (const auto& one : cases) {
-    const auto error = explain_refusal(one.err);
-    CHECK(error.what == one.what);
-    CHECK(error.hint.find(one.hint) != std::string::npos);
-    CHECK(error.hint.empty() == std::string(one.hint).empty());
+  for (const auto& test_case : cases) {
+    const auto error = explain_refusal(test_case.err);
+    CHECK(error.what == test_case.what);
+    CHECK(error.hint.find(test_case.hint) != std::string::npos);
+    CHECK(error.hint.empty() == std::string(test_case.hint).empty());
   }
 }
 

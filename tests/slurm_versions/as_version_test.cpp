@@ -39,8 +39,8 @@ std::string text_of(const slurm::JobOptions& r) {
   if (r.signal)
     text += fmt::format("signal {} {} {} {}\n", r.signal->signal, r.signal->seconds, r.signal->to_batch_shell,
                         r.signal->at_reservation);
-  for (const auto& one : r.dependencies.list)
-    text += fmt::format("after {} {} {} {}\n", one.type, one.job, one.delay, r.dependencies.any);
+  for (const auto& dependency : r.dependencies.list)
+    text += fmt::format("after {} {} {} {}\n", dependency.type, dependency.job, dependency.delay, r.dependencies.any);
   return text + fmt::format("{} {} {} {} {}\n", fmt::join(r.mail_types, ","), fmt::join(r.features, ","),
                             static_cast<int>(r.sharing), r.requeue, r.overcommit);
 }

@@ -31,7 +31,7 @@ public:
       return visit(x_root.at(json::json_pointer(ref->get<std::string>().substr(1))), value, place);
     for (const auto* several : {"allOf", "anyOf"})
       if (const auto list = schema.find(several); list != schema.end())
-        for (const auto& one : *list) visit(one, value, place);
+        for (const auto& element : *list) visit(element, value, place);
     if (const auto words = schema.find("enum"); words != schema.end() && value.is_string())
       closed_sets[place] = words->get<std::set<std::string>>();
     if (const auto items = schema.find("items"); items != schema.end() && value.is_array())

@@ -118,8 +118,8 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
                              ":6:35: error: \"container\" is the whole job's"})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
-  const auto one = spec::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
-  CHECK_THAT(all_text(one), Catch::Contains("one component is a job without components"));
+  const auto loaded = spec::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
+  CHECK_THAT(all_text(loaded), Catch::Contains("one component is a job without components"));
 }
 
 TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]") {

@@ -107,10 +107,10 @@ TEST_CASE("mistakes in jobs, steps and chains are all said") {
       {R"({"command": ["x"], "chain-if": "ok"})", {"without \"chain\""}},
       {R"({"command": ["x"], "chain": 2, "chain-if": "never"})", {"chain-if"}},
   };
-  for (const auto& one : cases) {
-    const auto file = load(one.text);
-    CAPTURE(one.text, messages_of(file));
+  for (const auto& test_case : cases) {
+    const auto file = load(test_case.text);
+    CAPTURE(test_case.text, messages_of(file));
     CHECK_FALSE(file.job);
-    for (const auto& part : one.parts) CHECK(messages_of(file).find(part) != std::string::npos);
+    for (const auto& part : test_case.parts) CHECK(messages_of(file).find(part) != std::string::npos);
   }
 }

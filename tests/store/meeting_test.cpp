@@ -140,7 +140,7 @@ TEST_CASE("every launcher gets rank 0's decision, and rank 0 hears when all are 
   REQUIRE(first);
   first->client.put_get(store::k_all_here_key);
   CHECK(first->client.wait_for_value(in(seconds(60))));
-  for (auto& one : others) one.join();
+  for (auto& thread : others) thread.join();
   for (unsigned rank = 1; rank < 3; ++rank) {
     CHECK(got[rank].port == met.port());
     CHECK(got[rank].agent_store == store::AgentStore::allowed);

@@ -196,8 +196,8 @@ TEST_CASE("a thousand who wait for one key are woken by it, those who died meanw
     REQUIRE(client.is_served());
   }
   for (int i = 0; i < 100; ++i) clients.pop_back();
-  const Client one(server.port());
-  one.send(messages::op(Op::set, text("go") + text("")));
+  const Client quiet_client(server.port());
+  quiet_client.send(messages::op(Op::set, text("go") + text("")));
   for (const auto& client : clients) REQUIRE(client.read(1) == k_ready);
 }
 

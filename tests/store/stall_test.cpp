@@ -17,21 +17,21 @@ namespace {
 const Standing::Time k_now{std::chrono::hours(10)};
 
 Standing rank(unsigned number, State state = State::connected) {
-  Standing one;
-  one.state = state;
-  one.rank = number;
-  one.short_name = std::to_string(number);
-  one.name = "rank " + one.short_name + " (node" + one.short_name + ")";
-  one.since = k_now - seconds(40);
-  return one;
+  Standing rank_status;
+  rank_status.state = state;
+  rank_status.rank = number;
+  rank_status.short_name = std::to_string(number);
+  rank_status.name = "rank " + rank_status.short_name + " (node" + rank_status.short_name + ")";
+  rank_status.since = k_now - seconds(40);
+  return rank_status;
 }
 
 Standing waiting(unsigned number, const std::string& key, const std::string& mark = {}, long time = 30) {
-  Standing one = rank(number);
-  one.waits_for = key;
-  one.waits_since = k_now - seconds(time);
-  one.mark = mark;
-  return one;
+  Standing rank_status = rank(number);
+  rank_status.waits_for = key;
+  rank_status.waits_since = k_now - seconds(time);
+  rank_status.mark = mark;
+  return rank_status;
 }
 
 Scene scene_of(std::vector<Standing> ranks, std::set<std::string> keys = {}) {

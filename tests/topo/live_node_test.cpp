@@ -306,10 +306,10 @@ TEST_CASE("The allowed CPUs follow the calling thread's mask") {
   std::thread([&] {
     const auto before = topo::read_allowed_cpus();
     if (!before) return;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(before->first(), &one);
-    if (sched_setaffinity(0, sizeof one, &one) != 0) return;
+    cpu_set_t single_cpu;
+    CPU_ZERO(&single_cpu);
+    CPU_SET(before->first(), &single_cpu);
+    if (sched_setaffinity(0, sizeof single_cpu, &single_cpu) != 0) return;
     const auto after = topo::read_allowed_cpus();
     if (after) seen = after->to_list() + "/" + std::to_string(before->first());
   }).join();

@@ -57,11 +57,11 @@ TEST_CASE("ranks in Python and of the helper meet in one world and say the same 
     });
   };
   const auto first = run(0), second = run(1);
-  for (const auto* one : {&first, &second}) {
-    INFO(one->transcript());
-    for (const int rank : {0, 1}) CHECK(one->ranks.at(rank).exit_code == 0);
-    REQUIRE(one->events(0, "summary").size() == 1);
-    CHECK(one->events(0, "summary")[0].at("ranks").size() == 2);
+  for (const auto* result : {&first, &second}) {
+    INFO(result->transcript());
+    for (const int rank : {0, 1}) CHECK(result->ranks.at(rank).exit_code == 0);
+    REQUIRE(result->events(0, "summary").size() == 1);
+    CHECK(result->events(0, "summary")[0].at("ranks").size() == 2);
   }
   for (const int rank : {0, 1})
     CHECK(shape_of(first.ranks.at(rank).out) == shape_of(second.ranks.at(rank).out));

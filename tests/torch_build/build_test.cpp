@@ -148,7 +148,7 @@ TEST_CASE("sources are compiled several at a time, and a failure brings the comp
   std::vector<std::size_t> heard;
   CHECK(compile_all(steps, 2, process_env(), [&](std::size_t done) { heard.push_back(done); }).empty());
   CHECK(heard == std::vector<std::size_t>{1, 2, 3});
-  for (const auto& one : steps) CHECK(fs::exists(one.object));
+  for (const auto& compile_step : steps) CHECK(fs::exists(compile_step.object));
   const auto failures = compile_all(
       {step("wrong", "int wrong() { return nothing; }\n"), step("late", "int late;\n")}, 1, process_env());
   REQUIRE(failures.size() == 1);

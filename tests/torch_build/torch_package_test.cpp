@@ -70,13 +70,13 @@ TEST_CASE("a torch is found by each variable that leads to it, and the first one
       {{{"LD_LIBRARY_PATH", "/nowhere:" + at("libtorch/lib")}}, "", "LD_LIBRARY_PATH", "2.4.1+cpu"},
   };
   fs::create_directories(folder / "libtorch/share/cmake/Torch");
-  for (const auto& one : cases) {
-    const auto search = find(one.variables, one.named);
-    INFO(one.from << " " << one.version);
+  for (const auto& test_case : cases) {
+    const auto search = find(test_case.variables, test_case.named);
+    INFO(test_case.from << " " << test_case.version);
     CHECK(search.problems.empty());
     REQUIRE(search.package);
-    CHECK(search.package->from == one.from);
-    CHECK(search.package->version == one.version);
+    CHECK(search.package->from == test_case.from);
+    CHECK(search.package->version == test_case.version);
     CHECK(search.package->cxx_standard == 17);
   }
 }

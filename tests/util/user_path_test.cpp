@@ -55,13 +55,13 @@ TEST_CASE("what is kept for later lies in the person's cache, by kind") {
       {"relative", "/home/me", "/home/me/.cache/hpcml/torch"}, // the XDG rules: not set, then
       {"", "", ""},
       {"relative", "home", ""}};
-  for (const auto& one : cases) {
+  for (const auto& test_case : cases) {
     util::EnvSnapshot env;
-    env.set("XDG_CACHE_HOME", one.cache);
-    env.set("HOME", one.home);
+    env.set("XDG_CACHE_HOME", test_case.cache);
+    env.set("HOME", test_case.home);
     const auto folder = util::cache_folder(env, "torch");
-    INFO(one.cache << " " << one.home);
-    CHECK(folder.value_or("") == one.folder);
+    INFO(test_case.cache << " " << test_case.home);
+    CHECK(folder.value_or("") == test_case.folder);
     if (!folder) CHECK_FALSE(folder.error().hint.empty());
   }
 }

@@ -25,8 +25,8 @@ Hits find(const Subject& subject) {
        seen_variables(subject, {"AMD_SERIALIZE_KERNEL", "CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING",
                                 "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "TORCH_DISTRIBUTED_DEBUG"})) {
     if (!seen.value->known()) continue;
-    const auto* found = std::find_if(k_settings.begin(), k_settings.end(), [&](const Setting& one) {
-      return one.name == seen.name && one.value == seen.value->text();
+    const auto* found = std::find_if(k_settings.begin(), k_settings.end(), [&](const Setting& setting) {
+      return setting.name == seen.name && setting.value == seen.value->text();
     });
     if (found == k_settings.end() || is_explained(subject, seen.value->place)) continue;
     add_hit(hits,

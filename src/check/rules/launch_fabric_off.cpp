@@ -13,8 +13,8 @@ namespace launch_fabric_off {
 /// Whether another plugin than NCCL's own for InfiniBand carries its messages.
 bool has_other_network(const Launch& launch) {
   if (!launch.command->exports) return false;
-  return std::any_of(launch.command->exports->begin(), launch.command->exports->end(), [](const auto& one) {
-    return one->name.starts_with("FI_") || one->name == "NCCL_NET" || one->name == "NCCL_NET_PLUGIN";
+  return std::any_of(launch.command->exports->begin(), launch.command->exports->end(), [](const auto& entry) {
+    return entry->name.starts_with("FI_") || entry->name == "NCCL_NET" || entry->name == "NCCL_NET_PLUGIN";
   });
 }
 
@@ -45,9 +45,9 @@ bool asks_for_gaming_cards(const Subject& subject) {
                                                               "3090", "4090", "titan"};
   return std::any_of(k_cards.begin(), k_cards.end(), [&](auto card) {
     return std::any_of(subject.requests.begin(), subject.requests.end(), [&](const auto& request) {
-      return std::any_of(request.settings.begin(), request.settings.end(), [&](const auto& one) {
-        return one.first != "job-name" && one.second.value &&
-               util::to_lower(*one.second.value).find(card) != std::string::npos;
+      return std::any_of(request.settings.begin(), request.settings.end(), [&](const auto& entry) {
+        return entry.first != "job-name" && entry.second.value &&
+               util::to_lower(*entry.second.value).find(card) != std::string::npos;
       });
     });
   });

@@ -31,7 +31,7 @@ bool asks_for_gpus(const Subject& subject) {
 /// The largest number in the list.
 long highest(const std::string& list) {
   unsigned long long most = 0;
-  for (const auto& one : util::split(list, ',')) most = std::max(most, util::parse_unsigned(one).value_or(0));
+  for (const auto& index : util::split(list, ',')) most = std::max(most, util::parse_unsigned(index).value_or(0));
   return static_cast<long>(std::min<unsigned long long>(most, 1000));
 }
 

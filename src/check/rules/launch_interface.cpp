@@ -18,8 +18,8 @@ bool nccl_takes_one(std::string_view value, const std::vector<std::string>& inte
   if (exact) value.remove_prefix(1);
   const auto listed = util::split(value, ',');
   return std::any_of(interfaces.begin(), interfaces.end(), [&](const std::string& interface) {
-    const bool match = std::any_of(listed.begin(), listed.end(), [&](const std::string& one) {
-      const auto name = one.substr(0, one.find(':'));
+    const bool match = std::any_of(listed.begin(), listed.end(), [&](const std::string& candidate) {
+      const auto name = candidate.substr(0, candidate.find(':'));
       return !name.empty() && (exact ? interface == name : interface.starts_with(name));
     });
     return match != without;

@@ -83,7 +83,7 @@ Hits find(const Subject& subject) {
   const auto used = names_used(subject.text);
   // Where one list is used the others are alternatives to it.
   if (std::any_of(assigned.begin(), assigned.end(),
-                  [&](const Assigned& one) { return used.count(one.name) != 0; }))
+                  [&](const Assigned& assignment) { return used.count(assignment.name) != 0; }))
     return {};
   Hits hits;
   for (const auto& [name, offset] : assigned)

@@ -13,7 +13,7 @@ using Arguments = std::span<const shell::Argument>;
 
 bool has_word(Arguments words, std::string_view word) {
   return std::any_of(words.begin(), words.end(),
-                     [&](const shell::Argument& one) { return one.text() == word; });
+                     [&](const shell::Argument& argument) { return argument.text() == word; });
 }
 
 /// Whether the site says that its compute nodes, those of this job among them, reach nothing.

@@ -22,8 +22,8 @@ Hits find(const Subject& subject) {
   if (!subject.site || subject.site->containers.empty()) return hits;
   const auto names = site::engine_names(*subject.site);
   for (const auto& launch : subject.launches) {
-    const auto found = std::find_if(launch.chain.begin(), launch.chain.end(), [](const Link& one) {
-      const auto* engine = model::find_engine_program(one.program);
+    const auto found = std::find_if(launch.chain.begin(), launch.chain.end(), [](const Link& link) {
+      const auto* engine = model::find_engine_program(link.program);
       return engine && engine->of_sites;
     });
     if (found == launch.chain.end() || has_engine(*subject.site, *model::find_engine_program(found->program)))

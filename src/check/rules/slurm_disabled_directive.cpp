@@ -53,8 +53,8 @@ bool has_other(const Subject& subject, std::string_view name) {
     if (!known) return false;
     option = known->name;
   }
-  const auto is_kind = [&](std::string_view head, std::string_view one) {
-    return option.starts_with(head) && one.starts_with(head);
+  const auto is_kind = [&](std::string_view head, std::string_view prefixed) {
+    return option.starts_with(head) && prefixed.starts_with(head);
   };
   for (const auto& request : subject.requests)
     for (const auto& [given_option, setting] : request.settings)

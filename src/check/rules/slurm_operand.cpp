@@ -19,9 +19,9 @@ constexpr std::array<std::string_view, 3> k_dashes = {"\xe2\x80\x93", "\xe2\x80\
 std::size_t dashes_before(std::string_view word) {
   std::size_t length = 0;
   for (const auto dash : {0, 1})
-    for (const auto one : k_dashes)
-      if (dash >= 0 && word.substr(length, one.size()) == one) {
-        length += one.size();
+    for (const auto mark : k_dashes)
+      if (dash >= 0 && word.substr(length, mark.size()) == mark) {
+        length += mark.size();
         break;
       }
   return length;
@@ -56,8 +56,8 @@ std::vector<Edit> fix(const Subject& subject, diag::Place place) {
   if (auto edits = fix_dashes(subject, place); !edits.empty()) return edits;
   const auto word = subject.text.substr(place.offset, place.length);
   const auto words = words_up_to(subject, place.offset);
-  for (const auto& one : words)
-    if (one.text.find("{{") != std::string::npos) return {}; // a template, not yet a script
+  for (const auto& operand : words)
+    if (operand.text.find("{{") != std::string::npos) return {}; // a template, not yet a script
   if (word.starts_with("//") || word[0] == '(') return {{place.offset, 0, "# "}};
   if (words.size() < 2) return {};
   const auto& before = words[words.size() - 2];

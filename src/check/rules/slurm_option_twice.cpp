@@ -33,17 +33,17 @@ Hits find(const Subject& subject) {
       nexts[i] = std::exchange(later, &settings[i]);
     }
     for (std::size_t i = 0; i < settings.size(); ++i) {
-      const auto& one = settings[i];
-      if (one.place.length == 0 || one.place.offset < begin || adds_up(one.option) ||
-          subject.text.substr(one.place.offset, 1) != "-")
+      const auto& setting = settings[i];
+      if (setting.place.length == 0 || setting.place.offset < begin || adds_up(setting.option) ||
+          subject.text.substr(setting.place.offset, 1) != "-")
         continue;
-      if (!nexts[i] || nexts[i]->value == one.value) continue;
+      if (!nexts[i] || nexts[i]->value == setting.value) continue;
       // Up to 24.11 the events of all --mail-type add up.
-      const bool mail = one.option == "mail-type";
+      const bool mail = setting.option == "mail-type";
       if (mail && !subject.may_be("25.05-")) continue;
       if (mail) {
         hits.push_back(
-            {one.place,
+            {setting.place,
              "--mail-type is given again below: Slurm from 25.05 on takes the last one only, before "
              "it joined them",
              "join them: --mail-type=A,B",
@@ -51,9 +51,9 @@ Hits find(const Subject& subject) {
              subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
         continue;
       }
-      hits.push_back({one.place,
-                      "--" + one.option + " is given again below with another value: this one has no effect",
-                      one.option == "gres" ? "join both in one option: --gres=A,B" : "remove one of them"});
+      hits.push_back({setting.place,
+                      "--" + setting.option + " is given again below with another value: this one has no effect",
+                      setting.option == "gres" ? "join both in one option: --gres=A,B" : "remove one of them"});
     }
   }
   return hits;

@@ -150,12 +150,12 @@ Hits find(const Subject& subject) {
   const auto uses = find_uses(text, subject.header.end);
   for (const auto& row : k_rows) {
     const auto is_it = [&](const Use& use) { return use.name == row.variable; };
-    const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& one) {
-      return is_it(one) && !only_prints(subject.text, one.at);
+    const auto used = std::find_if(uses.begin(), uses.end(), [&](const Use& candidate) {
+      return is_it(candidate) && !only_prints(subject.text, candidate.at);
     });
     const auto use = used != uses.end() ? used : std::find_if(uses.begin(), uses.end(), is_it);
     if (use == uses.end() ||
-        std::any_of(uses.begin(), uses.end(), [&](const Use& one) { return is_it(one) && one.guarded; }))
+        std::any_of(uses.begin(), uses.end(), [&](const Use& candidate) { return is_it(candidate) && candidate.guarded; }))
       continue;
     if (body.find(std::string(row.variable) + "=") != std::string_view::npos) continue;
     const auto why = reason(subject, row);
