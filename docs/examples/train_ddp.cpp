@@ -105,7 +105,7 @@ int64_t differing_bytes(const torch::Tensor& own, ddp::ProcessGroup& group) {
   std::vector<torch::Tensor> all;
   group.all_gather(all, own.to(group.device())).wait();
   int64_t differing = 0;
-  for (const auto& other : all) differing += other.ne(all.front()).sum().item<int64_t>();
+  for (const auto& row : all) differing += row.ne(all.front()).sum().item<int64_t>();
   return differing;
 }
 

@@ -24,7 +24,7 @@ Reply Conductor::hello(AgentId id, const Hello& hello, Time now) {
   if (hello.job != x_rules.job) return {"is another job's", true};
   if (hello.run_id != x_rules.run_id) return {"conducts the run " + x_rules.run_id, true};
   if (x_state == State::ending || x_state == State::over) return {"conducts a run that has ended", true};
-  for (const auto& [other, agent] : x_agents) {
+  for (const auto& [other_id, agent] : x_agents) {
     if (hello.leads && agent.leads) return {"has an agent that leads already, on " + agent.host, false};
     if (hello.node_rank && agent.node_rank == hello.node_rank)
       return {"has node " + std::to_string(*hello.node_rank) + " already: " + agent.host, false};
@@ -50,11 +50,11 @@ std::vector<AgentId> Conductor::in_order() const {
   std::vector<AgentId> ids;
   for (const auto& [id, agent] : x_agents) ids.push_back(id);
   std::sort(ids.begin(), ids.end(), [&](AgentId a, AgentId b) {
-    const auto &first = x_agents.at(a), &other = x_agents.at(b);
+    const auto &first = x_agents.at(a), &second = x_agents.at(b);
     const auto key = [](const Agent& agent) {
       return std::tuple(!agent.leads, agent.node_rank.value_or(~0U), agent.order);
     };
-    return key(first) < key(other);
+    return key(first) < key(second);
   });
   return ids;
 }

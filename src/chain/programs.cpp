@@ -37,9 +37,9 @@ constexpr auto k_others = std::to_array<ProgramWords>({
 const ProgramWords* find_wrapper(std::string_view program) {
   if (const auto* launcher = model::find_launcher(program)) return &launcher->words;
   if (const auto* engine = model::find_engine_program(program)) return &engine->words;
-  const auto* other =
+  const auto* wrapper =
       std::find_if(k_others.begin(), k_others.end(), [&](const auto& row) { return row.name == program; });
-  return other == k_others.end() ? nullptr : other;
+  return wrapper == k_others.end() ? nullptr : wrapper;
 }
 
 bool has_subcommand_in_name(const ProgramWords& wrapper, std::string_view program) {
@@ -65,7 +65,7 @@ std::string full_option(const ProgramWords& wrapper, std::string_view written) {
   const auto is_same = [](std::string_view a, std::string_view b) {
     const auto plain = [](char c) { return c == '_' ? '-' : c; };
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](char left_char, char other) { return plain(left_char) == plain(other); });
+                      [&](char left_char, char right_char) { return plain(left_char) == plain(right_char); });
   };
   const auto letters = written.substr(2); // dashes are all over the lists
   std::string_view found;

@@ -168,8 +168,8 @@ Refusals without_site_options(Refusals refusals, const Subject& subject) {
 bool leaves(const Finding& refusal, const Subject& subject, const diag::Lines& lines) {
   if (refusal.what.severity == diag::Severity::error) return false; // of all: the fix is for the newest
   const auto fixed = apply_fixes(subject.text, {refusal}).text;
-  slurm::JobReading other;
-  const auto rest = read_as_all(fixed, false, other);
+  slurm::JobReading reading;
+  const auto rest = read_as_all(fixed, false, reading);
   const diag::Lines fixed_lines(fixed);
   return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& finding) {
     return finding.place.length > 0 && finding.code == refusal.what.code && finding.message == refusal.what.message &&

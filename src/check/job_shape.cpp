@@ -147,8 +147,8 @@ LaunchShape shape_of(const Subject& subject, const Launch& launch) {
     shape.several_nodes = false;
     return shape;
   }
-  const auto* other = step->find("jobid");
-  if (other && !is_own_job(*other)) return {};
+  const auto* job_id = step->find("jobid");
+  if (job_id && !is_own_job(*job_id)) return {};
   if (subject.requests.size() != 1 || !step->complete || step->find("het-group")) return {};
   const auto job = shape;
   if (step->program == "srun")

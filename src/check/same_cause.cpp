@@ -26,15 +26,15 @@ bool is_tail(std::string_view text, const Finding& first, const Finding& later) 
 }
 
 /// Whether the first of these is only another view of the second, where both stand on one line.
-bool is_weaker(std::string_view code, std::string_view other) {
-  return (code == "launch/master-address" && other == "launch/node-rank") ||
-         (code == "slurm/short-time" && other == "slurm/foreign-directive") ||
-         (code == "slurm/array-log" && other == "slurm/variable-in-directive");
+bool is_weaker(std::string_view code, std::string_view weaker_than) {
+  return (code == "launch/master-address" && weaker_than == "launch/node-rank") ||
+         (code == "slurm/short-time" && weaker_than == "slurm/foreign-directive") ||
+         (code == "slurm/array-log" && weaker_than == "slurm/variable-in-directive");
 }
 
 /// An array's log whose name has the task's number in a variable is fixed with the variable.
-bool is_weaker(const diag::Diagnostic& what, const diag::Diagnostic& other) {
-  return is_weaker(what.code, other.code) &&
+bool is_weaker(const diag::Diagnostic& what, const diag::Diagnostic& weaker_than) {
+  return is_weaker(what.code, weaker_than.code) &&
          (what.code != "slurm/array-log" || what.message.find("SLURM_ARRAY") != std::string::npos);
 }
 
@@ -62,10 +62,10 @@ void keep_one_per_cause(std::string_view text, Findings& findings) {
     bool again = false;
     const auto is_here = [&](std::size_t j) { return findings[j].what.span.line == what.span.line; };
     for (auto j = kept; j-- > 0 && !again && kept - j <= k_close && is_here(j);) {
-      const auto& other = findings[j].what;
-      if (what.code == other.code && is_same_place(findings[i], findings[j]))
-        again = what.span.line > 0 || what.message == other.message;
-      else if (what.code == "slurm/operand" && (other.code == what.code || refuses_gap(other)))
+      const auto& stronger = findings[j].what;
+      if (what.code == stronger.code && is_same_place(findings[i], findings[j]))
+        again = what.span.line > 0 || what.message == stronger.message;
+      else if (what.code == "slurm/operand" && (stronger.code == what.code || refuses_gap(stronger)))
         again = is_tail(text, findings[j], findings[i]);
     }
     if (what.code == "safety/placeholder") {

@@ -88,9 +88,9 @@ std::vector<Edit> fix_value(const Subject& subject, diag::Place place, Respell r
   while (!value.empty() && (value.back() == ';' || value.back() == ',')) value.pop_back();
   if (value.empty()) return {};
   if (!is_taken(subject, written->option, value)) {
-    const auto other = respell ? respell(value) : std::nullopt;
-    if (!other || !is_taken(subject, written->option, *other)) return {};
-    value = *other;
+    const auto respelled = respell ? respell(value) : std::nullopt;
+    if (!respelled || !is_taken(subject, written->option, *respelled)) return {};
+    value = *respelled;
   }
   const auto begin = written->is_long ? written->name_end : written->value;
   const auto text = (written->is_long ? "=" : "") + value;

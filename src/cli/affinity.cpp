@@ -224,8 +224,8 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
   const auto others = command->get_options();
   auto* all = command->add_flag("--all-sites", options->all_sites,
                                 "one rank per GPU on the nodes of every site, as Markdown; alone");
-  for (auto* other : others)
-    if (other != command->get_help_ptr()) all->excludes(other);
+  for (auto* option : others)
+    if (option != command->get_help_ptr()) all->excludes(option);
   command->callback([options, &context, &exit_code] { run_affinity(*options, context, exit_code); });
 }
 

@@ -40,7 +40,7 @@ bool concerns(const std::string& list, const std::vector<std::string>& exclude,
   const auto nodes = model::Hostlist::parse(list);
   if (!nodes) return false;
   for (const auto& node : nodes->names()) {
-    const auto is = [&](const std::string& other) { return other == node; };
+    const auto is = [&](const std::string& name) { return name == node; };
     if (std::any_of(exclude.begin(), exclude.end(), is) && std::none_of(excluded.begin(), excluded.end(), is))
       return true;
   }

@@ -110,7 +110,7 @@ bool is_same(const check::Finding& a, const check::Finding& b) {
 
 bool has(const Row& row, const check::Finding& finding) {
   return std::any_of(row.findings.begin(), row.findings.end(),
-                     [&](const check::Finding& other) { return is_same(finding, other); });
+                     [&](const check::Finding& candidate) { return is_same(finding, candidate); });
 }
 
 /// What is found whatever the site.

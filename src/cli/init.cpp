@@ -53,8 +53,8 @@ diag::Diagnostics faults_of(model::JobSpec job, model::JobSpec usual, const mode
   diag::Diagnostics faults;
   for (auto& finding : plan_job(job, site, context).diagnostics)
     if (finding.severity == diag::Severity::error &&
-        std::none_of(lacking.begin(), lacking.end(), [&](const auto& other) {
-          return other.code == finding.code && other.message == finding.message;
+        std::none_of(lacking.begin(), lacking.end(), [&](const auto& part) {
+          return part.code == finding.code && part.message == finding.message;
         }))
       faults.push_back(std::move(finding));
   return faults;

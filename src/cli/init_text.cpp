@@ -141,10 +141,10 @@ void write_qos(FileText& file, const model::Site& site, const model::JobSpec& jo
   if (!rule.takes() || (!job.qos && rule.policy != Policy::required && site.qos.empty())) return;
   file.comment("Quality of service" + requirement(rule) + (site.qos.empty() ? "" : "; known are:"));
   for (const auto& qos : site.qos) file.more("  " + describe_qos(site, qos));
-  const auto other =
+  const auto candidate =
       std::find_if(site.qos.begin(), site.qos.end(), [&](const auto& qos) { return &qos != usual; });
   write_name(file, "qos", rule, job.qos, usual ? usual->name : "",
-             other == site.qos.end() ? "NAME" : other->name);
+             candidate == site.qos.end() ? "NAME" : candidate->name);
 }
 
 void write_partition(FileText& file, const model::Site& site, const model::Partition* chosen) {
@@ -274,7 +274,7 @@ std::string render_job_file(const model::Site& site, const model::JobSpec& job) 
   FileText file;
   const auto* partition = choose_partition(site, job);
   const auto* place =
-      partition ? partition : site.default_partition([](const auto& other) { return !other.cpu_only; });
+      partition ? partition : site.default_partition([](const auto& candidate) { return !candidate.cpu_only; });
   const auto* qos =
       job.qos ? site.find_qos(job.qos->value) : site::default_qos(site, place ? place->name : "");
   file.key("site", json_string(site.id));

@@ -102,10 +102,10 @@ void print_facts(const spec::SiteFacts& facts) {
                                                           fact.checked.empty() ? "" : ", " + fact.checked);
     if (!fact.value.empty()) rows.push_back({"  " + fact.path, fact.value, source});
     if (!fact.note.empty()) rows.push_back({"", "  note: " + fact.note});
-    for (const auto& other : fact.superseded) {
+    for (const auto& replaced : fact.superseded) {
       rows.push_back(
-          {"  " + fact.path, fmt::format("  not {}{}: {}", other.value,
-                                         other.source.empty() ? "" : " [" + other.source + "]", other.why)});
+          {"  " + fact.path, fmt::format("  not {}{}: {}", replaced.value,
+                                         replaced.source.empty() ? "" : " [" + replaced.source + "]", replaced.why)});
     }
   }
   // Long values would push all sources out of sight: only the paths are aligned.

@@ -32,7 +32,7 @@ BucketAssignment assign_buckets(const std::vector<GradientFacts>& gradients,
     if (!bucket.members.empty()) rest.push_back(std::move(bucket.members));
   const auto place = [&](std::size_t index) { return std::find(order.begin(), order.end(), index); };
   std::sort(rest.begin(), rest.end(),
-            [&](const auto& a, const auto& other) { return place(a.front()) < place(other.front()); });
+            [&](const auto& a, const auto& b) { return place(a.front()) < place(b.front()); });
   full.insert(full.end(), rest.begin(), rest.end());
   return full;
 }

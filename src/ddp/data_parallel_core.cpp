@@ -29,8 +29,8 @@ std::string describe(const torch::nn::Module& module) {
 }
 
 /// The first line in which two texts differ, of each.
-std::string first_difference(const std::string& own, const std::string& other) {
-  std::istringstream own_lines(own), other_lines(other);
+std::string first_difference(const std::string& own, const std::string& received) {
+  std::istringstream own_lines(own), other_lines(received);
   std::string left, two;
   for (bool more = true; more;) {
     const bool has_one = static_cast<bool>(std::getline(own_lines, left));

@@ -125,10 +125,10 @@ Work ProcessGroup::barrier() {
 
 void ProcessGroup::check_exchange(const Operation& exchange, const at::Tensor& tensor) {
   const auto refuse = [&](const std::string& why) { x_state->watch.fail(exchange, why, true); };
-  const std::string other = "rank " + std::to_string(exchange.peer);
+  const std::string peer = "rank " + std::to_string(exchange.peer);
   if (exchange.peer < 0 || exchange.peer >= size())
-    refuse("there is no " + other + ": the ranks are 0 to " + std::to_string(size() - 1));
-  if (exchange.peer == rank()) refuse(other + " is this rank itself");
+    refuse("there is no " + peer + ": the ranks are 0 to " + std::to_string(size() - 1));
+  if (exchange.peer == rank()) refuse(peer + " is this rank itself");
   if (exchange.tag < 0) refuse("a tag is 0 or more");
   if (!tensor.is_contiguous()) refuse("the tensor is not contiguous");
   if (tensor.device() != device() && !tensor.is_cpu())

@@ -112,11 +112,11 @@ Blame blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& repo
     std::vector<int> culprits;
     std::string first;
     for (std::size_t rank = 0; rank < reports.size(); ++rank)
-      for (const int other : waits_for(reports, rank)) {
-        if (reports[static_cast<std::size_t>(other)]->state != state) continue;
+      for (const int waited_for : waits_for(reports, rank)) {
+        if (reports[static_cast<std::size_t>(waited_for)]->state != state) continue;
         if (first.empty())
           first = "rank " + std::to_string(rank) + " waits in " + text_of_wait(*reports[rank]);
-        if (std::find(culprits.begin(), culprits.end(), other) == culprits.end()) culprits.push_back(other);
+        if (std::find(culprits.begin(), culprits.end(), waited_for) == culprits.end()) culprits.push_back(waited_for);
       }
     if (culprits.empty()) continue;
     std::sort(culprits.begin(), culprits.end());

@@ -233,10 +233,10 @@ util::Result<ClusterLayout> make_cluster_layout(const model::Site& site, const C
   layout.partition = partition;
   auto kinds = find_kinds(site, *layout.partition, request.node_type);
   if (request.partition.empty() && !request.node_type.empty())
-    for (const auto& other : site.partitions)
+    for (const auto& candidate : site.partitions)
       if (kinds.empty()) {
-        layout.partition = &other;
-        kinds = find_kinds(site, other, request.node_type);
+        layout.partition = &candidate;
+        kinds = find_kinds(site, candidate, request.node_type);
       }
   if (kinds.empty() && !request.node_type.empty()) return no_such_type(site, request);
   layout.default_partition = default_name(site, *layout.partition);

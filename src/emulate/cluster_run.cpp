@@ -31,10 +31,10 @@ bool belongs_elsewhere(const std::string& name) {
   if (slurm::use_of_variable(name) != slurm::VariableUse::none) return true;
   for (const auto& prefix : model::engine_variables({"_"}))
     if (name.starts_with(prefix)) return true;
-  for (const auto* other : model::k_visible_devices_variables)
-    if (name == other) return true;
-  for (const auto* other : {"MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})
-    if (name == other) return true;
+  for (const auto* variable : model::k_visible_devices_variables)
+    if (name == variable) return true;
+  for (const auto* variable : {"MODULEPATH", "LOADEDMODULES", "_LMFILES_", "BASH_ENV"})
+    if (name == variable) return true;
   return false;
 }
 

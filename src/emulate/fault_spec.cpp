@@ -216,11 +216,11 @@ void refuse_pairs(FaultList& list) {
   const auto& faults = list.faults;
   for (std::size_t later = 0; later < faults.size(); ++later)
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      const auto &first = faults[earlier], &other = faults[later];
-      const bool same_node = first.node != 0 && first.node == other.node;
-      const bool same_kind = first.node == 0 && first.kind == other.kind;
+      const auto &first = faults[earlier], &second = faults[later];
+      const bool same_node = first.node != 0 && first.node == second.node;
+      const bool same_kind = first.node == 0 && first.kind == second.kind;
       if (!same_node && !same_kind) continue;
-      list.errors.push_back({"--fault " + first.text + " and --fault " + other.text +
+      list.errors.push_back({"--fault " + first.text + " and --fault " + second.text +
                                  (same_node ? " are of one node" : " are of one kind"),
                              same_node ? "give each fault a node of its own" : "ask for one of them"});
       break;

@@ -109,13 +109,13 @@ util::Status create_cable(const std::string& own_end, const std::string& bridge,
   const auto info = message.open(IFLA_LINKINFO);
   message.attribute(IFLA_INFO_KIND, "veth");
   const auto data = message.open(IFLA_INFO_DATA);
-  const auto other = message.open(VETH_INFO_PEER);
+  const auto peer_nest = message.open(VETH_INFO_PEER);
   const ifinfomsg other_link{};
   message.append(&other_link, sizeof other_link);
   message.attribute(IFLA_IFNAME, peer_end);
   const auto pid = static_cast<std::uint32_t>(peer);
   message.attribute(IFLA_NET_NS_PID, &pid, sizeof pid);
-  message.close(other);
+  message.close(peer_nest);
   message.close(data);
   message.close(info);
   return send_message(message, "cannot make the network interface " + peer_end);

@@ -147,13 +147,13 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
     if (const auto file = unexecutable(command.front(), env))
       return {k_cannot_execute, "exec", exec_error(*file, EACCES), {}, {}};
     const bool path = command.front().find('/') != std::string::npos;
-    const auto other = right_words(command.front());
+    const auto suggestion = right_words(command.front());
     return {k_not_found,
             "exec",
             Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
                   path            ? "is it there on the compute node, too?"
-                  : other.empty() ? "give its path, or load what provides it before the step"
-                                  : other},
+                  : suggestion.empty() ? "give its path, or load what provides it before the step"
+                                  : suggestion},
             {},
             {}};
   }

@@ -20,7 +20,7 @@ std::vector<std::string> check_binding(const RankSetup& setup, const Bound& boun
   auto real = planned;
   // Ranks that nobody binds have what this process was started with, where it started all of them.
   if (node.binding.mode == BindMode::none)
-    for (auto& other : real) other.cpus = setup.world.in_job ? model::IdSet() : node.mask;
+    for (auto& placed : real) placed.cpus = setup.world.in_job ? model::IdSet() : node.mask;
   real[local].cpus = cpus;
   real[local].memory = bound.memory;
   const auto of_plan = topo::check_placement(node.plan.node, planned).findings;

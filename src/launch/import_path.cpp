@@ -178,25 +178,25 @@ PythonLine read_python_line(const std::vector<std::string>& words, const util::E
   PythonLine line;
   bool safe = false;
   std::optional<std::string> script;
-  bool other = false; // -m or -c: what is imported comes from the folder that it is started in
-  for (std::size_t i = 0; i < words.size() && !script && !other; ++i) {
+  bool runs_elsewhere = false; // -m or -c: what is imported comes from the folder that it is started in
+  for (std::size_t i = 0; i < words.size() && !script && !runs_elsewhere; ++i) {
     const auto& word = words[i];
     if (word.size() < 2 || word[0] != '-') {
       if (word != "-") script = word;
-      other = word == "-";
+      runs_elsewhere = word == "-";
       continue;
     }
     if (word[1] == '-') {
       if (word == "--check-hash-based-pycs") ++i;
       continue;
     }
-    for (std::size_t at = 1; at < word.size() && !other; ++at) {
+    for (std::size_t at = 1; at < word.size() && !runs_elsewhere; ++at) {
       const char letter = word[at];
       line.no_variables = line.no_variables || letter == 'E' || letter == 'I';
       line.no_user_site = line.no_user_site || letter == 's' || letter == 'I';
       line.no_site = line.no_site || letter == 'S';
       safe = safe || letter == 'P' || letter == 'I';
-      other = letter == 'm' || letter == 'c';
+      runs_elsewhere = letter == 'm' || letter == 'c';
       if (letter != 'W' && letter != 'X') continue;
       if (at + 1 == word.size()) ++i;
       break;

@@ -85,8 +85,8 @@ void set_visible_gpus(Builder& builder, RankSetup& setup) {
       own ? own_entries(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank))
           : util::join(visible.entries, ",");
   const auto old = setup.env.get(name);
-  for (const auto* other : model::k_visible_devices_variables)
-    if (other != name && old && setup.env.get(other) == old && mine != *old) builder.remove(other);
+  for (const auto* variable : model::k_visible_devices_variables)
+    if (variable != name && old && setup.env.get(variable) == old && mine != *old) builder.remove(variable);
   builder.set(name, mine);
   setup.gpus = mine;
 }
@@ -98,8 +98,8 @@ void hide_gpus(Builder& builder, const VisibleGpus& found, model::GpuVendor vend
   if (found.entries.empty()) return;
   const std::string name = found.variable.empty() ? model::visible_devices_variable(vendor) : found.variable;
   if (name.empty()) return;
-  for (const auto* other : model::k_visible_devices_variables)
-    if (other != name) builder.remove(other);
+  for (const auto* variable : model::k_visible_devices_variables)
+    if (variable != name) builder.remove(variable);
   builder.set(name, "-1");
 }
 

@@ -136,8 +136,8 @@ bool may_be_host(const std::string& address, const std::string& node, bool is_he
   if (util::short_host_name(address) == util::short_host_name(node)) return true;
   const auto mine = addresses_of(address);
   const auto theirs = addresses_of(node);
-  return std::any_of(theirs.begin(), theirs.end(), [&](const std::string& other) {
-    return std::find(mine.begin(), mine.end(), other) != mine.end();
+  return std::any_of(theirs.begin(), theirs.end(), [&](const std::string& host) {
+    return std::find(mine.begin(), mine.end(), host) != mine.end();
   });
 }
 

@@ -135,9 +135,9 @@ std::string compress_hostlist(const std::vector<std::string>& names) {
         break;
       std::size_t end = next;
       while (end + 1 < names.size()) {
-        const auto first_parts = parts_of(names[end]), other = parts_of(names[end + 1]);
-        if (other.prefix != head.prefix || other.digits.size() != head.digits.size() ||
-            util::parse_unsigned(other.digits).value_or(0) !=
+        const auto first_parts = parts_of(names[end]), second_parts = parts_of(names[end + 1]);
+        if (second_parts.prefix != head.prefix || second_parts.digits.size() != head.digits.size() ||
+            util::parse_unsigned(second_parts.digits).value_or(0) !=
                 util::parse_unsigned(first_parts.digits).value_or(0) + 1)
           break;
         ++end;

@@ -14,8 +14,8 @@ namespace {
 
 /// Two spellings of an option: "-" and "_" within are one.
 bool is_same_option(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char a_char, char other) {
-    return (a_char == '-' ? '_' : a_char) == (other == '-' ? '_' : other);
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char a_char, char b_char) {
+    return (a_char == '-' ? '_' : a_char) == (b_char == '-' ? '_' : b_char);
   });
 }
 

@@ -18,8 +18,8 @@ std::string name_of(std::size_t component) { return "component " + std::to_strin
 /// What is true of all components is said once, all else with the component's number.
 diag::Diagnostics merge_findings(const std::vector<PlanResult>& results) {
   const auto same = [](const diag::Diagnostic& finding) {
-    return [&finding](const diag::Diagnostic& other) {
-      return other.code == finding.code && other.message == finding.message;
+    return [&finding](const diag::Diagnostic& earlier) {
+      return earlier.code == finding.code && earlier.message == finding.message;
     };
   };
   const auto is_said_by = [&](const PlanResult& result, const diag::Diagnostic& finding) {
@@ -50,8 +50,8 @@ std::map<std::string, std::string> exports_of(const model::Plan& plan) {
   return exports;
 }
 
-std::vector<std::string> different_exports(const model::Plan& first, const model::Plan& other) {
-  const auto exports = exports_of(first), two = exports_of(other);
+std::vector<std::string> different_exports(const model::Plan& first, const model::Plan& second) {
+  const auto exports = exports_of(first), two = exports_of(second);
   std::vector<std::string> names;
   for (const auto& [name, value] : two)
     if (const auto at = exports.find(name); at == exports.end() || at->second != value) names.push_back(name);
@@ -72,18 +72,18 @@ bool shows_the_same(const model::Plan& first, const model::Plan& two) {
 }
 
 /// What is there once for the script is the first component's.
-void compare_software(const model::Plan& first, const model::Plan& other, std::size_t number, Remarks& diagnostics) {
-  if (module_text(first) != module_text(other))
+void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number, Remarks& diagnostics) {
+  if (module_text(first) != module_text(second))
     diagnostics.warning(k_code,
                  name_of(number) +
                      " would load other modules than the first, and the script loads the first's: " +
-                     module_text(first) + "; not: " + module_text(other),
+                     module_text(first) + "; not: " + module_text(second),
                  "its program must run with the first component's modules");
-  if (const auto names = different_exports(first, other); !names.empty())
+  if (const auto names = different_exports(first, second); !names.empty())
     diagnostics.warning(k_code, name_of(number) +
                              " would have other variables than the first, and the script sets the first's: " +
                              util::join(names, ", "));
-  if (!shows_the_same(first, other))
+  if (!shows_the_same(first, second))
     diagnostics.error(k_code, name_of(number) + " would have another image, or other folders in it, than the first",
                "name the folders with --bind for all");
 }

@@ -31,7 +31,7 @@ void add_user_bind(Remarks& diagnostics, model::PlannedContainer& container,
   for (std::string* path : {&bind.source, &bind.target})
     while (path->size() > 1 && path->back() == '/') path->pop_back();
   const std::string target = bind.inside();
-  const auto same = [&](const ContainerBind& other) { return other.inside() == target; };
+  const auto same = [&](const ContainerBind& existing) { return existing.inside() == target; };
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)

@@ -103,7 +103,7 @@ std::string job_folder(const std::string& base, const std::string& name) {
 
 void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::string& why) {
   const auto old =
-      std::find_if(env.begin(), env.end(), [&](const auto& other) { return other.name == variable.name; });
+      std::find_if(env.begin(), env.end(), [&](const auto& existing) { return existing.name == variable.name; });
   if (old != env.end()) {
     if (old->value != variable.value)
       variable.origin.superseded.push_back(

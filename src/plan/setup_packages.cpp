@@ -38,10 +38,10 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& input) {
     if (input.way.kind == SetupKind::container)
       diagnostics.error("usage/packages", "an image is built from packages by name, not from a requirements file",
                  "as --packages 'torch numpy'");
-    packages.other = words;
+    packages.pip_words = words;
     words = {"torch"};
   }
-  for (const auto& word : words) (is_torch_package(word) ? packages.torch : packages.other).push_back(word);
+  for (const auto& word : words) (is_torch_package(word) ? packages.torch : packages.pip_words).push_back(word);
   return result;
 }
 

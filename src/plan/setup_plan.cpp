@@ -27,7 +27,7 @@ SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const m
   plan.modules_reset = software.modules_reset;
   plan.modules = std::move(software.modules);
   plan.torch_packages = std::move(packages.torch);
-  plan.packages = std::move(packages.other);
+  plan.packages = std::move(packages.pip_words);
   plan.has_torch = packages.has_torch;
   plan.python = std::move(index.python);
   plan.index = std::move(index.index);

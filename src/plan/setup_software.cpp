@@ -54,8 +54,8 @@ Told<SetupSoftware> plan_setup_software(const SetupByWay& input) {
   for (const auto& module : input.job.modules) add_setup_modules(software, {module.value}, module.origin);
   if (recipe) {
     software.base_image = recipe->image.base_image;
-    for (const auto& other : recipe->origin.superseded)
-      diagnostics.note(fmt::format("instead of {}: {}", other.value, other.why), recipe->origin);
+    for (const auto& replaced : recipe->origin.superseded)
+      diagnostics.note(fmt::format("instead of {}: {}", replaced.value, replaced.why), recipe->origin);
   }
   if (input.way.kind != SetupKind::libtorch) return result;
   software.link_directories = input.site.libtorch_link_directories;

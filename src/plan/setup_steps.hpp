@@ -80,7 +80,7 @@ Told<SetupPlace> choose_setup_place(const SetupByWay& input);
 /// What is installed.
 struct SetupPackages {
   std::vector<std::string> torch; ///< from PyTorch's index, or from the site's wheels
-  std::vector<std::string> other; ///< "-r FILE" included
+  std::vector<std::string> pip_words; ///< "-r FILE" included
   bool has_torch = true;          ///< torch is among them, by name or by what asks for it
 };
 Told<SetupPackages> read_setup_packages(const SetupByWay& input);

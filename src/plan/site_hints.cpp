@@ -25,48 +25,48 @@ std::string partitions_for(const LaidOut& input, unsigned long long have,
 std::string qos_for(const LaidOut& input, unsigned long long have,
                     model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
-  for (const auto& other : input.site.qos)
-    if (!other.on_request && (!(other.*most) || have <= (other.*most)->value) &&
+  for (const auto& qos : input.site.qos)
+    if (!qos.on_request && (!(qos.*most) || have <= (qos.*most)->value) &&
         (!input.partition() || !input.partition()->nameable ||
-         site::is_place_of(&other, input.partition()->name)))
-      names.push_back("--qos " + other.name);
+         site::is_place_of(&qos, input.partition()->name)))
+      names.push_back("--qos " + qos.name);
   return names.empty() ? ""
                        : "these take so many, for all that the profile knows: " + util::join(names, ", ");
 }
 
 std::string partitions_with_nodes(const LaidOut& input, unsigned long long nodes) {
   std::vector<std::string> names;
-  for (const auto& other : input.site.partitions)
-    if (other.nameable && input.partition() && other.cpu_only == input.partition()->cpu_only &&
-        (!other.max_nodes || other.max_nodes->value >= nodes))
-      names.push_back(other.name);
+  for (const auto& candidate : input.site.partitions)
+    if (candidate.nameable && input.partition() && candidate.cpu_only == input.partition()->cpu_only &&
+        (!candidate.max_nodes || candidate.max_nodes->value >= nodes))
+      names.push_back(candidate.name);
   return util::join(names, ", ");
 }
 
 std::string partitions_that_allow(const LaidOut& input, model::Walltime time) {
   std::vector<std::string> names;
   const unsigned gpus = input.numbers().nodes_asked() * input.numbers().gpus_per_node;
-  for (const auto& other : input.site.partitions) {
-    const auto limit = site::time_limit(other, input.numbers().nodes_asked(), gpus);
-    const bool nodes_fit = !other.max_nodes || input.numbers().nodes_asked() <= other.max_nodes->value;
-    const bool same_nodes = !input.node() || std::find(other.node_types.begin(), other.node_types.end(),
-                                                       input.node()->id) != other.node_types.end();
-    if (other.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
-      names.push_back(other.name + " (" + limit->value.to_slurm() + ")");
+  for (const auto& candidate : input.site.partitions) {
+    const auto limit = site::time_limit(candidate, input.numbers().nodes_asked(), gpus);
+    const bool nodes_fit = !candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value;
+    const bool same_nodes = !input.node() || std::find(candidate.node_types.begin(), candidate.node_types.end(),
+                                                       input.node()->id) != candidate.node_types.end();
+    if (candidate.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
+      names.push_back(candidate.name + " (" + limit->value.to_slurm() + ")");
   }
   return util::join(names, ", ");
 }
 
 std::string qos_that_allow(const LaidOut& input, model::Walltime time) {
   std::vector<std::string> names;
-  for (const auto& other : input.site.qos) {
+  for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
-                      site::is_place_of(&other, input.partition()->name);
-    const bool fits = (!other.max_nodes || input.numbers().nodes_asked() <= other.max_nodes->value) &&
-                      (!other.max_gpus || input.numbers().nodes_asked() * input.numbers().gpus_per_node <=
-                                              other.max_gpus->value);
-    if (is_offered && fits && !other.on_request && other.max_time && time <= other.max_time->value)
-      names.push_back("--qos " + other.name + " (" + other.max_time->value.to_slurm() + ")");
+                      site::is_place_of(&candidate, input.partition()->name);
+    const bool fits = (!candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value) &&
+                      (!candidate.max_gpus || input.numbers().nodes_asked() * input.numbers().gpus_per_node <=
+                                              candidate.max_gpus->value);
+    if (is_offered && fits && !candidate.on_request && candidate.max_time && time <= candidate.max_time->value)
+      names.push_back("--qos " + candidate.name + " (" + candidate.max_time->value.to_slurm() + ")");
   }
   return util::join(names, ", ");
 }

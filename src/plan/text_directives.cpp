@@ -24,14 +24,14 @@ void add_text(const Equipped& input, Told<Directives>& result, const std::string
   std::string value = wanted->value;
   if (!value.empty() && !site::has_suffix(rule, value)) {
     // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
-    const auto other = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
+    const auto separator = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
                            ? std::string::npos
                            : value.find(rule.suffix.front());
-    if (other != std::string::npos)
+    if (separator != std::string::npos)
       return result.remarks.error("request/" + name,
                                 option + "=" + value + " is not for this kind of job, whose " + name +
                                     " ends with " + rule.suffix + site::cited(rule.origin),
-                                "write " + option + "=" + value.substr(0, other) + rule.suffix +
+                                "write " + option + "=" + value.substr(0, separator) + rule.suffix +
                                     ", or ask for what yours is for");
     value += rule.suffix;
     result.remarks.note(option + "=" + wanted->value + " is written " + value +

@@ -226,13 +226,13 @@ private:
 
   /// Whether it is put together with a variable that names what starts programs: `CMD="$LAUNCHER x.py"`.
   bool reads_launcher(std::string_view text) const {
-    return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const Assigning& other) {
-      const auto its = text_of(other.range);
+    return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const Assigning& assigning) {
+      const auto its = text_of(assigning.range);
       const auto reads = [&](const std::string& name) {
         return text.find("$" + name) != std::string_view::npos ||
                text.find("${" + name) != std::string_view::npos;
       };
-      return model::starts_launcher(its) && std::any_of(other.names.begin(), other.names.end(), reads);
+      return model::starts_launcher(its) && std::any_of(assigning.names.begin(), assigning.names.end(), reads);
     });
   }
 

@@ -201,8 +201,8 @@ private:
     for (const auto& mount : x_mounts) add_mounts(mount.text, mount.place);
     for (auto& found : x_programs) {
       if (const auto* step = found.launch->step())
-        for (const auto& other : model::k_engines)
-          if (const auto* mounts = other.binds_option.empty() ? nullptr : step->find(other.binds_option);
+        for (const auto& candidate : model::k_engines)
+          if (const auto* mounts = candidate.binds_option.empty() ? nullptr : step->find(candidate.binds_option);
               mounts && mounts->value)
             add_bind(found, *mounts, engine);
       const auto* container = found.launch->container();

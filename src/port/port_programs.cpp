@@ -37,7 +37,7 @@ const Launch* top_of(const Launch& launch, const std::vector<Launch>& launches, 
   const auto* command = launch.command;
   while (command->parent) command = first + *command->parent;
   const auto found = std::find_if(launches.begin(), launches.end(),
-                                  [&](const Launch& other) { return other.command == command; });
+                                  [&](const Launch& candidate) { return candidate.command == command; });
   return found == launches.end() ? nullptr : &*found;
 }
 
@@ -98,8 +98,8 @@ void keep_expansions(Porting& porting, const Launch& launch, const shell::View& 
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
   const auto kept = program_text(porting.text, *first.launch, view, Expansions::kept, why);
-  const auto other = program_text(porting.text, launch, view, Expansions::kept, why);
-  if (kept && other && kept->source == other->source) {
+  const auto kept_text = program_text(porting.text, launch, view, Expansions::kept, why);
+  if (kept && kept_text && kept->source == kept_text->source) {
     first.program.source = kept->source;
     return;
   }
@@ -113,8 +113,8 @@ void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
                      const shell::SyntaxNode& program) {
   const auto has_neighbour = [&](const FoundLaunch& launch) {
     return launch.launch->command->context.loop ||
-           std::any_of(found.begin(), found.end(), [&](const FoundLaunch& other) {
-             return other.begin != launch.begin && !are_alternatives(program, launch.begin, other.begin);
+           std::any_of(found.begin(), found.end(), [&](const FoundLaunch& neighbour) {
+             return neighbour.begin != launch.begin && !are_alternatives(program, launch.begin, neighbour.begin);
            });
   };
   for (const auto& launch : found)
@@ -143,7 +143,7 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     launch_found.launch = &launch;
     std::tie(launch_found.begin, launch_found.end) = range_of(*top);
     const auto before = std::find_if(found.begin(), found.end(),
-                                     [&](const FoundLaunch& other) { return other.begin == launch_found.begin; });
+                                     [&](const FoundLaunch& earlier) { return earlier.begin == launch_found.begin; });
     // Inside `bash -c` the agent is the better knowledge; else it is a function or loop that is come to
     // twice.
     const bool inside = launch.command->parent.has_value();

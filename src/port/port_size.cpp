@@ -107,16 +107,16 @@ private:
   void mark_others(std::size_t main, const Shape& shape) {
     if (x_programs[main].program.once && shape.nodes <= 1) x_programs[main].program.once = false;
     for (std::size_t i = 0; i < x_programs.size(); ++i) {
-      auto& other = x_programs[i];
-      if (i == main || other.program.once || other.launch->agent() || !other.launch->step()) continue;
-      const auto its = shape_of(other, x_sizes);
+      auto& program = x_programs[i];
+      if (i == main || program.program.once || program.launch->agent() || !program.launch->step()) continue;
+      const auto its = shape_of(program, x_sizes);
       if (its.ranks_per_node == shape.ranks_per_node && its.nodes == shape.nodes) continue;
       if (its.ranks_per_node == 1 && its.nodes == 1)
-        other.program.once = true;
+        program.program.once = true;
       else if (its.ranks_per_node == 1)
-        other.program.per_node = true;
+        program.program.per_node = true;
       else
-        x_porting.warn(place_of_launch(other), "port/size",
+        x_porting.warn(place_of_launch(program), "port/size",
                        "this step had " + util::counted(1ULL * its.nodes * its.ranks_per_node, "task") +
                            "; it gets as many as the job has ranks",
                        "make a job of its own of it");

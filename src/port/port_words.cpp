@@ -76,11 +76,11 @@ Siblings siblings_of(const Launch& launch, const shell::View& view) {
       ".",     "cd",       "conda", "date", "declare", "echo",   "export", "hostname", "module",
       "nproc", "printenv", "pwd",   "set",  "source",  "ulimit", "unset",  "true"};
   Siblings result;
-  for (const auto& other : view.commands) {
-    if (&other == launch.command || other.parent != launch.command->parent || other.context.substitution)
+  for (const auto& command : view.commands) {
+    if (&command == launch.command || command.parent != launch.command->parent || command.context.substitution)
       continue;
     result.any = true;
-    const auto name = other.name();
+    const auto name = command.name();
     if (name && !name->empty() &&
         std::find(k_light.begin(), k_light.end(), std::string_view(*name)) == k_light.end())
       result.heavy = *name;

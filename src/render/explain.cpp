@@ -31,10 +31,10 @@ std::string describe(const Reason& reason) {
                       : who.empty()        ? reason.about
                                            : reason.about + ": " + who) +
                      "\n";
-  for (const auto& other : reason.origin.superseded) {
-    text += fmt::format("       instead of {}", other.value);
-    if (!other.source.empty()) text += fmt::format(" ({})", other.source);
-    if (!other.why.empty()) text += ": " + other.why;
+  for (const auto& replaced : reason.origin.superseded) {
+    text += fmt::format("       instead of {}", replaced.value);
+    if (!replaced.source.empty()) text += fmt::format(" ({})", replaced.source);
+    if (!replaced.why.empty()) text += ": " + replaced.why;
     text += "\n";
   }
   return text;

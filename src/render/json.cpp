@@ -17,8 +17,8 @@ Json origin_json(const model::Origin& origin) {
   Json json{{"kind", k_kinds[static_cast<int>(origin.kind)]}, {"by", origin.by}};
   if (!origin.source.empty()) json["source"] = origin.source.text();
   if (!origin.checked.empty()) json["checked"] = origin.checked.text();
-  for (const auto& other : origin.superseded)
-    json["superseded"].push_back({{"value", other.value}, {"source", other.source}, {"why", other.why}});
+  for (const auto& replaced : origin.superseded)
+    json["superseded"].push_back({{"value", replaced.value}, {"source", replaced.source}, {"why", replaced.why}});
   return json;
 }
 

@@ -117,7 +117,7 @@ ScriptLines make_caches(const model::Plan& plan) {
   for (std::size_t i = 0; i < plan.caches.size(); ++i) {
     for (const auto& [variable, below] : plan.caches[i].variables) {
       const bool chosen = std::any_of(plan.env.begin(), plan.env.end(),
-                                      [name = variable](const auto& other) { return other.name == name; });
+                                      [name = variable](const auto& entry) { return entry.name == name; });
       if (chosen) continue; // the request says where
       exports +=
           fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable, inside_folder(i, below));

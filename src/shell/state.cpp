@@ -63,67 +63,67 @@ VariableRef joined(const VariableRef& a, const VariableRef& b) {
   return std::make_shared<const Variable>(std::move(variable));
 }
 
-void join_variables(State& state, const State& other) {
-  if (state.variables.is_same(other.variables)) return;
+void join_variables(State& state, const State& branch) {
+  if (state.variables.is_same(branch.variables)) return;
   auto& variables = state.variables.edit();
   for (auto& [name, variable] : variables) {
-    const auto found = other.variables->find(name);
-    variable = joined(variable, found == other.variables->end() ? nullptr : found->second);
+    const auto found = branch.variables->find(name);
+    variable = joined(variable, found == branch.variables->end() ? nullptr : found->second);
   }
-  for (const auto& [name, variable] : *other.variables)
+  for (const auto& [name, variable] : *branch.variables)
     if (variables.find(name) == variables.end()) variables[name] = joined(variable, nullptr);
 }
 
 /// Functions or files of two paths: what is not the same on both may be or not.
 template <typename Map, typename Same>
-void join_maps(Shared<Map>& map, const Shared<Map>& other, Same is_same) {
-  if (map.is_same(other)) return;
+void join_maps(Shared<Map>& map, const Shared<Map>& branch, Same is_same) {
+  if (map.is_same(branch)) return;
   auto& all = map.edit();
   for (auto& [name, value] : all) {
-    const auto found = other->find(name);
-    if (found == other->end() || !is_same(found->second, value)) value.on_all_paths = false;
+    const auto found = branch->find(name);
+    if (found == branch->end() || !is_same(found->second, value)) value.on_all_paths = false;
   }
-  for (const auto& [name, value] : *other)
+  for (const auto& [name, value] : *branch)
     if (const auto [added, is_new] = all.emplace(name, value); is_new) added->second.on_all_paths = false;
 }
 
 } // namespace
 
-void join(State& state, const State& other) {
-  const bool over = state.ended != Leaves::nothing, other_over = other.ended != Leaves::nothing;
-  auto guarded = std::max(state.guarded, other.guarded);
-  if (over != other_over) guarded = std::max({guarded, state.ended, other.ended});
+void join(State& state, const State& branch) {
+  const bool over = state.ended != Leaves::nothing, other_over = branch.ended != Leaves::nothing;
+  auto guarded = std::max(state.guarded, branch.guarded);
+  if (over != other_over) guarded = std::max({guarded, state.ended, branch.ended});
   if (over && other_over)
-    state.ended = std::min(state.ended, other.ended);
+    state.ended = std::min(state.ended, branch.ended);
   else if (over)
-    state = other;
+    state = branch;
   state.guarded = guarded;
   if (over || other_over) return;
-  join_variables(state, other);
-  join_maps(state.functions, other.functions,
+  join_variables(state, branch);
+  join_maps(state.functions, branch.functions,
             [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
-  join_maps(state.files, other.files,
+  join_maps(state.files, branch.files,
             [](const FileState& a, const FileState& b) { return a.text == b.text; });
   // What only one path made local is restored to something unknown.
-  for (std::size_t i = 0; i < state.frames.size() && i < other.frames.size(); ++i) {
+  for (std::size_t i = 0; i < state.frames.size() && i < branch.frames.size(); ++i) {
     const auto unknown = [](const std::string& name) {
       Variable variable;
       variable.name = name;
       return std::make_shared<const Variable>(std::move(variable));
     };
     for (auto& [name, hidden] : state.frames[i])
-      if (other.frames[i].count(name) == 0) hidden = unknown(name);
-    for (const auto& [name, hidden] : other.frames[i])
+      if (branch.frames[i].count(name) == 0) hidden = unknown(name);
+    for (const auto& [name, hidden] : branch.frames[i])
       if (state.frames[i].count(name) == 0) state.frames[i][name] = unknown(name);
   }
   const auto equal = [](const Argument& a, const Argument& b) { return same(a, b); };
-  if (!state.positional || !other.positional ||
-      !std::equal(state.positional->begin(), state.positional->end(), other.positional->begin(),
-                  other.positional->end(), equal))
+  if (!state.positional || !branch.positional ||
+      !std::equal(state.positional->begin(), state.positional->end(), branch.positional->begin(),
+                  branch.positional->end(), equal))
     state.positional.reset();
-  state.no_glob = state.no_glob && other.no_glob;
-  state.export_all = state.export_all && other.export_all;
-  state.changes = std::max(state.changes, other.changes);
+  state.no_glob = state.no_glob && branch.no_glob;
+  state.export_all = state.export_all && branch.export_all;
+  state.changes = std::max(state.changes, branch.changes);
   state.exports.reset();
 }
 

@@ -52,7 +52,7 @@ struct State {
 };
 
 /// The state after two paths meet.
-void join(State& state, const State& other);
+void join(State& state, const State& branch);
 bool same(const State& a, const State& b);
 
 } // namespace hpcml::shell

@@ -29,8 +29,8 @@ bool applies(const model::When& when, const JobFacts& facts);
 /// Of a rule and those behind it (`more`) the first that holds for the job; none where no one does.
 template <class Rule> const Rule* first_that_holds(const Rule& rule, const JobFacts& facts) {
   if (applies(rule.when, facts)) return &rule;
-  for (const Rule& other : rule.more)
-    if (applies(other.when, facts)) return &other;
+  for (const Rule& alternative : rule.more)
+    if (applies(alternative.when, facts)) return &alternative;
   return nullptr;
 }
 

@@ -67,11 +67,11 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   const long per_core = demand.threads_per_core > 0 ? demand.threads_per_core : node.cpu.threads_per_core;
   const auto most = cores ? share : share * static_cast<unsigned>(std::max(1L, per_core));
   // Who has the nodes alone takes nothing from other GPUs.
-  const bool other =
+  const bool takes_others =
       !placement.owns_nodes() && breaks_share(node, requested, share) && (requested > most || requested < share);
   SiteRule rule = SiteRule::cpu_share;
   auto certainty = Certainty::likely; // how many threads a CPU of Slurm is decides the site
-  if (!other) {
+  if (!takes_others) {
     certainty = Certainty::advice;
     if (requested > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
       rule = SiteRule::cpus_many;
@@ -91,10 +91,10 @@ void judge_memory_share(Case& job, const model::NodeType& node) {
   const auto share = model::MemSize::of_mib(node.mem_per_gpu->mib() * demand.gpus_per_node);
   const auto& requested = *demand.mem;
   const bool over = requested.mib() * 100 > share.mib() * 105; // shares are told in round numbers
-  const bool other = breaks_share(node, requested, share);
-  if (!other && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
-  const bool likely = other && (over || requested < share);
-  job.add(other ? SiteRule::memory_share : SiteRule::memory_many,
+  const bool breaks_limit = breaks_share(node, requested, share);
+  if (!breaks_limit && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
+  const bool likely = breaks_limit && (over || requested < share);
+  job.add(breaks_limit ? SiteRule::memory_share : SiteRule::memory_many,
           likely ? Certainty::likely : Certainty::advice, requested.mib(), share.mib(), node.origin)
       .node = &node;
 }

@@ -247,8 +247,8 @@ private:
       return g.per_job + g.per_node + g.per_socket + g.per_task > 0;
     };
     for (const auto& record : x_records)
-      for (const auto& other : x_records)
-        if (record.name == other.name && record.type.empty() && !other.type.empty() && counts(record))
+      for (const auto& second : x_records)
+        if (record.name == second.name && record.type.empty() && !second.type.empty() && counts(record))
           return refuse(per_node_option(), "gpu-types", "GPUs are asked for with and without a type",
                         "name the type everywhere or nowhere");
     return std::nullopt;

@@ -57,10 +57,10 @@ OptionMatch find_option(Program program, std::string_view name, std::optional<As
       matches.push_back(&row);
   };
   if (const auto* exact = row_named(name); exact && argument(*exact)) return to_match(*exact);
-  for (const auto& [other, full] : k_other_names) {
-    if (!other.starts_with(name)) continue;
+  for (const auto& [alias, full] : k_other_names) {
+    if (!alias.starts_with(name)) continue;
     const auto& row = *row_named(full);
-    if (name == other && argument(row)) return to_match(row);
+    if (name == alias && argument(row)) return to_match(row);
     add(row);
   }
   for (auto at = first_not_before(name); at != option_rows().end() && at->name.starts_with(name); ++at)

@@ -43,9 +43,9 @@ bool is_memory(std::string_view option) {
 /// Of memory asked in several ways, script and command line put the environment's aside.
 bool gives_way(const Setting& setting, const std::vector<Setting>& all) {
   if (setting.source != SettingSource::environment || !is_memory(setting.option)) return false;
-  return std::any_of(all.begin(), all.end(), [&](const Setting& other) {
-    return other.source != SettingSource::environment && is_memory(other.option) &&
-           other.option != setting.option;
+  return std::any_of(all.begin(), all.end(), [&](const Setting& later) {
+    return later.source != SettingSource::environment && is_memory(later.option) &&
+           later.option != setting.option;
   });
 }
 

@@ -30,8 +30,8 @@ public:
     exclude("ntasks-per-node", "ntasks-per-gpu");
     exclude("gpus-per-socket", "ntasks-per-gpu");
     // A variable without GPUs goes with it from 25.05.
-    const bool other = is_by_variable("tres-per-task") && !has_per_task(r, "gpu");
-    if (!(other && from(Version::v25_05))) exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
+    const bool by_variable = is_by_variable("tres-per-task") && !has_per_task(r, "gpu");
+    if (!(by_variable && from(Version::v25_05))) exclude("tres-per-task", "ntasks-per-gpu", Version::v23_02);
     if (!is_by_variable("exclusive")) exclude("exclusive", "oversubscribe", Version::v23_02);
     if (is_by_variable("core-spec") == is_by_variable("thread-spec"))
       exclude("core-spec", "thread-spec", Version::v21_08);

@@ -96,9 +96,9 @@ private:
       const std::string shown = std::string("-") + letters[i];
       const auto option = find_option(Program::sbatch, letters[i], x_version);
       if (!option) {
-        const auto other = find_option(Program::srun, letters[i], x_version.get());
+        const auto option_of_srun = find_option(Program::srun, letters[i], x_version.get());
         x_findings.error(current_place(), "slurm/option-unknown", "sbatch has no option " + shown,
-                         other ? shown + " is srun's --" + other->name + ": give it to srun"
+                         option_of_srun ? shown + " is srun's --" + option_of_srun->name + ": give it to srun"
                                : "write the full name of the option");
         continue;
       }
@@ -219,9 +219,9 @@ namespace {
 
 /// What the next component starts with. A hint that had its effect is handed on as SLURM_HINT.
 void hand_on(const Setting& setting, const std::vector<Setting>& settings, std::vector<Setting>& inherited) {
-  const auto replaces_hint = [](const Setting& other) {
-    return other.option == "ntasks-per-core" || other.option == "threads-per-core" ||
-           other.option == "extra-node-info";
+  const auto replaces_hint = [](const Setting& later) {
+    return later.option == "ntasks-per-core" || later.option == "threads-per-core" ||
+           later.option == "extra-node-info";
   };
   if (setting.option == "hint" && std::any_of(settings.begin(), settings.end(), replaces_hint)) return;
   inherited.push_back(setting);

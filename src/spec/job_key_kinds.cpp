@@ -151,7 +151,7 @@ JobKey env_key(const std::string& name, KeyHelp help) {
     std::vector<std::string> members;
     for (auto at = job.env.begin(); at != job.env.end();
          ++at) { // of a name that comes twice the last one holds
-      const auto is_same = [&](const auto& other) { return other.first == at->first; };
+      const auto is_same = [&](const auto& entry) { return entry.first == at->first; };
       if (std::none_of(std::next(at), job.env.end(), is_same))
         members.push_back(json_string(at->first) + ": " + json_string(at->second.value));
     }

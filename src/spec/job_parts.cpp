@@ -56,11 +56,11 @@ void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
                                        names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
       context.report("jobs", fmt::format("two jobs are called \"{}\"", names[i]), entries[i].place,
                      "give each its own name");
-    for (const auto& other : entries[i].part.after) {
-      if (std::find(names.begin(), names.end(), other) != names.end()) continue;
-      const auto near = util::nearest(other, names);
+    for (const auto& name : entries[i].part.after) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const auto near = util::nearest(name, names);
       context.report("jobs",
-                     fmt::format("\"{}\" waits for \"{}\", and no job here is called so", names[i], other),
+                     fmt::format("\"{}\" waits for \"{}\", and no job here is called so", names[i], name),
                      entries[i].place,
                      near ? "did you mean \"" + *near + "\"?"
                           : "\"after\" names jobs of this file; jobs of the queue stand in \"dependency\": "

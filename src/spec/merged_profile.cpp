@@ -97,7 +97,7 @@ public:
     for (auto& about : x_abouts) {
       const auto file = text();
       const auto before = std::find_if(x_abouts.begin(), x_abouts.end(),
-                                       [&](const About& other) { return other.file && *other.file == file; });
+                                       [&](const About& known) { return known.file && *known.file == file; });
       about.file = before == x_abouts.end() ? std::make_shared<const std::string>(file) : before->file;
       about.source = text();
       about.checked = text();

@@ -283,9 +283,9 @@ model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) cons
   if (!node.checked.empty()) origin.checked = node.checked;
   const auto* others = node.is(JsonKind::object) ? node.find("instead_of") : nullptr;
   if (!others || !others->is(JsonKind::array)) return origin;
-  for (const auto& other : others->items) {
+  for (const auto& item : others->items) {
     const auto part = [&](std::string_view key) {
-      const auto* value = other.find(key);
+      const auto* value = item.find(key);
       return value && value->is(JsonKind::string) ? value->text : std::string();
     };
     const auto source = x_context->sources.find(part("source"));

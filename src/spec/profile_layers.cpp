@@ -43,10 +43,10 @@ void rename_source(JsonNode& node, const std::string& from, const std::string& t
 }
 
 /// Two layers may call different documents the same: facts keep theirs, under the name "LAYER.NAME" where
-/// `other` has the name, too.
-void keep_sources_apart(JsonNode& layer, const std::string& id, const JsonNode& other) {
+/// `extended` has the name, too.
+void keep_sources_apart(JsonNode& layer, const std::string& id, const JsonNode& extended) {
   auto* own = layer.find("sources");
-  const auto* others = other.find("sources");
+  const auto* others = extended.find("sources");
   if (!own || !others) return;
   const auto url_of = [](const JsonNode& source) {
     const auto* url = source.is(JsonKind::object) ? source.find("url") : nullptr;

@@ -84,9 +84,9 @@ private:
     if (node.is(JsonKind::object)) {
       fact.note = text_member(node, "note");
       if (const auto* others = node.find("instead_of")) {
-        for (const auto& other : others->items)
+        for (const auto& item : others->items)
           fact.superseded.push_back(
-              {text_member(other, "value"), text_member(other, "source"), text_member(other, "why")});
+              {text_member(item, "value"), text_member(item, "source"), text_member(item, "why")});
       }
     }
     facts.push_back(std::move(fact));

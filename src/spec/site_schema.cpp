@@ -33,7 +33,7 @@ public:
         {"pattern", k_day},
         {"description", "The day on which the source was read, if it is not the source's own."}};
     x_definitions["note"] = {{"type", "string"}, {"description", "A remark for people."}};
-    Json other = {
+    Json alternative = {
         {"value", {{"type", "string"}}}, {"source", {{"type", "string"}}}, {"why", {{"type", "string"}}}};
     x_definitions["instead_of"] = {
         {"type", "array"},
@@ -42,7 +42,7 @@ public:
          {{"type", "object"},
           {"additionalProperties", false},
           {"required", {"value", "why"}},
-          {"properties", std::move(other)}}}};
+          {"properties", std::move(alternative)}}}};
     Json wrapper = {{"value", Json::object()}};
     add_about_members(wrapper);
     x_definitions["wrapper"] = {{"type", "object"},

@@ -107,8 +107,8 @@ private:
                          : std::to_string(waiters.who.size()) + (ranks ? " ranks (" : " programs (") +
                                range_text(stall.waiters) + ") have waited ";
     stall.text = who + time + " for " + of + ": ";
-    if (const auto other = wrong_world(waiters); !other.empty()) {
-      stall.text += other;
+    if (const auto wrong_text = wrong_world(waiters); !wrong_text.empty()) {
+      stall.text += wrong_text;
       return stall;
     }
     const auto clash = clash_text(meaning);

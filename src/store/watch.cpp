@@ -94,9 +94,9 @@ void Watch::entered(ClientId client, Trace& trace, std::string_view key) {
   const auto meaning = read_key(key);
   if (meaning.kind != KeyMeaning::Kind::member || !meaning.is_torchs) return;
   if (x_table && x_table->find(key) && x_clashes.size() < k_most_clashes)
-    if (const auto other = first_setter(client, trace, key))
+    if (const auto setter = first_setter(client, trace, key))
       x_clashes.push_back(
-          {std::string(key), {*other, client}, {name_of(*other), name_of(client)}, trace.spoke});
+          {std::string(key), {*setter, client}, {name_of(*setter), name_of(client)}, trace.spoke});
   if (meaning.is_default && !trace.rank) trace.rank = meaning.member;
   if (meaning.is_default && *meaning.member > 0) x_joined = true;
   // Without its number a process that connects again looks like another.
@@ -253,9 +253,9 @@ Scene Watch::scene(const Roster& roster, Time now) const {
     // Of a rank's several connections the one that waits tells most.
     const auto known = rank_status.rank ? at.find(*rank_status.rank) : at.end();
     if (known != at.end() && roster.begun()) {
-      auto& other = scene.ranks[known->second];
-      if (other.waits_for.empty() && (!rank_status.waits_for.empty() || rank_status.since > other.since))
-        other = std::move(rank_status);
+      auto& known_status = scene.ranks[known->second];
+      if (known_status.waits_for.empty() && (!rank_status.waits_for.empty() || rank_status.since > known_status.since))
+        known_status = std::move(rank_status);
       continue;
     }
     if (rank_status.rank) at.emplace(*rank_status.rank, scene.ranks.size());

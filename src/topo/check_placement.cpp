@@ -99,8 +99,8 @@ private:
     const IdSet far = rank.cpus - home.cpus;
     // Spare CPUs are none where the rank has no others.
     if (!home.cpus.empty() && (far == rank.cpus || !is_spare(far, rank))) cpus = cpus | far;
-    for (const PlacedRank& other : x_ranks)
-      if (&other != &rank) cpus = cpus | (rank.cpus & other.cpus);
+    for (const PlacedRank& neighbour : x_ranks)
+      if (&neighbour != &rank) cpus = cpus | (rank.cpus & neighbour.cpus);
     return cpus;
   }
 
@@ -139,8 +139,8 @@ private:
       if (package) packages = packages | package->cpus;
     }
     if (!cpus.is_subset_of(packages)) return false;
-    for (const PlacedRank& other : x_ranks)
-      for (unsigned index : other.gpus) {
+    for (const PlacedRank& neighbour : x_ranks)
+      for (unsigned index : neighbour.gpus) {
         const Gpu* gpu = find_gpu(x_node, index);
         const CpuDomain* numa = gpu ? find(x_node.cpus.numa, gpu->place.numa) : nullptr;
         if (numa && numa->cpus.intersects(cpus)) return false;
@@ -151,17 +151,17 @@ private:
   void check_shared(const PlacedRank& rank) {
     IdSet shared, split;
     std::vector<unsigned> with, halves;
-    for (const PlacedRank& other : x_ranks) {
-      if (&other == &rank) continue;
-      if (const IdSet common = rank.cpus & other.cpus; !common.empty()) {
+    for (const PlacedRank& neighbour : x_ranks) {
+      if (&neighbour == &rank) continue;
+      if (const IdSet common = rank.cpus & neighbour.cpus; !common.empty()) {
         shared = shared | common;
-        with.push_back(other.rank);
+        with.push_back(neighbour.rank);
       }
       for (const IdSet& core : x_node.cpus.core_threads) {
-        const IdSet mine = core & rank.cpus, theirs = core & other.cpus;
+        const IdSet mine = core & rank.cpus, theirs = core & neighbour.cpus;
         if (mine.empty() || theirs.empty() || mine.intersects(theirs)) continue;
         split = split | core;
-        if (halves.empty() || halves.back() != other.rank) halves.push_back(other.rank);
+        if (halves.empty() || halves.back() != neighbour.rank) halves.push_back(neighbour.rank);
       }
     }
     if (!shared.empty())

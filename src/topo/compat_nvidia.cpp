@@ -49,9 +49,9 @@ std::vector<Groups> group_by_node(const std::vector<Near>& near) {
   std::vector<Groups> grouped;
   for (const Near& own : near) {
     Cores assigned;
-    for (const Near& other : near)
-      if (other.socket == own.socket)
-        for (const IdSet& core : other.node)
+    for (const Near& near_group : near)
+      if (near_group.socket == own.socket)
+        for (const IdSet& core : near_group.node)
           if (!util::contains(assigned, core)) assigned.push_back(core);
     std::sort(assigned.begin(), assigned.end(),
               [](const IdSet& a, const IdSet& b) { return a.first() < b.first(); });

@@ -85,10 +85,10 @@ void complete_amd(const fs::path& root, Node& node) {
     const fs::path links = device.folder / "io_links";
     for (const auto& name : entries(links)) {
       const KfdNode link{0, {}, read_properties(links / name / "properties")};
-      const auto other = index_of.find(link.get("node_to"));
-      if (link.get("type") != k_xgmi || other == index_of.end()) continue;
+      const auto target = index_of.find(link.get("node_to"));
+      if (link.get("type") != k_xgmi || target == index_of.end()) continue;
       const auto width = std::clamp(link.get("max_bandwidth"), 1ull, 4'000'000'000ull);
-      node.links.push_back({index_of[device.id], other->second, static_cast<unsigned>(width)});
+      node.links.push_back({index_of[device.id], target->second, static_cast<unsigned>(width)});
     }
   }
 }
@@ -126,7 +126,7 @@ void add_nics(const fs::path& root, Node& node) {
     std::error_code error;
     const fs::path driver = root / "sys/bus/pci/devices" / nic->pci / "driver";
     const bool slingshot = fs::read_symlink(driver, error).filename().string().starts_with("cxi");
-    const auto same = [&](const Nic& other) { return other.pci == nic->pci; };
+    const auto same = [&](const Nic& known) { return known.pci == nic->pci; };
     if (slingshot)
       fast.push_back(std::move(*nic));
     else if (std::none_of(fast.begin(), fast.end(), same) &&

@@ -44,8 +44,8 @@ void read_ends(const XmlElement& gpu, unsigned index, const std::vector<Gpu>& gp
   for (const XmlElement& link : gpu.children) {
     if (link.name != "nvlink" && link.name != "xgmi") continue;
     const unsigned count = std::max(1u, number(link.get("count")));
-    if (const auto other = gpu_at(gpus, link.get("target")))
-      links.push_back({index, *other, count});
+    if (const auto target = gpu_at(gpus, link.get("target")))
+      links.push_back({index, *target, count});
     else if (link.get("tclass").starts_with("0x0680"))
       switched[index] += count;
   }
@@ -88,8 +88,8 @@ std::vector<GpuLink> read_nccl_links(const XmlElement& system, const std::vector
   std::map<unsigned, unsigned> switched;
   read_pci(system, gpus, links, switched);
   for (const auto& [first, width] : switched)
-    for (const auto& [second, other] : switched)
-      if (first < second) links.push_back({first, second, std::min(width, other)});
+    for (const auto& [second, peer_gpu] : switched)
+      if (first < second) links.push_back({first, second, std::min(width, peer_gpu)});
   return links;
 }
 

@@ -104,9 +104,9 @@ Seen read(const std::vector<Observation>& list) {
       confessed.insert(observation.by);
       if (seen.confession.empty()) seen.confession = observation.text;
     }
-    if (observation.by == observation.other) continue;
-    seen.met.insert(unordered(observation.by, observation.other));
-    if (observation.any()) seen.failed.insert(unordered(observation.by, observation.other));
+    if (observation.by == observation.peer) continue;
+    seen.met.insert(unordered(observation.by, observation.peer));
+    if (observation.any()) seen.failed.insert(unordered(observation.by, observation.peer));
   }
   seen.confessed = as_list(confessed);
   return seen;

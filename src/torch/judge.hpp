@@ -10,10 +10,10 @@ namespace hpcml::helper {
 /// What one rank saw when it was alone with one other.
 struct Observation {
   int by = 0;
-  int other = 0;
+  int peer = 0;
   bool input = false;   ///< its own tensor was wrong before anything was sent
   bool sum = false;     ///< the sum over the two was wrong
-  bool message = false; ///< what `other` sent to it was wrong
+  bool message = false; ///< what `peer` sent to it was wrong
   bool broken = false;  ///< they could not exchange at all, or its report arrived altered
   std::string text;     ///< the first fault, for people; empty: none
 

@@ -110,20 +110,20 @@ Measured check_send_receive(Communicator& group, long long bytes) {
   const int rank = group.rank(), rounds = std::min(rounds_of(group.size()), k_send_rounds);
   double seconds = 0, tensors = 0;
   for (int round = 0; round < rounds; ++round) {
-    const auto other = partner_of(rank, group.size(), round);
-    if (!other) continue;
-    at::Tensor out = base + *other, in = at::zeros_like(base);
+    const auto peer = partner_of(rank, group.size(), round);
+    if (!peer) continue;
+    at::Tensor out = base + *peer, in = at::zeros_like(base);
     const auto start = Clock::now();
     // One after the other: two ranks that both send first may wait for each other for ever.
-    if (rank < *other) group.send(out, *other);
-    group.receive(in, *other);
-    if (rank > *other) group.send(out, *other);
+    if (rank < *peer) group.send(out, *peer);
+    group.receive(in, *peer);
+    if (rank > *peer) group.send(out, *peer);
     seconds += std::chrono::duration<double>(Clock::now() - start).count();
     tensors += 2;
     const auto wrong =
         difference(in, base + rank,
-                   "what rank " + std::to_string(rank) + " received from rank " + std::to_string(*other));
-    if (const auto fault = input_fault(out, rank, 0, 1, *other); !fault.empty()) throw OwnFault(fault);
+                   "what rank " + std::to_string(rank) + " received from rank " + std::to_string(*peer));
+    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw OwnFault(fault);
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }
   if (tensors == 0) return {};

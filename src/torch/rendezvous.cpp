@@ -131,8 +131,8 @@ std::string PhaseMeeting::probable_host(int rank) const {
   const int width = x_env.local_world_size;
   if (width <= 0 || x_env.world_size % width != 0) return {};
   const int first = rank / width * width;
-  for (int other = first; other < first + width; ++other)
-    if (!x_hosts[static_cast<std::size_t>(other)].empty()) return x_hosts[static_cast<std::size_t>(other)];
+  for (int host = first; host < first + width; ++host)
+    if (!x_hosts[static_cast<std::size_t>(host)].empty()) return x_hosts[static_cast<std::size_t>(host)];
   return {};
 }
 

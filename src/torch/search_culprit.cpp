@@ -35,7 +35,7 @@ std::string pack(const Observation& seen) {
   if (seen.sum) kinds += 'S';
   if (seen.message) kinds += 'M';
   if (seen.broken) kinds += 'B';
-  return sealed(std::to_string(seen.other) + " " + kinds + " " + seen.text);
+  return sealed(std::to_string(seen.peer) + " " + kinds + " " + seen.text);
 }
 
 Observation unpack_observation(int rank, const std::string& note) {
@@ -49,7 +49,7 @@ Observation unpack_observation(int rank, const std::string& note) {
   }
   std::istringstream words(text);
   std::string kinds;
-  words >> seen.other >> kinds;
+  words >> seen.peer >> kinds;
   words.get();
   std::getline(words, seen.text);
   const auto has = [&](char kind) { return kinds.find(kind) != std::string::npos; };
@@ -60,16 +60,16 @@ Observation unpack_observation(int rank, const std::string& note) {
   return seen;
 }
 
-/// Meets `other` alone, in a group of two.
-Observation meet(PhaseMeeting& meeting, const RankEnv& env, GroupOptions options, int other, int round,
+/// Meets `peer` alone, in a group of two.
+Observation meet(PhaseMeeting& meeting, const RankEnv& env, GroupOptions options, int peer, int round,
                  long long bytes) {
   Observation seen;
   seen.by = env.rank;
-  seen.other = other;
+  seen.peer = peer;
   options.timeout = std::min(options.timeout, k_pair_limit);
-  const std::string pair = "rank " + std::to_string(env.rank) + " with rank " + std::to_string(other) + ": ";
+  const std::string pair = "rank " + std::to_string(env.rank) + " with rank " + std::to_string(peer) + ": ";
   try {
-    const int low = std::min(env.rank, other), high = std::max(env.rank, other);
+    const int low = std::min(env.rank, peer), high = std::max(env.rank, peer);
     const std::string name =
         "hpcml/pair" + std::to_string(round) + "/" + std::to_string(low) + "-" + std::to_string(high);
     Communicator group(meeting.store(), env, options, {name, env.rank == low ? 0 : 1, 2});
@@ -142,7 +142,7 @@ private:
     const int turn = round % rounds_of_sweep() * rounds_of(size()) / rounds_of_sweep();
     const auto place = partner_of(x_own_place, size(), turn);
     Observation seen;
-    seen.by = seen.other = x_env.rank; // rests
+    seen.by = seen.peer = x_env.rank; // rests
     if (place)
       seen = meet(x_meeting, x_env, x_group, x_members[static_cast<std::size_t>(*place)], round, x_bytes);
     x_meeting.note(matter(round), pack(seen));

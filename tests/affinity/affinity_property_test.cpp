@@ -90,13 +90,13 @@ std::string plan_problem(const topo::Node& node, const topo::AffinityRequest& re
 std::string difference_of(const topo::AffinityPlan& a, const topo::AffinityPlan& b) {
   if (a.ranks.size() != b.ranks.size()) return "another number of ranks";
   for (std::size_t i = 0; i < a.ranks.size(); ++i) {
-    const auto &first = a.ranks[i], &other = b.ranks[i];
+    const auto &first = a.ranks[i], &second = b.ranks[i];
     const std::string who = "rank " + std::to_string(i) + ": ";
-    if (!(first.cpus == other.cpus)) return who + first.cpus.to_list() + " and " + other.cpus.to_list();
-    if (first.gpus != other.gpus || first.nic != other.nic) return who + "another GPU or NIC";
-    if (!(first.memory == other.memory))
-      return who + "memory of " + first.memory.to_list() + " and " + other.memory.to_list();
-    if (first.why != other.why) return who + first.why + " and " + other.why;
+    if (!(first.cpus == second.cpus)) return who + first.cpus.to_list() + " and " + second.cpus.to_list();
+    if (first.gpus != second.gpus || first.nic != second.nic) return who + "another GPU or NIC";
+    if (!(first.memory == second.memory))
+      return who + "memory of " + first.memory.to_list() + " and " + second.memory.to_list();
+    if (first.why != second.why) return who + first.why + " and " + second.why;
   }
   return a.warnings == b.warnings ? "" : "other warnings";
 }

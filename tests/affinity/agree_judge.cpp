@@ -102,10 +102,10 @@ void compare_checks(const Case& item, const std::vector<Rank>& ranks) {
     }
     if (on("smt_not_split"))
       for (const IdSet& core : item.node.cpus.core_threads)
-        for (const Rank& other : ranks)
-          if (&other != &rank && core.intersects(rank.cpus) && core.intersects(other.cpus))
+        for (const Rank& neighbour : ranks)
+          if (&neighbour != &rank && core.intersects(rank.cpus) && core.intersects(neighbour.cpus))
             item.differ(who + ": shares core " + shown(core) + " with task " +
-                        std::to_string(other.local_rank));
+                        std::to_string(neighbour.local_rank));
   }
   if (!item.expected().is_object() || !item.expected().contains("partition_of")) return;
   for (const Json& part : item.expected().at("partition_of")) {

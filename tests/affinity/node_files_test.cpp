@@ -219,27 +219,27 @@ TEST_CASE("A profile adds to a live node what only it knows, and says where the 
   live.cpus.reserved = {};
   live.notes.clear();
   for (auto& gpu : live.gpus) gpu.place.l3.reset();
-  topo::Node other = live;
+  topo::Node changed = live;
   topo::complete_from_profile(live, *profile);
   CHECK(live.notes.empty());
   CHECK(live.cpus.reserved == profile->cpus.reserved);
   CHECK(live.gpus[0].place.l3 == 6u);
 
-  other.gpus.pop_back();
-  other.gpus[0].place.numa = 0;
-  other.gpus[1].place.pci = "0000:c7:00.0";
-  other.nics.pop_back();
-  other.cpus.numa[2].cpus.remove(32);
-  topo::complete_from_profile(other, *profile);
-  CHECK(other.notes ==
+  changed.gpus.pop_back();
+  changed.gpus[0].place.numa = 0;
+  changed.gpus[1].place.pci = "0000:c7:00.0";
+  changed.nics.pop_back();
+  changed.cpus.numa[2].cpus.remove(32);
+  topo::complete_from_profile(changed, *profile);
+  CHECK(changed.notes ==
         std::vector<std::string>{
             "CPUs of NUMA 2: 33-47,96-111 here, the profile says 32-47,96-111: the node's own is used",
             "number of GPUs: 7 here, the profile says 8: the node's own is used",
             "NUMA node of GPU 0: 0 here, the profile says 3: the node's own is used",
             "address of GPU 1: 0000:c7:00.0 here, the profile says 0000:c6:00.0: the node's own is used",
             "the profile's interface hsn3 is not here"});
-  CHECK_FALSE(other.gpus[0].place.l3);
-  CHECK(other.gpus[2].place.l3 == 2u);
+  CHECK_FALSE(changed.gpus[0].place.l3);
+  CHECK(changed.gpus[2].place.l3 == 2u);
 }
 
 TEST_CASE("The GPUs of a list of visible devices are found by number and by UUID, and one that is not there "

@@ -225,11 +225,11 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   Play play(rules(2, 2, 3));
   begin(play, 2);
   play.leaves(leaver, 15);
-  const unsigned other = 1 - leaver;
-  const auto stop = play.sole_order(other);
+  const unsigned remaining = 1 - leaver;
+  const auto stop = play.sole_order(remaining);
   CHECK(stop.kind == Order::Kind::stop);
   CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("SIGTERM"));
-  play.ended(other, 0, false);
+  play.ended(remaining, 0, false);
   play.ended(leaver, 0, false);
   play.lose(1);
   for (const unsigned node : {0U, 1U}) {

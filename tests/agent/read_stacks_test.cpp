@@ -218,9 +218,9 @@ TEST_CASE("a tool that hangs or may not look is left behind, and said once") {
   const test::TempFolder folder;
   put_program(folder, "gdb", "/bin/sleep 1000 & echo $! > '" + (folder / "pid").string() + "'; wait\n");
   const Waiting waiting([] { become({"sleep", "1000"}); });
-  const Waiting other([] { become({"sleep", "1000"}); });
+  const Waiting second_waiting([] { become({"sleep", "1000"}); });
   const auto stacks =
-      read_stacks({{0, waiting.pid()}, {1, other.pid()}}, path_of(folder), std::chrono::seconds(2));
+      read_stacks({{0, waiting.pid()}, {1, second_waiting.pid()}}, path_of(folder), std::chrono::seconds(2));
   for (const auto& rank : stacks) {
     REQUIRE(rank.remarks.size() == 1);
     CHECK((holds(rank.remarks[0], "gdb took longer than") || holds(rank.remarks[0], "no time left")));

@@ -218,7 +218,7 @@ TEST_CASE("What an option or a variable says is asked of the launcher's row, how
   CHECK_FALSE(agent.find(model::Says::nodes));
   CHECK(first.variable(agent, model::Says::nodes)->text() == "3");
   CHECK(first.step()->find(model::Says::ranks)->value->text() == "8");
-  const auto& other = *launches.back().agent();
-  CHECK(other.find(model::Says::ranks)->value->text() == "8");
-  CHECK_FALSE(launches.back().variable(other, model::Says::nodes));
+  const auto& agent_link = *launches.back().agent();
+  CHECK(agent_link.find(model::Says::ranks)->value->text() == "8");
+  CHECK_FALSE(launches.back().variable(agent_link, model::Says::nodes));
 }

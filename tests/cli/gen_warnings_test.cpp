@@ -110,9 +110,9 @@ TEST_CASE("a script that starts torchrun is seen before each rank starts it") {
 TEST_CASE("the job file of the folder is named where the line has a program or a site of its own") {
   Desk desk;
   desk.put("hpcml.json", R"({"site": "lumi", "account": "project_1", "time": "10", "command": ["x"]})");
-  const auto other = desk.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
-  CHECK(holds(other.err, "hpcml.json of this folder is read"));
-  CHECK(holds(other.err, "it was written for lumi"));
+  const auto second_result = desk.hpcml({"gen", "--site", "generic", "--gpus-per-node", "1", "--", "y"});
+  CHECK(holds(second_result.err, "hpcml.json of this folder is read"));
+  CHECK(holds(second_result.err, "it was written for lumi"));
   CHECK(desk.hpcml({"gen"}).err == "");
 }
 

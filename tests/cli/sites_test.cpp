@@ -175,9 +175,9 @@ TEST_CASE("profile and cluster that disagree are a finding, with exit code 1") {
   INFO(same.out);
   CHECK(same.exit_code == 0);
   CHECK(holds(same.out, "lumi and cluster lumi: 0 errors, 0 warnings, 1 note\n"));
-  const auto other = desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain"});
-  CHECK(other.exit_code == 1);
-  CHECK(holds(other.out, "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
+  const auto different = desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain"});
+  CHECK(different.exit_code == 1);
+  CHECK(holds(different.out, "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
   const auto json =
       desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain", "--format", "json"}).out;
   CHECK(holds(json, "\"drift/partition\""));

@@ -61,10 +61,10 @@ TEST_CASE("of twenty values that are remembered at once each one stays") {
   shell(desk, line + "wait");
   const auto remembered = shell(desk, "\"$H\" config show");
   const auto one_by_one = [&] { // what the sites take of these values, asked alone
-    const Desk other;
-    REQUIRE(shell(other, "\"$H\" config set site generic").exit_code == 0);
-    shell(other, util::replace_all(line, " & ", "; ") + "true");
-    return shell(other, "\"$H\" config show").out;
+    const Desk second_desk;
+    REQUIRE(shell(second_desk, "\"$H\" config set site generic").exit_code == 0);
+    shell(second_desk, util::replace_all(line, " & ", "; ") + "true");
+    return shell(second_desk, "\"$H\" config show").out;
   }();
   CHECK(util::split(one_by_one, '\n').size() > 12);
   CHECK(remembered.out == one_by_one);

@@ -229,11 +229,11 @@ TEST_CASE(
     };
     auto second = std::async(std::launch::async, start, 1);
     const auto first = start(0);
-    const auto other = second.get();
-    CAPTURE(first.err, other.err);
+    const auto second_result = second.get();
+    CAPTURE(first.err, second_result.err);
     CHECK(first.exit_code == 0);
-    CHECK(other.exit_code == 0);
-    return sorted_lines(first.out + other.out);
+    CHECK(second_result.exit_code == 0);
+    return sorted_lines(first.out + second_result.out);
   };
   auto port = std::to_string(test::free_port());
   const auto c10d = run_two([&](int) {

@@ -70,9 +70,9 @@ Share share_of(int rank, int size, int64_t step, const std::string& samples) {
 
 bool takes_branch(int rank, int64_t step) { return (rank + step) % 2 == 1; }
 
-double worst_difference(const torch::nn::Module& first, const torch::nn::Module& other, bool gradients) {
+double worst_difference(const torch::nn::Module& first, const torch::nn::Module& second, bool gradients) {
   double worst = 0;
-  const auto own = first.parameters(), theirs = other.parameters();
+  const auto own = first.parameters(), theirs = second.parameters();
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto a = gradients ? own[i].grad() : own[i], b = gradients ? theirs[i].grad() : theirs[i];
     if (a.defined() != b.defined()) return 1e9;

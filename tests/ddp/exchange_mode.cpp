@@ -54,19 +54,19 @@ bool comes_by_tag(ddp::ProcessGroup& group) {
   const auto first = mark_of(7, torch::kFloat, 5, group.device()),
              second = mark_of(8, torch::kFloat, 3, group.device());
   if (group.rank() == 0) {
-    auto first_send = group.send(first, 1, 5), other = group.send(second, 1, 6);
+    auto first_send = group.send(first, 1, 5), second_send = group.send(second, 1, 6);
     first_send.wait();
-    other.wait();
+    second_send.wait();
   }
   if (group.rank() != 1) return true;
   auto got_first = torch::zeros_like(first), got_second = torch::zeros_like(second);
-  auto other = group.recv(got_second, 0, 6), first_send = group.recv(got_first, 0, 5);
+  auto second_send = group.recv(got_second, 0, 6), first_send = group.recv(got_first, 0, 5);
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!other.is_done() || !first_send.is_done()) {
+  while (!second_send.is_done() || !first_send.is_done()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  other.wait();
+  second_send.wait();
   first_send.wait();
   return torch::equal(got_first, first) && torch::equal(got_second, second);
 }

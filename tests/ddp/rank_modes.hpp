@@ -13,11 +13,11 @@ namespace ddp_test {
 struct Wish {
   std::map<std::string, std::string> values;
   bool has(const std::string& name) const { return values.count(name) > 0; }
-  std::string get(const std::string& name, const std::string& other) const {
-    return has(name) ? values.at(name) : other;
+  std::string get(const std::string& name, const std::string& otherwise) const {
+    return has(name) ? values.at(name) : otherwise;
   }
-  int64_t number(const std::string& name, int64_t other) const {
-    return has(name) ? std::stoll(values.at(name)) : other;
+  int64_t number(const std::string& name, int64_t otherwise) const {
+    return has(name) ? std::stoll(values.at(name)) : otherwise;
   }
 };
 

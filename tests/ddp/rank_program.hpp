@@ -7,8 +7,8 @@
 
 /// The one of this build, or that of the environment: built otherwise, as under a sanitizer.
 inline std::string ddp_rank() {
-  const char* other = std::getenv("HPCML_DDP_RANK");
-  return other == nullptr ? HPCML_DDP_RANK : other;
+  const char* program = std::getenv("HPCML_DDP_RANK");
+  return program == nullptr ? HPCML_DDP_RANK : program;
 }
 
 /// Seconds of a group whose time is to run out: ranks that start on a busy machine have to meet within it,

@@ -82,13 +82,13 @@ TEST_CASE("a program that does not come by to hear of the trouble is given up, o
     watch.add({"all_reduce"}, fails);
     while (!result.given_up) std::this_thread::sleep_for(milliseconds(1));
   }
-  Told other;
+  Told second_report;
   {
-    StreamWatch watch(k_long, other.calls());
+    StreamWatch watch(k_long, second_report.calls());
     watch.add({"all_reduce"}, fails);
     watch.wait_for_all();
   }
-  CHECK_FALSE(other.given_up);
+  CHECK_FALSE(second_report.given_up);
 }
 
 TEST_CASE("what may never return holds up nobody") {

@@ -46,10 +46,10 @@ TEST_CASE("of ranks that all live those are to blame that have begun fewer opera
   CHECK(slow.ranks == std::vector<int>{1, 3});
   CHECK(slow.clause ==
         "ranks 1 and 3 (n1, n2) have not come to all_reduce, operation 8, but are busy elsewhere for 12 s");
-  const auto other =
+  const auto cause =
       find_blame({in_operation(8), in_operation(6), in_operation(8), in_operation(8)}, k_hosts);
-  CHECK(other.ranks == std::vector<int>{1});
-  CHECK_THAT(other.clause, Contains("but is in all_reduce, operation 6"));
+  CHECK(cause.ranks == std::vector<int>{1});
+  CHECK_THAT(cause.clause, Contains("but is in all_reduce, operation 6"));
 }
 
 TEST_CASE("nobody is blamed where all take part, and who has left is") {
@@ -69,8 +69,8 @@ TEST_CASE("of ranks that wait for single others whoever is waited for and does n
   // Who has left is only to blame where it is waited for.
   auto left = busy(4, 1);
   left.state = RankReport::State::left;
-  const auto other = find_blame({exchanging({k_send, 1, 0}), busy(4, 20), left}, k_hosts);
-  CHECK(other.ranks == std::vector<int>{1});
+  const auto cause = find_blame({exchanging({k_send, 1, 0}), busy(4, 20), left}, k_hosts);
+  CHECK(cause.ranks == std::vector<int>{1});
   const auto gone = find_blame({exchanging({k_send, 2, 0}), busy(4, 20), left}, k_hosts);
   CHECK(gone.clause == "rank 2 (n2) has left, while rank 0 waits in send to rank 2 (tag 0)");
 }

@@ -156,10 +156,10 @@ TEST_CASE("a step without the job's GPUs, files that may not be opened, a missin
   auto uvm = good_node();
   uvm.gpus.devices.erase("/dev/nvidia-uvm");
   CHECK(ids(uvm) == Ids{"no-uvm"});
-  auto other = good_amd_node();
-  other.torch.rocm.clear();
-  other.torch.cuda = "12.6";
-  CHECK(ids(other) == Ids{"other-vendor"});
+  auto amd_node = good_amd_node();
+  amd_node.torch.rocm.clear();
+  amd_node.torch.cuda = "12.6";
+  CHECK(ids(amd_node) == Ids{"other-vendor"});
   auto none = good_node();
   none.torch = {doctor::TorchBuild::Kind::none, "python", "", "", "python3 has no torch", false, "", ""};
   none.place.modules = "gcc/12";

@@ -28,10 +28,10 @@ model::Site small_site() {
   type.host_prefix = "g";
   type.host_digits = 3;
   type.node_count = 9;
-  model::NodeType other;
-  other.id = "cpu";
-  other.cpu = model::make_regular_cpus(1, 8, 1, 0, 0);
-  site.node_types = {type, other};
+  model::NodeType second_type;
+  second_type.id = "cpu";
+  second_type.cpu = model::make_regular_cpus(1, 8, 1, 0, 0);
+  site.node_types = {type, second_type};
   const auto hours = [](int count) {
     return model::Sourced<model::Walltime>{model::Walltime::of(std::chrono::hours(count)), {}};
   };

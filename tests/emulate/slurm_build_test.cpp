@@ -107,9 +107,9 @@ TEST_CASE("a Slurm that cannot be had is an error that says what to do") {
   REQUIRE_FALSE(none);
   CHECK(none.error().what == "no Slurm 24.05 is built yet");
   CHECK(none.error().hint.find("--slurm-source slurm-24.05.N.tar.bz2") != std::string::npos);
-  const auto other = shop.obtain({"24.05", shop.sources("23.11.9")});
-  REQUIRE_FALSE(other);
-  CHECK(other.error().what.ends_with("slurm-23.11.9.tar.gz is Slurm 23.11.9, not 24.05"));
+  const auto obtained = shop.obtain({"24.05", shop.sources("23.11.9")});
+  REQUIRE_FALSE(obtained);
+  CHECK(obtained.error().what.ends_with("slurm-23.11.9.tar.gz is Slurm 23.11.9, not 24.05"));
   shop.put("text", "no tarball\n");
   const auto text = shop.obtain({"", (shop.folder / "text").string()});
   REQUIRE_FALSE(text);

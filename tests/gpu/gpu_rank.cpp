@@ -96,8 +96,8 @@ int run_kinds() {
       check(tensor.eq(size - 1).all().item<bool>(), "a broadcast");
       std::vector<torch::Tensor> all;
       group->all_gather(all, torch::full({3}, rank, options)).wait();
-      for (int other = 0; other < size; ++other)
-        check(all.at(static_cast<std::size_t>(other)).eq(other).all().item<bool>(), "a gathered part");
+      for (int peer = 0; peer < size; ++peer)
+        check(all.at(static_cast<std::size_t>(peer)).eq(peer).all().item<bool>(), "a gathered part");
     }
   group->barrier().wait();
   std::printf(

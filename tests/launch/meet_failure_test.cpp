@@ -84,15 +84,15 @@ TEST_CASE("a rank that cannot be set up ends the step at once, with its name, al
     const auto outputs = run_step(tasks, launch_words("sleep 1; echo started", {"--gpus-per-task", "1"}));
     CHECK(std::chrono::steady_clock::now() - start < seconds(60));
     const auto rank = std::to_string(broken);
-    for (unsigned other : {0U, 1U, 2U}) {
-      CAPTURE(broken, other, outputs[other].err, outputs[other].out);
-      if (other == broken) CHECK(outputs[other].code == 125);
-      if (other == broken || (broken == 1 && other == 2)) continue; // 2 may have begun before 1 failed
-      CHECK_THAT(outputs[other].err,
+    for (unsigned number : {0U, 1U, 2U}) {
+      CAPTURE(broken, number, outputs[number].err, outputs[number].out);
+      if (number == broken) CHECK(outputs[number].code == 125);
+      if (number == broken || (broken == 1 && number == 2)) continue; // 2 may have begun before 1 failed
+      CHECK_THAT(outputs[number].err,
                  Contains("the step cannot begin: rank " + rank + " of 3 (" + util::read_host_name() +
                           ", local rank " + rank + ") could not be set up: "));
-      CHECK(outputs[other].out.empty());
-      CHECK(outputs[other].code == 125);
+      CHECK(outputs[number].out.empty());
+      CHECK(outputs[number].code == 125);
     }
   }
 }
@@ -119,11 +119,11 @@ TEST_CASE(
     const auto start = std::chrono::steady_clock::now();
     const auto outputs = run_step(tasks, launch_words("echo started", {"--gpus-per-task", "1"}));
     CHECK(std::chrono::steady_clock::now() - start < seconds(60));
-    for (const unsigned other : {1U, 2U}) {
-      CAPTURE(address, other);
-      CHECK_THAT(outputs[other].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
+    for (const unsigned number : {1U, 2U}) {
+      CAPTURE(address, number);
+      CHECK_THAT(outputs[number].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
                                            ", local rank 0) could not be set up: "));
-      CHECK(outputs[other].code == 125);
+      CHECK(outputs[number].code == 125);
     }
   }
 }

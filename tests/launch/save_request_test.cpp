@@ -58,13 +58,13 @@ TEST_CASE("a rank's program behind a shell hears TERM, and is waited for though 
 }
 
 TEST_CASE("a program without a handler is not killed by the request") {
-  Running other({"launch", "--", "python3", "-c",
+  Running second_run({"launch", "--", "python3", "-c",
                  "import time; print('ready', flush=True); time.sleep(1.5); print('on', flush=True)"},
                 saving_environment(step_environment(0, 1)));
-  CHECK(other.read_line() == "ready");
-  other.signal(SIGURG);
-  CHECK(other.read_line() == "on");
-  CHECK(other.wait() == 0);
+  CHECK(second_run.read_line() == "ready");
+  second_run.signal(SIGURG);
+  CHECK(second_run.read_line() == "on");
+  CHECK(second_run.wait() == 0);
 }
 
 TEST_CASE("all ranks of a launch hear the request once, and have their time after the first has ended") {

@@ -111,9 +111,9 @@ TEST_CASE("every include between folders is one that src/LAYERS allows") {
         if (header.starts_with(prefix)) CHECK(folders.count(folder) == 1);
       const auto slash = header.find('/');
       if (kind == '<' || slash == std::string::npos) continue;
-      const auto other = header.substr(0, slash);
-      if (rules.allowed.count(other) == 0 || other == folder) continue;
-      CHECK(rules.allowed.at(folder).count(other) == 1);
+      const auto included = header.substr(0, slash);
+      if (rules.allowed.count(included) == 0 || included == folder) continue;
+      CHECK(rules.allowed.at(folder).count(included) == 1);
     }
   }
 }
@@ -133,10 +133,10 @@ TEST_CASE("src/LAYERS names only folders that are there, and edges and libraries
   for (const auto& [folder, may_include] : rules.allowed) {
     INFO(folder);
     CHECK(folders.count(folder) == 1);
-    for (const auto& other : may_include) {
-      INFO(other);
-      CHECK(folders.count(other) == 1);
-      CHECK(edges[folder].count(other) == 1);
+    for (const auto& included : may_include) {
+      INFO(included);
+      CHECK(folders.count(included) == 1);
+      CHECK(edges[folder].count(included) == 1);
     }
   }
   for (const auto& [prefix, allowed] : rules.externals) {

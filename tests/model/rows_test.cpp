@@ -112,9 +112,9 @@ TEST_CASE(
     CHECK_FALSE(flag.read(rank_request, text, {OriginKind::flag, "--x", {}, {}, {}}));
     CHECK(flag.write(rank_request) == text);
     CHECK(flag.origin(rank_request)->by == "--x");
-    RankRequest other;
-    flag.merge(other, rank_request);
-    CHECK(flag.write(other) == text);
+    RankRequest second_request;
+    flag.merge(second_request, rank_request);
+    CHECK(flag.write(second_request) == text);
     const auto word = " --" + std::string(flag.name) + " ";
     CHECK((values.find(word) != std::string_view::npos) == !flag.is_switch());
   }

@@ -124,10 +124,10 @@ TEST_CASE("an environment in one file is mounted with the image, as the site's d
 
   job.container.reset();
   CHECK_THAT(error_of(job, "alps_daint", "request/venv").message, Catch::Contains("mounted with an image"));
-  auto other = job_of({"python", "train.py"});
-  other.container = text("/a/torch.sif");
-  other.venv = text("/a/env.sqsh");
-  CHECK_THAT(error_of(other, "vista", "request/venv").message,
+  auto changed = job_of({"python", "train.py"});
+  changed.container = text("/a/torch.sif");
+  changed.venv = text("/a/env.sqsh");
+  CHECK_THAT(error_of(changed, "vista", "request/venv").message,
              Catch::Contains("does not say how apptainer mounts"));
 }
 
@@ -149,10 +149,10 @@ TEST_CASE("an image that a module gives is asked for by the module's name") {
         std::vector<std::string>{"LUMI", "PyTorch/2.7.1-rocm-6.2.4-python-3.12-singularity-20250827"});
   CHECK(plan.container->image_variable == "SIF");
   CHECK(plan.container->enter.empty());
-  const auto other = planned(in_image("lumi", "/project/project_1/torch.sif"), "lumi");
-  CHECK(modules(other) ==
+  const auto changed = planned(in_image("lumi", "/project/project_1/torch.sif"), "lumi");
+  CHECK(modules(changed) ==
         std::vector<std::string>{"/appl/local/laifs/modules", "lumi-aif-singularity-bindings"});
-  CHECK(other.container->image_variable.empty());
+  CHECK(changed.container->image_variable.empty());
 }
 
 TEST_CASE("images that see scratch have the models there") {

@@ -72,10 +72,10 @@ TEST_CASE("where no folder is known, or the program is none of Python's, models 
     CHECK(variable(plan, "HF_HOME") == nullptr);
     CHECK(has_note(plan, "HF_HOME"));
   }
-  const auto other = plan_on("narval", {"./simulate"});
-  CHECK(variable(other, "HF_HOME") == nullptr);
-  CHECK(variable(other, "HF_HUB_OFFLINE") == nullptr);
-  CHECK_FALSE(has_note(other, "HF_HOME"));
+  const auto simulated = plan_on("narval", {"./simulate"});
+  CHECK(variable(simulated, "HF_HOME") == nullptr);
+  CHECK(variable(simulated, "HF_HUB_OFFLINE") == nullptr);
+  CHECK_FALSE(has_note(simulated, "HF_HOME"));
 }
 
 TEST_CASE("nodes without internet do not look for models there") {

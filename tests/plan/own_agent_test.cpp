@@ -157,9 +157,9 @@ TEST_CASE(
     "a launcher of its own, an MPI program, components and a site without srun have no agent, and say so") {
   auto torchrun = with(lumi_job(), "max-restarts", "3");
   torchrun.launcher = launcher("torchrun");
-  const auto other = error_of(torchrun, "lumi", "request/agent");
-  CHECK_THAT(other.message, Contains("torchrun starts the ranks") && Contains("--max-restarts"));
-  CHECK_THAT(other.hint, Contains("--launcher hpcml"));
+  const auto error = error_of(torchrun, "lumi", "request/agent");
+  CHECK_THAT(error.message, Contains("torchrun starts the ranks") && Contains("--max-restarts"));
+  CHECK_THAT(error.hint, Contains("--launcher hpcml"));
   auto in_command = with(lumi_job(), "log-dir", "logs");
   in_command.command = {"torchrun", "--nproc_per_node=8", "x.py"};
   CHECK_THAT(error_of(in_command, "lumi", "request/agent").message, Contains("--log-dir"));

@@ -195,10 +195,10 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   job.stage.clear();
   job.nnodes = flag(model::NodeRange{1, 2}, "--nnodes");
   CHECK_THAT(error_of(job, "lumi", "request/spare-nodes").hint, Contains("one of the two"));
-  auto other = lumi_job();
-  other.spare_nodes = flag(1U, "--spare-nodes");
-  other.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
-  CHECK_THAT(error_of(other, "lumi", "request/spare-nodes").message, Contains("torchrun starts the ranks"));
+  auto other_job = lumi_job();
+  other_job.spare_nodes = flag(1U, "--spare-nodes");
+  other_job.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
+  CHECK_THAT(error_of(other_job, "lumi", "request/spare-nodes").message, Contains("torchrun starts the ranks"));
   auto vista = job_of({"python", "train.py"});
   vista.account = flag(std::string("a"), "--account");
   vista.spare_nodes = flag(1U, "--spare-nodes");

@@ -192,10 +192,10 @@ TEST_CASE("What the new site or the image has, too, is nothing of the old site's
   CHECK_FALSE(says(same, "port/site-variable", "SLURM_TMPDIR"));
   CHECK_FALSE(says(same, "port/wheels", "--no-index"));
   CHECK(says(same, "port/module", "loads nothing else"));
-  const auto other = ported(job("--gpus-per-node=1", lines), "leonardo");
-  CHECK(says(other, "port/site-variable", "SLURM_TMPDIR"));
-  CHECK(says(other, "port/wheels", "--no-index"));
-  CHECK(says(other, "port/module", "is left out"));
+  const auto second_script = ported(job("--gpus-per-node=1", lines), "leonardo");
+  CHECK(says(second_script, "port/site-variable", "SLURM_TMPDIR"));
+  CHECK(says(second_script, "port/wheels", "--no-index"));
+  CHECK(says(second_script, "port/module", "is left out"));
 }
 
 TEST_CASE("Paths and variables of the old site are said") {

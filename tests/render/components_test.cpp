@@ -42,10 +42,10 @@ TEST_CASE("at every site Slurm reads each component as it reads a job of that co
     std::vector<model::JobSpec> jobs = {with_nodes(test::request_for(site), 1),
                                         with_nodes(test::request_for(site), 2)};
     for (const auto& partition : site.partitions) { // and one elsewhere, where there is a place for it
-      auto other = with_nodes(test::request_for(site), 1);
-      other.partition =
+      auto changed = with_nodes(test::request_for(site), 1);
+      changed.partition =
           model::Sourced<std::string>{partition.name, {model::OriginKind::flag, "--partition", {}, {}, {}}};
-      if (jobs.size() == 2 && partition.nameable && plan::make_plan(other, site).plan) jobs.push_back(other);
+      if (jobs.size() == 2 && partition.nameable && plan::make_plan(changed, site).plan) jobs.push_back(changed);
     }
     const auto result = plan::make_plan(jobs, site);
     if (!result.plan) continue; // no srun, one node, other modules: said

@@ -191,14 +191,14 @@ TEST_CASE("the environment of a cluster without internet on its nodes is not mad
 
 TEST_CASE("an environment for other CPUs than these is not made here") {
   TempFolder folder;
-  auto other = shipped_site("generic");
+  auto site = shipped_site("generic");
   model::NodeType node;
   node.id = "far";
   node.cpu_arch = model::CpuArch::ppc64le;
-  other.node_types = {node};
+  site.node_types = {node};
   auto job = at((folder / "env").string());
   job.gpus_per_node = model::Sourced<unsigned>{0, {}};
-  auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "", ""}, job, other);
+  auto result = plan::plan_setup({plan::SetupKind::venv, "torch", "", "", ""}, job, site);
   REQUIRE(result.plan.has_value());
   const auto refused = run_script(render::render_environment_script(*result.plan), folder, {});
   CHECK(refused.exit_code == 1);

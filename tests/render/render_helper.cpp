@@ -126,8 +126,8 @@ std::optional<std::string> account_at(const model::Site& site) {
 
 std::string other_account(const model::Site& site, const std::string& account) {
   const auto rule = site.flags.find("account");
-  for (const auto& other : {account + "9", "9" + account})
-    if (account.find('@') == std::string::npos && fits(other, rule->second)) return other;
+  for (const auto& account_name : {account + "9", "9" + account})
+    if (account.find('@') == std::string::npos && fits(account_name, rule->second)) return account_name;
   return "9" + account; // in front of "@" and of an ending that the site wants
 }
 

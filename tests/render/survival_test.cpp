@@ -151,9 +151,9 @@ TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not
   CHECK(test::script_faults(render::render_script(plan)) == "");
   CHECK(told_by(plan, job, false, 0, &output, taken) == "scontrol requeue 70\n");
   CHECK(told_by(plan, job, false, 1, &output, taken) == "scontrol requeue 70\n");
-  for (const std::string other : {"echo ' Restarts=0 B'; echo ' PreemptTime=None';",
+  for (const std::string script : {"echo ' Restarts=0 B'; echo ' PreemptTime=None';",
                                   "echo ' Restarts=1 B'; echo ' PreemptTime=2026-11-26T11:00:00';", "false;"})
-    CHECK(told_by(plan, job, false, 0, &output, other) == "");
+    CHECK(told_by(plan, job, false, 0, &output, script) == "");
 }
 
 TEST_CASE(

@@ -175,16 +175,16 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
     CHECK(sought.refusal == why);
     CHECK_THAT(sought.reason, Contains(words));
   };
-  auto other = launcher(1);
-  other.job = "13.0";
-  check_refused(other, store::Refusal::job, "serves another job");
-  other = launcher(1);
-  other.step = "1";
-  check_refused(other, store::Refusal::step, "serves another step of this job");
+  auto second = launcher(1);
+  second.job = "13.0";
+  check_refused(second, store::Refusal::job, "serves another job");
+  second = launcher(1);
+  second.step = "1";
+  check_refused(second, store::Refusal::step, "serves another step of this job");
   check_refused(launcher(1, 5), store::Refusal::size, "serves 3 ranks, not 5");
-  other = launcher(0);
-  other.pid += 100;
-  check_refused(other, store::Refusal::run, "serves another run of this step");
+  second = launcher(0);
+  second.pid += 100;
+  check_refused(second, store::Refusal::run, "serves another run of this step");
   CHECK(seek(launcher(1), {at(met.port())})); // and the job's own is as well off as before
 }
 
@@ -246,10 +246,10 @@ TEST_CASE("a step's store is found behind silent, foreign and closed ports") {
     ::usleep(100'000);
     ::close(fd);
   });
-  Met other({"99.0", ""}), met({"12.0", ""});
+  Met second({"99.0", ""}), met({"12.0", ""});
   REQUIRE(seek(launcher(0), {at(met.port())}));
   const auto found = seek(
-      launcher(1), {at(silent_port), at(foreign_port), at(closed_port), at(other.port()), at(met.port())});
+      launcher(1), {at(silent_port), at(foreign_port), at(closed_port), at(second.port()), at(met.port())});
   REQUIRE(found);
   CHECK(found->place.port == met.port());
   web.join();

@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-/// All pairs of ranks have met; `fails(by, other)` says whose message to whom arrived altered.
+/// All pairs of ranks have met; `fails(by, peer)` says whose message to whom arrived altered.
 template <class Fails>
 Evidence after_a_sweep(const std::vector<std::string>& hosts, const Fails& fails,
                        const std::vector<int>& absent = {}) {
@@ -19,12 +19,12 @@ Evidence after_a_sweep(const std::vector<std::string>& hosts, const Fails& fails
   const int count = static_cast<int>(hosts.size());
   const std::set<int> away(absent.begin(), absent.end());
   for (int by = 0; by < count; ++by)
-    for (int other = 0; other < count; ++other) {
-      if (by == other || away.count(by) || away.count(other)) continue;
+    for (int peer = 0; peer < count; ++peer) {
+      if (by == peer || away.count(by) || away.count(peer)) continue;
       Observation seen;
       seen.by = by;
-      seen.other = other;
-      seen.message = fails(other, by);
+      seen.peer = peer;
+      seen.message = fails(peer, by);
       if (seen.message) seen.text = "element 5";
       evidence.seen.push_back(seen);
     }

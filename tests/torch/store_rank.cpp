@@ -17,7 +17,7 @@ int main() {
   c10d::TCPStore store(std::getenv("MASTER_ADDR"), options);
   store.set("rank/" + std::to_string(rank), std::vector<std::uint8_t>{static_cast<std::uint8_t>(rank)});
   int sum = 0;
-  for (int other = 0; other < size; ++other) sum += store.get("rank/" + std::to_string(other)).at(0);
+  for (int peer = 0; peer < size; ++peer) sum += store.get("rank/" + std::to_string(peer)).at(0);
   // Rank 0's program may be the server: the others need it until they have read everything.
   if (store.add("done", 1) == size) store.set("all done", std::vector<std::uint8_t>{1});
   store.wait({"all done"});

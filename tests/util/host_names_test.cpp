@@ -31,7 +31,7 @@ TEST_CASE("a full host name stays alone, and none gives none") {
 TEST_CASE("an address that is every node's own is told from a name that begins like one") {
   for (const char* own : {"127.0.0.1", "127.0.1.1", "::1", "[::1]", "localhost", "localhost.localdomain"})
     CHECK(is_loopback_address(own));
-  for (const char* other :
+  for (const char* other_name :
        {"", "127.example.org", "localhost1", "10.127.0.1", "::2", "[fd00::1]", "1270.0.0.1"})
-    CHECK_FALSE(is_loopback_address(other));
+    CHECK_FALSE(is_loopback_address(other_name));
 }

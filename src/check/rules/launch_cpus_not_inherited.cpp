@@ -46,7 +46,7 @@ bool says_cpus(const Subject& subject, const Launch& launch, const Link& step) {
   if (find_any(step, {"cpus-per-task", "cpus-per-gpu", "exact", "exclusive", "overlap", "whole", "pty",
                       "het-group"}))
     return true;
-  if (const auto* other = step.find("jobid"); other && !is_own_job(*other)) return true;
+  if (const auto* job_id = step.find("jobid"); job_id && !is_own_job(*job_id)) return true;
   if (!step.complete && may_say_cpus(subject, launch, step)) return true;
   const auto* bind = step.find("cpu-bind");
   if (!bind || !bind->value) return false;

@@ -22,10 +22,10 @@ bool removes_everything(const shell::Command& command) {
 
 bool stops_at_errors(const Subject& subject, const shell::Command& command) {
   if (subject.text.substr(0, subject.text.find('\n')).find(" -e") != std::string_view::npos) return true;
-  for (const auto& other : subject.view.commands) {
-    if (&other == &command) return false;
-    if (other.name() != "set") continue;
-    for (const auto& word : other.arguments()) {
+  for (const auto& earlier : subject.view.commands) {
+    if (&earlier == &command) return false;
+    if (earlier.name() != "set") continue;
+    for (const auto& word : earlier.arguments()) {
       const auto text = word.text();
       if (text == "errexit" || (text.size() > 1 && text[0] == '-' && text.find('e') != std::string::npos))
         return true;

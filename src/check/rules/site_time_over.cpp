@@ -13,15 +13,15 @@ using model::Walltime;
 
 std::string long_enough(const SitePart& part, Walltime time) {
   std::vector<std::string> names;
-  for (const auto& other : part.site.partitions) {
-    const auto limit = site::time_limit(other, part.demand.nodes, part.fit.facts.gpu_count);
+  for (const auto& partition : part.site.partitions) {
+    const auto limit = site::time_limit(partition, part.demand.nodes, part.fit.facts.gpu_count);
     const auto is_here = [&](const auto& id) {
       return !part.fit.nodes.empty() && id == part.fit.nodes.front()->id;
     };
-    if (other.nameable && limit && time <= limit->value &&
-        (!other.max_nodes || part.demand.nodes <= other.max_nodes->value) &&
-        std::any_of(other.node_types.begin(), other.node_types.end(), is_here))
-      names.push_back(other.name + " (" + limit->value.to_slurm() + ")");
+    if (partition.nameable && limit && time <= limit->value &&
+        (!partition.max_nodes || part.demand.nodes <= partition.max_nodes->value) &&
+        std::any_of(partition.node_types.begin(), partition.node_types.end(), is_here))
+      names.push_back(partition.name + " (" + limit->value.to_slurm() + ")");
   }
   return names.empty() ? "ask for less and save checkpoints" : "long enough: " + util::join(names, ", ");
 }

@@ -37,10 +37,10 @@ Hits find(const Subject& subject) {
       if (is_odd(item)) {
         const auto place = request.place("gres");
         const auto text = request.text("gres");
-        const auto other = respell(text);
+        const auto respelled = respell(text);
         const auto at = subject.text.substr(place.offset, place.length).find(text);
         std::vector<Edit> edits;
-        if (other && at != std::string_view::npos) edits.push_back({place.offset + at, text.size(), *other});
+        if (respelled && at != std::string_view::npos) edits.push_back({place.offset + at, text.size(), *respelled});
         hits.push_back({place,
                         "this Slurm has no resource of the name '" + item.name +
                             (item.type.empty() ? "" : ":" + item.type) + "'",

@@ -41,7 +41,7 @@ std::string_view misspelt_word(std::string_view line, slurm::Version version) {
   if (util::to_lower(word) == "#sbatch") return {};
   // "#xSBATCH" is one way to switch a directive off; so is "#-SBATCH".
   if (word.size() == k_word.size() + 1 && word.substr(2) == k_word.substr(1)) return {};
-  const auto known = [&](std::string_view other) { return word == other; };
+  const auto known = [&](std::string_view word_known) { return word == word_known; };
   if (known("#PBS") || known("#BSUB") || known("#FLUX") || known("#COBALT")) return {};
   // Another program's directives ("#YBATCH -r a100_4") have options that sbatch has not.
   if (line[option + 1] != '-' && !slurm::find_option(slurm::Program::sbatch, line[option + 1], version))

@@ -20,14 +20,14 @@ std::vector<Edit> fix(const Subject& subject, diag::Place place) {
   if (!word.starts_with("--")) return {};
   const auto name =
       word.substr(2, word.find('=') == std::string_view::npos ? std::string_view::npos : word.find('=') - 2);
-  auto other = util::to_lower(name);
-  std::replace(other.begin(), other.end(), '_', '-');
+  auto lowered = util::to_lower(name);
+  std::replace(lowered.begin(), lowered.end(), '_', '-');
   for (const auto& [old, now] : k_renamed)
-    if (other == old) other = now;
-  if (other == name || !slurm::find_option(slurm::Program::sbatch, other, subject.version).option ||
-      !slurm::is_option(slurm::Program::sbatch, other))
+    if (lowered == old) lowered = now;
+  if (lowered == name || !slurm::find_option(slurm::Program::sbatch, lowered, subject.version).option ||
+      !slurm::is_option(slurm::Program::sbatch, lowered))
     return {};
-  return {{place.offset + 2, name.size(), other}};
+  return {{place.offset + 2, name.size(), lowered}};
 }
 
 } // namespace slurm_option_unknown
