@@ -203,7 +203,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
-  if (site::closed_by(*site) == site::SiteRule::site_retired) {
+  if (site::unavailable_reason(*site) == site::SiteRule::site_retired) {
     print_error(site::describe_retirement(*site), context.colour);
     return k_cannot_satisfy;
   }

@@ -46,7 +46,7 @@ std::string word_of(const Option& option) {
 /// Reads the options of an agent into the request.
 class AgentReader {
 public:
-  AgentReader(Told<LaunchedJob>& result, const StartedLauncher& agent)
+  AgentReader(StepResult<LaunchedJob>& result, const StartedLauncher& agent)
       : x_job(result.value), x_said(result.remarks), x_agent(agent) {}
 
   void run() {
@@ -165,7 +165,7 @@ private:
   }
 
   LaunchedJob& x_job;
-  Remarks& x_said;
+  StepDiagnostics& x_said;
   const StartedLauncher& x_agent;
   std::optional<Option> x_ranks;
   std::vector<std::string> x_replaced;
@@ -189,8 +189,8 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
 
 } // namespace
 
-Told<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
-  Told<LaunchedJob> result{{std::move(outer_job), {}}};
+StepResult<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
+  StepResult<LaunchedJob> result{{std::move(outer_job), {}}};
   auto& job = result.value.job;
   if (job.body) {
     result.value.agent_options = job.body->agent_options;

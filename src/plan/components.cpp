@@ -72,7 +72,7 @@ bool shows_the_same(const model::Plan& first, const model::Plan& two) {
 }
 
 /// What is there once for the script is the first component's.
-void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number, Remarks& diagnostics) {
+void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number, StepDiagnostics& diagnostics) {
   if (module_text(first) != module_text(second))
     diagnostics.warning(k_code,
                  name_of(number) +
@@ -89,7 +89,7 @@ void compare_software(const model::Plan& first, const model::Plan& second, std::
 }
 
 /// What one script with one step over all components cannot do.
-void refuse_alone(const model::Plan& plan, Remarks& diagnostics) {
+void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
   if (!plan.launcher.choice.is_hpcml() || !plan.launcher.by_srun())
     diagnostics.error(k_code,
                "only hpcml launch, started by srun, makes one world of several components; here " +
@@ -126,8 +126,8 @@ void say_counts(model::Plan& plan) {
 
 } // namespace
 
-Remarks leave_out_inherited(std::vector<model::Plan>& components) {
-  Remarks diagnostics;
+StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
+  StepDiagnostics diagnostics;
   std::map<std::string, model::PlannedDirective> held; // what the component before hands on
   for (std::size_t i = 0; i < components.size(); ++i) {
     auto& own = components[i].directives;
@@ -161,12 +161,12 @@ PlanResult make_plan(const std::vector<model::JobSpec>& components, const model:
   if (components.size() == 1) return make_plan(components.front(), site, caller);
   std::vector<PlanResult> results;
   for (const auto& job : components) results.push_back(make_plan(job, site, caller));
-  Remarks diagnostics;
+  StepDiagnostics diagnostics;
   diagnostics.findings = merge_findings(results);
   if (diagnostics.refuse() || components.empty()) return {std::nullopt, std::move(diagnostics.findings)};
   std::vector<model::Plan> plans;
   for (auto& result : results) plans.push_back(std::move(*result.plan));
-  Remarks alone;
+  StepDiagnostics alone;
   for (const auto& plan : plans)
     if (!alone.refuse()) refuse_alone(plan, alone);
   add(diagnostics, std::move(alone));

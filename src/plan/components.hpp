@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/planner.hpp"
-#include "plan/remarks.hpp"
+#include "plan/step_diagnostics.hpp"
 
 namespace hpcml::plan {
 
@@ -17,6 +17,6 @@ PlanResult make_plan(const std::vector<model::JobSpec>& components, const model:
 
 /// Takes the directives out of each later component that sbatch hands on to it, and says which would be
 /// handed on to a component that is planned without them. Pure.
-Remarks leave_out_inherited(std::vector<model::Plan>& components);
+StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components);
 
 } // namespace hpcml::plan

@@ -19,7 +19,7 @@ bool is_bind_path(const std::string& path) {
          path.find_first_of(",:") == std::string::npos;
 }
 
-void add_user_bind(Remarks& diagnostics, model::PlannedContainer& container,
+void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& container,
                    const model::Sourced<std::string>& user_bind) {
   const auto parts = util::split(user_bind.value, ':');
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, user_bind.origin};
@@ -64,7 +64,7 @@ bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) 
 
 /// The environment is activated inside. A name is the image's own conda's, a relative path is below the
 /// working directory, which the engine shows.
-void translate_environment(Told<Software>& result, const std::vector<ContainerBind>& binds) {
+void translate_environment(StepResult<Software>& result, const std::vector<ContainerBind>& binds) {
   std::string& where = result.value.python.where;
   if (where.empty() || where.front() != '/') return;
   if (!is_shown(where, binds)) {
@@ -79,12 +79,12 @@ void translate_environment(Told<Software>& result, const std::vector<ContainerBi
   const std::string inside = inside_path(where, binds);
   if (inside != where)
     result.remarks.note("the environment " + where + " is called " + inside + " inside the container",
-                      by_rule("paths under a bind have the bind's name inside"));
+                      rule_origin("paths under a bind have the bind's name inside"));
   where = inside;
 }
 
 /// Absolute paths of a command, also behind "--option=".
-void translate_command(Remarks& diagnostics, std::vector<std::string>& command,
+void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& command,
                        const std::vector<ContainerBind>& binds) {
   for (std::string& word : command) {
     const std::size_t equals = word.find("=/");
@@ -96,13 +96,13 @@ void translate_command(Remarks& diagnostics, std::vector<std::string>& command,
     const auto note = word + " is called " + inside + " inside the container";
     const auto& notes = diagnostics.notes; // the steps of a job may share words
     if (std::none_of(notes.begin(), notes.end(), [&](const auto& entry) { return entry.first == note; }))
-      diagnostics.note(note, by_rule("paths under a bind have the bind's name inside"));
+      diagnostics.note(note, rule_origin("paths under a bind have the bind's name inside"));
     word = inside;
   }
 }
 
 /// The rule for the image; where there is none, said why.
-const model::ContainerRule* find_image_rule(const Launched& input, Remarks& diagnostics) {
+const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (const auto* rule = first_that_applies(input.request.images, input.facts())) return rule;
   const auto names = site::engine_names(site);
@@ -123,7 +123,7 @@ const model::ContainerRule* find_image_rule(const Launched& input, Remarks& diag
 }
 
 /// Where there is a choice, what was chosen and how the others are.
-void note_choice(const Launched& input, const model::ContainerRule& rule, Remarks& diagnostics) {
+void note_choice(const LaunchInput& input, const model::ContainerRule& rule, StepDiagnostics& diagnostics) {
   const auto names = site::engine_names(input.site);
   if (names.size() < 2 || input.job.container_engine) return;
   std::vector<std::string> others;
@@ -136,7 +136,7 @@ void note_choice(const Launched& input, const model::ContainerRule& rule, Remark
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(const Launched& input, Told<Software>& result, const model::ContainerRule& rule,
+void mount_environment(const LaunchInput& input, StepResult<Software>& result, const model::ContainerRule& rule,
                        model::PlannedContainer& container) {
   model::PlannedPython& python = result.value.python;
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
@@ -159,7 +159,7 @@ void mount_environment(const Launched& input, Told<Software>& result, const mode
 
 /// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
-void plan_own_edf(const Launched& input, model::PlannedContainer& container, Remarks& diagnostics) {
+void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container, StepDiagnostics& diagnostics) {
   container.own_edf = !container.binds.empty() || input.is_hpcml();
   const auto& binds = container.binds;
   if (container.own_edf &&
@@ -171,7 +171,7 @@ void plan_own_edf(const Launched& input, model::PlannedContainer& container, Rem
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
-void give_to_slurm(const Launched& input, Told<Software>& result, const model::ContainerRule& rule,
+void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const model::ContainerRule& rule,
                    model::PlannedContainer& container) {
   const auto& engine = model::row_of(rule.engine);
   container.by_slurm = engine.by_slurm;
@@ -207,7 +207,7 @@ void give_to_slurm(const Launched& input, Told<Software>& result, const model::C
 }
 
 /// A request without an image that speaks of one.
-void refuse_without_image(const Launched& input, Told<Software>& result) {
+void refuse_without_image(const LaunchInput& input, StepResult<Software>& result) {
   const auto& job = input.job;
   const auto& python = result.value.python;
   if (!job.binds.empty())
@@ -222,7 +222,7 @@ void refuse_without_image(const Launched& input, Told<Software>& result) {
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
-model::PlannedContainer image_by(const model::ContainerRule& rule, const Launched& input, Remarks& diagnostics) {
+model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchInput& input, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};
@@ -239,8 +239,8 @@ model::PlannedContainer image_by(const model::ContainerRule& rule, const Launche
 
 } // namespace
 
-Told<Software> enter_image(const Launched& input, Software software) {
-  Told<Software> result{std::move(software)};
+StepResult<Software> enter_image(const LaunchInput& input, Software software) {
+  StepResult<Software> result{std::move(software)};
   auto& diagnostics = result.remarks;
   const model::JobSpec& job = input.job;
   if (!job.container) {

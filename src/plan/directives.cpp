@@ -18,7 +18,7 @@ namespace {
 
 using model::Origin;
 
-void add_partition(const Equipped& input, Told<Directives>& result) {
+void add_partition(const SoftwareInput& input, StepResult<Directives>& result) {
   if (input.placement.partition.empty() || !input.flag("partition").takes()) return;
   if (input.partition() && !input.partition()->nameable && !input.job.partition) {
     result.remarks.note("no --partition line: Slurm chooses the partition here", input.partition()->origin);
@@ -29,7 +29,7 @@ void add_partition(const Equipped& input, Told<Directives>& result) {
   add_directive(result.value, "--partition", input.placement.partition, origin);
 }
 
-void add_options(const Equipped& input, Told<Directives>& result) {
+void add_options(const SoftwareInput& input, StepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   add_signal(input, result);
   if (job.requeue) {
@@ -39,7 +39,7 @@ void add_options(const Equipped& input, Told<Directives>& result) {
                   value ? std::optional(value->value) : std::nullopt,
                   value ? value->origin : job.requeue->origin);
     if (job.requeue->value)
-      add_directive(result.value, "--open-mode", "append", by_rule("a requeued job keeps its earlier output"));
+      add_directive(result.value, "--open-mode", "append", rule_origin("a requeued job keeps its earlier output"));
   }
   if (input.launcher().has_own_agent() && input.launcher().least_nodes > 0)
     add_directive(result.value, "--no-kill", std::nullopt, job.nnodes->origin);
@@ -54,7 +54,7 @@ void add_options(const Equipped& input, Told<Directives>& result) {
 }
 
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
-void add_raw(const Equipped& input, Told<Directives>& result) {
+void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
   for (const auto& raw : input.job.sbatch) {
     slurm::OptionWord option = slurm::split_option(raw.value);
     auto& directives = result.value.header;
@@ -92,15 +92,15 @@ bool Directives::has(const std::string& name) const {
   return std::any_of(header.begin(), header.end(), [&](const auto& directive) { return directive.name == name; });
 }
 
-Told<Directives> plan_directives(const Equipped& input, const diag::Diagnostics& findings) {
-  Told<Directives> result{{input.software.image_options, input.launcher().step_args}};
+StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::Diagnostics& findings) {
+  StepResult<Directives> result{{input.software.image_options, input.launcher().step_args}};
   auto& header = result.value;
   const model::JobSpec& job = input.job;
   const model::PlannedLayout& layout = input.numbers();
   if (job.job_name)
     add_text(input, result, "job-name", job.job_name);
   else if (const auto& command = input.software.command; !command.empty())
-    add_directive(header, "--job-name", job_name_of(command), by_rule("the program's name"));
+    add_directive(header, "--job-name", job_name_of(command), rule_origin("the program's name"));
   add_text(input, result, "account", job.account);
   add_partition(input, result);
   const auto& qos_rule = input.flag("qos");
@@ -111,12 +111,12 @@ Told<Directives> plan_directives(const Equipped& input, const diag::Diagnostics&
   add_directive(header, "--nodes", std::to_string(layout.nodes_asked()),
                 layout.spare_nodes > 0 ? job.spare_nodes->origin
                 : job.nodes            ? job.nodes->origin
-                                       : by_rule("one node where no number is given"));
+                                       : rule_origin("one node where no number is given"));
   const Origin tasks =
       layout.tasks_per_node != layout.ranks_per_node
-          ? by_rule("one " + input.launcher().choice.name() + " per node; it starts the ranks")
+          ? rule_origin("one " + input.launcher().choice.name() + " per node; it starts the ranks")
       : job.tasks_per_node ? job.tasks_per_node->origin
-                           : by_rule("one rank per GPU");
+                           : rule_origin("one rank per GPU");
   add_directive(header, "--ntasks-per-node", std::to_string(layout.tasks_per_node), tasks);
   add_gpu_directive(input, result);
   add_core_directives(input, result);

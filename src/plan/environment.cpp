@@ -26,7 +26,7 @@ bool is_rank_variable(const std::string& name) {
   return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-void add_user_variables(const Launched& input, Told<Software>& result) {
+void add_user_variables(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
       result.remarks.error("usage/env", "'" + name + "' is no name for a variable",
@@ -43,7 +43,7 @@ void add_user_variables(const Launched& input, Told<Software>& result) {
 }
 
 /// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
-void plan_tf32(const Launched& input, Told<Software>& result) {
+void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
   if (!input.job.tf32) return;
   const auto& [wish, origin] = *input.job.tf32;
   const auto flag = "--tf32 " + model::word_of(wish);
@@ -64,12 +64,12 @@ void plan_tf32(const Launched& input, Told<Software>& result) {
     set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
 }
 
-void plan_backend(const Launched& input, Told<Software>& result) {
+void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
   const bool gpus = input.numbers().gpus_per_node > 0;
   if (!input.job.backend) {
     result.value.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
-                                                        by_rule("NCCL where the ranks see GPUs, else Gloo")}
-                              : model::Sourced<Backend>{Backend::gloo, by_rule("a job without GPUs")};
+                                                        rule_origin("NCCL where the ranks see GPUs, else Gloo")}
+                              : model::Sourced<Backend>{Backend::gloo, rule_origin("a job without GPUs")};
     return;
   }
   result.value.backend = *input.job.backend;
@@ -78,7 +78,7 @@ void plan_backend(const Launched& input, Told<Software>& result) {
                        "use --backend gloo, or ask for GPUs");
 }
 
-void plan_visibility(const Launched& input, Told<Software>& result) {
+void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
   const model::GpuVisibility& rule = input.site.gpu_visibility;
   result.value.gpu_visibility =
       input.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
@@ -92,7 +92,7 @@ void plan_visibility(const Launched& input, Told<Software>& result) {
                        "leave --gpu-visibility out");
   else if (by_slurm)
     result.value.gpu_visibility = {GpusSeen::own,
-                                 by_rule("with --gpus-per-task Slurm shows each task its own GPUs only")};
+                                 rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
 }
 
 } // namespace
@@ -125,7 +125,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site::Jo
   }
   if (facts.gpus && gpu_vendor == model::GpuVendor::nvidia)
     env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
-                   by_rule("CUDA numbers GPUs by speed unless told to go by PCI address")});
+                   rule_origin("CUDA numbers GPUs by speed unless told to go by PCI address")});
   for (const auto& [name, value] : site.network.proxy)
     env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
@@ -137,7 +137,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site::Jo
 
 model::PlannedEnv cpu_rank_variable() {
   return {"ACCELERATE_USE_CPU", "true", false, Scope::task,
-          by_rule("without it Accelerate starts a separate world for each rank on CPUs")};
+          rule_origin("without it Accelerate starts a separate world for each rank on CPUs")};
 }
 
 bool binds_threads(const std::string& name, const std::string& value) {
@@ -151,7 +151,7 @@ std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cor
   std::vector<PlannedEnv> env;
   if (cores > 0)
     env.push_back({"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
-                   by_rule("one thread per core of the rank")});
+                   rule_origin("one thread per core of the rank")});
   for (const auto& [name, value] : site.openmp)
     if (!binds_threads(name, value)) env.push_back({name, value, false, Scope::task, site.openmp_origin});
   return env;
@@ -203,13 +203,13 @@ namespace {
 
 /// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
 /// user's own.
-void place_models(const Launched& input, bool shows_scratch, Told<Software>& result) {
+void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Software>& result) {
   if (!is_python(input.job.command)) return;
   const model::StorageRule& storage = input.site.storage;
   const auto left = [&](const std::string& why) {
     result.remarks.note(
         "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
-        by_rule("--env HF_HOME=FOLDER places them"));
+        rule_origin("--env HF_HOME=FOLDER places them"));
   };
   if (leaves_host(input.job, input.request.images) && !shows_scratch)
     left("an image sees only what is bound");
@@ -240,8 +240,8 @@ model::PlannedRendezvous meeting_place(const model::Site& site) {
 
 } // namespace
 
-Told<Software> plan_environment(const Launched& input, Software software) {
-  Told<Software> result{std::move(software)};
+StepResult<Software> plan_environment(const LaunchInput& input, Software software) {
+  StepResult<Software> result{std::move(software)};
   auto& env = result.value.env;
   const model::PlannedLayout& layout = input.numbers();
   env = site_environment(input.site, input.facts(), input.placement.gpu_vendor);

@@ -64,7 +64,7 @@ std::string right_line(const StartedLauncher& found) {
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
-void refuse(const LaidOut& input, const StartedLauncher& found, const Starts& starts, Remarks& diagnostics) {
+void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts& starts, StepDiagnostics& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
   const auto times = starts.per_node > 1
                          ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"
@@ -81,8 +81,8 @@ void refuse(const LaidOut& input, const StartedLauncher& found, const Starts& st
   diagnostics.error("usage/command", what, hint);
 }
 
-void check_command(const LaidOut& input, const std::vector<std::string>& command, bool once,
-                   const std::string& script, Remarks& diagnostics) {
+void check_command(const LayoutInput& input, const std::vector<std::string>& command, bool once,
+                   const std::string& script, StepDiagnostics& diagnostics) {
   auto found = chain::find_started_launcher(command);
   if (!found && !script.empty()) found = chain::find_started_launcher_in(script);
   if (!found) return;
@@ -95,8 +95,8 @@ void check_command(const LaidOut& input, const std::vector<std::string>& command
 
 } // namespace
 
-Remarks check_inner_launchers(const LaidOut& input) {
-  Remarks diagnostics;
+StepDiagnostics check_inner_launchers(const LayoutInput& input) {
+  StepDiagnostics diagnostics;
   const auto& job = input.job;
   if (job.body) {
     for (const auto& piece : job.body->pieces)

@@ -7,7 +7,7 @@ namespace hpcml::plan {
 namespace {
 
 /// How many ranks may share a GPU, and what becomes of them on parts of GPUs.
-void check_ranks(const LaidOut& input, Remarks& diagnostics) {
+void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const model::PlannedLayout& layout = input.numbers();
   const auto* node = input.node();
   const bool alone = node && node->gpu && node->gpu->compute_mode == model::ComputeMode::exclusive_process;
@@ -25,9 +25,9 @@ void check_ranks(const LaidOut& input, Remarks& diagnostics) {
 
 } // namespace
 
-Remarks judge_job(const Equipped& input, const Directives& directives) {
+StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directives) {
   using site::SiteRule;
-  Remarks diagnostics;
+  StepDiagnostics diagnostics;
   const SiteJudgement judgement(input, demand_of(input, directives.header));
   judgement.say(diagnostics, {SiteRule::nodes_under});
   judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});

@@ -18,10 +18,10 @@ struct LaunchPlan {
 };
 
 /// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.
-Told<LaunchPlan> plan_launch(const LaidOut& input, bool refused);
+StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused);
 
 /// Refuses commands with a launcher that each rank would start anew; says the line to type instead.
-Remarks check_inner_launchers(const LaidOut& input);
+StepDiagnostics check_inner_launchers(const LayoutInput& input);
 
 /// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
 /// there are too few.
@@ -29,8 +29,8 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
                                             std::size_t gpus);
 
 /// A request whose launch is planned, for the steps behind it.
-struct Launched : LaidOut {
-  Launched(const LaidOut& input, const LaunchPlan& how) : LaidOut(input), launch(how) {}
+struct LaunchInput : LayoutInput {
+  LaunchInput(const LayoutInput& input, const LaunchPlan& how) : LayoutInput(input), launch(how) {}
 
   const LaunchPlan& launch;
 

@@ -9,21 +9,21 @@
 namespace hpcml::plan {
 namespace {
 
-const model::LauncherRule* find_rule(const LaidOut& input, const std::string& name) {
+const model::LauncherRule* find_rule(const LayoutInput& input, const std::string& name) {
   for (const auto& rule : input.site.launchers)
     if (rule.name == name && input.applies(rule.when)) return &rule;
   return nullptr;
 }
 
 /// The site's choice among those that hold for the job, else the first of them.
-const model::LauncherRule* default_rule(const LaidOut& input) {
+const model::LauncherRule* default_rule(const LayoutInput& input) {
   const model::LauncherRule* chosen = nullptr;
   for (const auto& rule : input.site.launchers)
     if (input.applies(rule.when) && (!chosen || (rule.is_default && !chosen->is_default))) chosen = &rule;
   return chosen;
 }
 
-bool masks_are_valid(const LaidOut& input, const LaunchPlan& launch, std::string& why) {
+bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::string& why) {
   const bool full_node =
       input.node() && (input.numbers().gpus_per_node == 0 ||
                        (input.node()->gpu && input.node()->gpu->per_node == input.numbers().gpus_per_node));
@@ -49,7 +49,7 @@ bool masks_are_valid(const LaidOut& input, const LaunchPlan& launch, std::string
 }
 
 /// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
-void check_colons(const LaidOut& input, const model::PlannedLauncher& launcher, Remarks& diagnostics) {
+void check_colons(const LayoutInput& input, const model::PlannedLauncher& launcher, StepDiagnostics& diagnostics) {
   const auto has_colon = [](const std::vector<std::string>& command) {
     return std::find(command.begin(), command.end(), ":") != command.end();
   };
@@ -70,7 +70,7 @@ bool runs_once(const model::JobSpec& job) {
                                   [](const auto& piece) { return piece.launch.once; }));
 }
 
-void check_steps(const LaidOut& input, const model::PlannedLauncher& launcher, Remarks& diagnostics) {
+void check_steps(const LayoutInput& input, const model::PlannedLauncher& launcher, StepDiagnostics& diagnostics) {
   if (launcher.by_srun() || !runs_once(input.job)) return;
   diagnostics.error("request/steps",
              input.site.name + " starts programs with " + launcher.step +
@@ -79,7 +79,7 @@ void check_steps(const LaidOut& input, const model::PlannedLauncher& launcher, R
 }
 
 /// Which cores and which GPUs first: as asked for, where somebody is there to do it.
-void plan_order(const LaidOut& input, LaunchPlan& launch, Remarks& diagnostics) {
+void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedBinding& binding = launch.binding;
   const auto& launcher = launch.launcher.choice;
@@ -119,7 +119,7 @@ void plan_order(const LaidOut& input, LaunchPlan& launch, Remarks& diagnostics) 
 
 /// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
 /// say.
-std::vector<model::GpuPlace> places_in_order(const LaidOut& input, model::GpuOrder& order) {
+std::vector<model::GpuPlace> places_in_order(const LayoutInput& input, model::GpuOrder& order) {
   if (input.numbers().gpus_per_node == 0) return {};
   const auto& places = input.node()->gpu->places;
   if (order.kind == model::RankOrder::gpu) return places;
@@ -137,8 +137,8 @@ std::vector<model::GpuPlace> places_in_order(const LaidOut& input, model::GpuOrd
   return ordered;
 }
 
-Told<model::PlannedLauncher> plan_launcher(const LaidOut& input) {
-  Told<model::PlannedLauncher> result;
+StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
+  StepResult<model::PlannedLauncher> result;
   auto& [launcher, diagnostics] = result;
   const auto& request = input.request;
   launcher.choice = request.launcher;
@@ -146,7 +146,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& input) {
   launcher.agent_options = request.agent_options;
   launcher.least_nodes = request.least_nodes;
   launcher.origin = input.job.launcher ? input.job.launcher->origin
-                                       : by_rule("hpcml launches where nothing else is asked for");
+                                       : rule_origin("hpcml launches where nothing else is asked for");
   const model::LauncherRule* site_rule = default_rule(input);
   launcher.step = site_rule ? site_rule->name : "srun";
   if (launcher.choice.is_step()) {
@@ -179,7 +179,7 @@ Told<model::PlannedLauncher> plan_launcher(const LaidOut& input) {
 }
 
 /// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
-void check_asked(const LaidOut& input, const LaunchPlan& launch, Remarks& diagnostics) {
+void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
   if (const auto fault = model::find_contradiction(input.job))
     diagnostics.error("request/store", fault->what, fault->hint);
   if (launch.launcher.choice.is_hpcml()) return;
@@ -197,7 +197,7 @@ void check_asked(const LaidOut& input, const LaunchPlan& launch, Remarks& diagno
 }
 
 /// What an agent of hpcml's own cannot do here.
-void check_own_agent(const LaidOut& input, const model::PlannedLauncher& launcher, Remarks& diagnostics) {
+void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher, StepDiagnostics& diagnostics) {
   if (!launcher.has_own_agent()) return;
   const auto wishes = model::wishes_for_agent(input.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
@@ -214,7 +214,7 @@ void check_own_agent(const LaidOut& input, const model::PlannedLauncher& launche
 }
 
 /// Who binds, and why.
-void choose_binder(const LaidOut& input, LaunchPlan& launch) {
+void choose_binder(const LayoutInput& input, LaunchPlan& launch) {
   model::PlannedBinding& binding = launch.binding;
   binding.origin = input.site.binding.origin;
   const bool masks = masks_are_valid(input, launch, binding.why);
@@ -234,7 +234,7 @@ void choose_binder(const LaidOut& input, LaunchPlan& launch) {
 }
 
 /// The masks of the ranks, where srun is to bind with them.
-void plan_masks(const LaidOut& input, LaunchPlan& launch, Remarks& diagnostics) {
+void plan_masks(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   auto& binding = launch.binding;
   const auto places = places_in_order(input, binding.order.value);
   auto affinity = topo::plan_affinity(
@@ -258,10 +258,10 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
   return request;
 }
 
-Told<LaunchPlan> plan_launch(const LaidOut& input, bool refused) {
-  Told<LaunchPlan> result;
+StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused) {
+  StepResult<LaunchPlan> result;
   auto& [launch, diagnostics] = result;
-  launch.launcher = take(plan_launcher(input), diagnostics);
+  launch.launcher = unwrap(plan_launcher(input), diagnostics);
   check_steps(input, launch.launcher, diagnostics);
   add(diagnostics, check_inner_launchers(input));
   check_colons(input, launch.launcher, diagnostics);
@@ -269,8 +269,8 @@ Told<LaunchPlan> plan_launch(const LaidOut& input, bool refused) {
   check_asked(input, launch, diagnostics);
   check_own_agent(input, launch.launcher, diagnostics);
   add(diagnostics, check_spares(input, launch.launcher));
-  launch.saving = take(plan_saving(input, launch.launcher), diagnostics);
-  launch.requeue = take(plan_requeue(input, launch), diagnostics);
+  launch.saving = unwrap(plan_saving(input, launch.launcher), diagnostics);
+  launch.requeue = unwrap(plan_requeue(input, launch), diagnostics);
   choose_binder(input, launch);
   if (launch.binding.binder == model::Binder::srun_masks && !refused && !diagnostics.refuse())
     plan_masks(input, launch, diagnostics);

@@ -11,7 +11,7 @@ namespace {
 
 /// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
 /// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
-Told<unsigned> usual_gpus(const Placed& input, unsigned nodes) {
+StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
   const auto& job = input.job;
   const unsigned have = input.node()->gpu ? input.node()->gpu->per_node : 0;
   if (have == 0) return {0};
@@ -19,7 +19,7 @@ Told<unsigned> usual_gpus(const Placed& input, unsigned nodes) {
   const auto& most = input.limit(&model::Limits::max_gpus);
   if (most && nodes == 1) gpus = std::min(gpus, most->value);
   if (input.owns_nodes()) {
-    Told<unsigned> whole{gpus};
+    StepResult<unsigned> whole{gpus};
     if (counts_all_but_gpus(job))
       whole.remarks.tell("request/gpus-per-node",
                          "whole nodes with " + util::counted(have, "GPU") +
@@ -35,7 +35,7 @@ Told<unsigned> usual_gpus(const Placed& input, unsigned nodes) {
         wanted < gpus && wanted > 0 && site::gpu_count_faults(rule, nodes, wanted, have).empty();
     if (taken) gpus = wanted;
   }
-  Told<unsigned> result{gpus};
+  StepResult<unsigned> result{gpus};
   result.remarks.tell("request/gpus-per-node",
                     (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
                         (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
@@ -45,10 +45,10 @@ Told<unsigned> usual_gpus(const Placed& input, unsigned nodes) {
   return result;
 }
 
-Told<unsigned> count_gpus(const Placed& input, unsigned nodes) {
+StepResult<unsigned> count_gpus(const PlacementInput& input, unsigned nodes) {
   if (input.gpus_per_node()) return {input.gpus_per_node()->value};
   if (input.node()) return usual_gpus(input, nodes);
-  Told<unsigned> none{0};
+  StepResult<unsigned> none{0};
   if (input.site.node_types.empty() || (input.partition() && !input.partition()->cpu_only))
     none.remarks.error("usage/gpus-per-node",
                        "the profile of " + input.site.name + " does not say how many GPUs a node" +
@@ -65,7 +65,7 @@ struct RankCount {
 
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
 /// none.
-void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, Remarks& diagnostics) {
+void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, StepDiagnostics& diagnostics) {
   const auto& backend = job.backend;
   const auto what = std::to_string(ranks) + " ranks share " + util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
@@ -88,8 +88,8 @@ std::string divisors_of(unsigned number) {
   return text;
 }
 
-Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
-  Told<RankCount> result;
+StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
+  StepResult<RankCount> result;
   auto& [ranks, diagnostics] = result;
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   if (per_rank > gpus)
@@ -123,7 +123,7 @@ Told<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
 
 /// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
 /// where the site does not say what a node has.
-unsigned default_cores(const Placed& input, const model::PlannedLayout& layout) {
+unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& layout) {
   if (!input.node()) return 0;
   const model::NodeType& node = *input.node();
   if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
@@ -141,8 +141,8 @@ unsigned default_cores(const Placed& input, const model::PlannedLayout& layout) 
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
-Told<model::Known<unsigned>> read_hardware_threads(const Placed& input, const site::JobFacts& facts) {
-  Told<model::Known<unsigned>> result{input.job.threads_per_core};
+StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& input, const site::JobFacts& facts) {
+  StepResult<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
   const model::FlagRule& rule = site::flag_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
@@ -184,7 +184,7 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
   return site::make_facts(site, job);
 }
 
-Told<Layout> plan_layout(const Placed& input) {
+StepResult<Layout> plan_layout(const PlacementInput& input) {
   const model::JobSpec& job = input.job;
   Layout layout;
   auto& numbers = layout.numbers;
@@ -208,8 +208,8 @@ Told<Layout> plan_layout(const Placed& input) {
   layout.threads_per_core = threads.value;
   if (threads.value) numbers.threads_per_core = threads.value->value;
 
-  Remarks diagnostics;
-  const LaidOut done(input, layout);
+  StepDiagnostics diagnostics;
+  const LayoutInput done(input, layout);
   const SiteJudgement judgement(done, demand_of(done));
   using site::SiteRule;
   if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
@@ -225,12 +225,12 @@ Told<Layout> plan_layout(const Placed& input) {
   return {std::move(layout), std::move(diagnostics)};
 }
 
-bool LaidOut::gpus_by_task() const {
+bool LayoutInput::gpus_by_task() const {
   return gpu_request().style == model::GpuStyle::gpus_per_task && numbers().gpus_per_node > 0 &&
          numbers().tasks_per_node > 1;
 }
 
-std::string LaidOut::with_numbers(std::string text) const {
+std::string LayoutInput::with_numbers(std::string text) const {
   const model::PlannedLayout& all = numbers();
   const std::pair<const char*, unsigned> values[] = {
       {"{nodes}", all.nodes},

@@ -17,7 +17,7 @@ struct Layout {
 };
 
 /// Counts nodes, GPUs, ranks and cores for the request at its place.
-Told<Layout> plan_layout(const Placed& input);
+StepResult<Layout> plan_layout(const PlacementInput& input);
 
 /// Whose job the facts are: what of them neither its place nor its numbers tell.
 struct JobKind {
@@ -31,8 +31,8 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
                         const model::PlannedLayout& numbers, const JobKind& kind);
 
 /// A request that has its place and its numbers, for the steps behind them.
-struct LaidOut : Placed {
-  LaidOut(const Placed& input, const Layout& all) : Placed(input), layout(all) {}
+struct LayoutInput : PlacementInput {
+  LayoutInput(const PlacementInput& input, const Layout& all) : PlacementInput(input), layout(all) {}
 
   const Layout& layout;
 

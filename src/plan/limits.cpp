@@ -12,8 +12,8 @@ namespace hpcml::plan {
 using model::Sourced;
 using model::Walltime;
 
-std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& input, const SiteJudgement& judgement,
-                                                   Remarks& diagnostics) {
+std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, const SiteJudgement& judgement,
+                                                   StepDiagnostics& diagnostics) {
   const model::FlagRule& rule = input.flag("mem");
   const model::PlannedLayout& layout = input.numbers();
   if (!rule.takes()) return std::nullopt;
@@ -61,8 +61,8 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LaidOut& input, const S
   return std::nullopt;
 }
 
-std::optional<Sourced<Walltime>> plan_time(const LaidOut& input, const SiteJudgement& judgement,
-                                           Remarks& diagnostics) {
+std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteJudgement& judgement,
+                                           StepDiagnostics& diagnostics) {
   std::optional<Sourced<Walltime>> time = input.job.time;
   const model::FlagRule& rule = input.flag("time");
   if (!time && !rule.default_value.empty())

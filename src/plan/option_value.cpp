@@ -18,7 +18,7 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
                      *fault};
 }
 
-void refuse_combinations(Remarks& diagnostics, const model::Site& site,
+void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
                          const std::vector<model::PlannedDirective>& directives) {
   std::vector<slurm::Setting> settings;
   for (const auto& directive : directives) settings.push_back({directive.name.substr(2), directive.value});

@@ -8,7 +8,7 @@
 
 #include "model/plan.hpp"
 #include "model/site.hpp"
-#include "plan/remarks.hpp"
+#include "plan/step_diagnostics.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::plan {
@@ -20,7 +20,7 @@ std::optional<util::Error> find_value_fault(const model::Site& site, const std::
 
 /// Says what the site's sbatch, or where its version is not known that of some version, refuses of options
 /// that do not go together.
-void refuse_combinations(Remarks& diagnostics, const model::Site& site,
+void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
                          const std::vector<model::PlannedDirective>& directives);
 
 } // namespace hpcml::plan

@@ -11,7 +11,7 @@ namespace hpcml::plan {
 namespace {
 
 /// The job names no partition, and the profile has none for it that is not a guess.
-void say_no_default(const Placed& input, Remarks& diagnostics) {
+void say_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
   diagnostics.error("usage/partition",
              input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
@@ -24,14 +24,14 @@ SliceShare share_of(const model::JobSpec& job, const site::Landing& place) {
   if (!place.slice) return share;
   const auto* node = place.node();
   const model::Origin& origin = node ? node->origin : job.gpu_type->origin;
-  share.gpus_per_node = model::Sourced<unsigned>{1, by_rule("one part of a GPU")};
+  share.gpus_per_node = model::Sourced<unsigned>{1, rule_origin("one part of a GPU")};
   if (place.slice->cpus) share.cpus_per_task = model::Sourced<unsigned>{*place.slice->cpus, origin};
   if (place.slice->memory) share.mem = model::Sourced<model::MemSize>{*place.slice->memory, origin};
   // Where no document says it, the part of the GPU's share that its memory is of the GPU's.
   const auto& part = place.slice->mem_gib;
   const auto whole = node && node->gpu ? node->gpu->mem_gib : std::nullopt;
   if (!part || !whole || *whole == 0 || *part > *whole) return share;
-  const auto rule = by_rule("the GPU's share by the part's memory");
+  const auto rule = rule_origin("the GPU's share by the part's memory");
   if (!share.cpus_per_task && node->cpus_per_gpu)
     share.cpus_per_task = model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
   if (!share.mem && node->mem_per_gpu)
@@ -40,7 +40,7 @@ SliceShare share_of(const model::JobSpec& job, const site::Landing& place) {
   return share;
 }
 
-void refuse_type(const Placed& input, Remarks& diagnostics) {
+void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto& kinds = input.placement.place.kinds;
   const auto types = site::gpu_type_names(kinds);
   const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
@@ -55,7 +55,7 @@ void refuse_type(const Placed& input, Remarks& diagnostics) {
 
 /// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
 /// have less.
-void warn_of_mixture(const Placed& input, const model::NodeType& chosen, Remarks& diagnostics) {
+void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen, StepDiagnostics& diagnostics) {
   const auto& job = input.job;
   const auto& place = input.placement.place;
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
@@ -77,8 +77,8 @@ void warn_of_mixture(const Placed& input, const model::NodeType& chosen, Remarks
 
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
-void say_unnamed_type(const Placed& input, const std::string& nodes, const model::Origin& origin,
-                      Remarks& diagnostics) {
+void say_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
+                      StepDiagnostics& diagnostics) {
   const std::string option = "--gpu-type " + input.job.gpu_type->value;
   const auto& request = site::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
@@ -91,7 +91,7 @@ void say_unnamed_type(const Placed& input, const std::string& nodes, const model
 }
 
 /// What is to be said of the kind of node that the job is planned for.
-void judge_node(const Placed& input, Remarks& diagnostics) {
+void judge_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto* node = input.node();
   const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
   if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
@@ -107,10 +107,10 @@ void judge_node(const Placed& input, Remarks& diagnostics) {
 
 } // namespace
 
-Told<Placement> plan_placement(const Request& request) {
+StepResult<Placement> plan_placement(const Request& request) {
   const model::Site& site = request.site;
   const model::JobSpec& job = request.job;
-  Told<Placement> result{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
+  StepResult<Placement> result{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
   auto& [placement, diagnostics] = result;
   auto& place = placement.place;
   if (job.partition) {
@@ -122,7 +122,7 @@ Told<Placement> plan_placement(const Request& request) {
     placement.partition = site::flag_rule(site, "partition", place.facts).default_value;
     place.qos = site::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
   }
-  const Placed input(request, placement);
+  const PlacementInput input(request, placement);
   if (place.chosen_by == site::ChosenBy::only_with_type)
     diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
                   job.gpu_type->value,

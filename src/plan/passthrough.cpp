@@ -20,42 +20,42 @@ using model::Known;
 using model::Origin;
 
 template <class T>
-void take(Told<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
+void set_option(StepResult<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
           const Origin& origin) {
   if (target) result.remarks.note("--sbatch " + name + " replaces " + target->origin.by, origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-void take_number(Told<model::JobSpec>& result, const slurm::OptionWord& option, Known<unsigned>& target,
+void take_number(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, Known<unsigned>& target,
                  const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
     result.remarks.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
     return;
   }
-  take(result, option.name, target, static_cast<unsigned>(*number), origin);
+  set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(Told<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
+void take_gpus(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos) take(result, "GPU type", result.value.gpu_type, text.substr(0, colon), origin);
+  if (colon != std::string::npos) set_option(result, "GPU type", result.value.gpu_type, text.substr(0, colon), origin);
   take_number(result, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
               result.value.gpus_per_node, origin);
 }
 
 template <class T>
-void take_parsed(Told<model::JobSpec>& result, const slurm::OptionWord& option, Known<T>& target,
+void take_parsed(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, Known<T>& target,
                  const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
-    take(result, option.name, target, *parsed, origin);
+    set_option(result, option.name, target, *parsed, origin);
   else
     result.remarks.error("usage/sbatch", option.name + ": " + parsed.error().what, parsed.error().hint);
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(Told<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin,
+void take_gres(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin,
                std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
@@ -69,7 +69,7 @@ void take_gres(Told<model::JobSpec>& result, const slurm::OptionWord& option, co
 }
 
 /// Makes the option a part of the request.
-void fold(Told<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
+void fold(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
   model::JobSpec& job = result.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
@@ -80,7 +80,7 @@ void fold(Told<model::JobSpec>& result, const slurm::OptionWord& option, const O
                                                            {"--ntasks-per-node", &job.tasks_per_node},
                                                            {"--cpus-per-task", &job.cpus_per_task}};
   if (const auto text = texts.find(option.name); text != texts.end())
-    take(result, option.name, *text->second, value, origin);
+    set_option(result, option.name, *text->second, value, origin);
   else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
     result.remarks.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
                        "say one number of nodes");
@@ -96,11 +96,11 @@ void fold(Told<model::JobSpec>& result, const slurm::OptionWord& option, const O
     result.remarks.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
                        "write " + option.name);
   else
-    take(result, option.name, job.requeue, option.name == "--requeue", origin);
+    set_option(result, option.name, job.requeue, option.name == "--requeue", origin);
 }
 
 /// Slurm takes one kind of memory request and stops at two.
-void check_memory(Told<model::JobSpec>& result, const std::vector<model::Sourced<std::string>>& kept) {
+void check_memory(StepResult<model::JobSpec>& result, const std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> names;
   if (result.value.mem) names.push_back("--mem");
   for (const auto& raw : kept)
@@ -110,7 +110,7 @@ void check_memory(Told<model::JobSpec>& result, const std::vector<model::Sourced
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
-void check_version(Remarks& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
+void check_version(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
                    const std::string& name) {
   const auto& runs = site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
@@ -124,7 +124,7 @@ void check_version(Remarks& diagnostics, const model::Site& site, const std::str
 }
 
 /// A name that Slurm does not know is a plugin's, or a slip.
-void check_known(Remarks& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
+void check_known(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
                  const slurm::OptionWord& option) {
   if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
@@ -144,7 +144,7 @@ void check_known(Remarks& diagnostics, const model::Site& site, const std::strin
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.
-std::optional<slurm::OptionWord> read_raw(Remarks& diagnostics, const model::Site& site, const std::string& flag,
+std::optional<slurm::OptionWord> read_raw(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
                                           slurm::Program program, const std::string& word, RawUse& use) {
   const auto option = slurm::read_option(program, word);
   if (!option) {
@@ -166,7 +166,7 @@ std::optional<slurm::OptionWord> read_raw(Remarks& diagnostics, const model::Sit
 
 /// True if the site refuses the option by name. Asked before it is folded: --gres=gpu:4 becomes a number of
 /// GPUs, and the refusal of --gres would go unsaid.
-bool site_refuses(Told<model::JobSpec>& result, const model::Site& site, const std::string& word) {
+bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, const std::string& word) {
   const auto option = slurm::read_option(slurm::Program::sbatch, word);
   if (!option) return false;
   const auto facts = site::place(site, site::demand_of(result.value)).facts;
@@ -181,8 +181,8 @@ bool site_refuses(Told<model::JobSpec>& result, const model::Site& site, const s
 
 } // namespace
 
-Told<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
-  Told<model::JobSpec> result{std::move(job)};
+StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site) {
+  StepResult<model::JobSpec> result{std::move(job)};
   std::vector<model::Sourced<std::string>> kept;
   const auto words = std::move(result.value.sbatch);
   result.value.sbatch.clear();

@@ -30,11 +30,11 @@ struct Placement {
 };
 
 /// Places the request.
-Told<Placement> plan_placement(const Request& request);
+StepResult<Placement> plan_placement(const Request& request);
 
 /// A request at its place, for the steps behind it: what they may look at.
-struct Placed {
-  Placed(const Request& input_request, const Placement& at)
+struct PlacementInput {
+  PlacementInput(const Request& input_request, const Placement& at)
       : request(input_request), site(input_request.site), job(input_request.job), placement(at) {}
 
   const Request& request;

@@ -15,9 +15,9 @@ namespace {
 
 /// A site that takes no job, whatever else is right or wrong about the request: a retired cluster, or one
 /// without Slurm, where a script for sbatch is of no use and the ranks are started here and now.
-Remarks refuse_site(const model::JobSpec& job, const model::Site& site) {
-  Remarks diagnostics;
-  const auto closed = site::closed_by(site);
+StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) {
+  StepDiagnostics diagnostics;
+  const auto closed = site::unavailable_reason(site);
   if (closed == site::SiteRule::site_retired) {
     const auto why = site::describe_retirement(site);
     diagnostics.error("site/retired", why.what, why.hint);
@@ -33,7 +33,7 @@ Remarks refuse_site(const model::JobSpec& job, const model::Site& site) {
 }
 
 /// The plan as scripts and launch read it, from the values of the steps.
-model::Plan plan_of(const Equipped& input, Software software, Directives directives) {
+model::Plan plan_of(const SoftwareInput& input, Software software, Directives directives) {
   const model::Site& site = input.site;
   const model::JobSpec& job = input.job;
   model::Plan plan;
@@ -68,7 +68,7 @@ model::Plan plan_of(const Equipped& input, Software software, Directives directi
   plan.body = job.body;
   plan.ranks = job;
   plan.hpcml_path =
-      job.hpcml_path.value_or(model::Sourced<std::string>{"", by_rule("the running program's own path")});
+      job.hpcml_path.value_or(model::Sourced<std::string>{"", rule_origin("the running program's own path")});
   return plan;
 }
 
@@ -77,18 +77,18 @@ model::Plan plan_of(const Equipped& input, Software software, Directives directi
 PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const Caller& caller) {
   auto diagnostics = refuse_site(job, site);
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
-  const auto request = take(read_request(job, site), diagnostics);
-  const auto placement = take(plan_placement(request), diagnostics);
-  const Placed placed(request, placement);
-  const auto layout = take(plan_layout(placed), diagnostics);
-  const LaidOut laid_out(placed, layout);
-  const auto launch = take(plan_launch(laid_out, diagnostics.refuse()), diagnostics);
-  const Launched launched(laid_out, launch);
-  auto software = take(plan_software(launched), diagnostics);
-  const Equipped equipped(launched, software);
-  auto directives = take(plan_directives(equipped, diagnostics.findings), diagnostics);
+  const auto request = unwrap(read_request(job, site), diagnostics);
+  const auto placement = unwrap(plan_placement(request), diagnostics);
+  const PlacementInput placed(request, placement);
+  const auto layout = unwrap(plan_layout(placed), diagnostics);
+  const LayoutInput laid_out(placed, layout);
+  const auto launch = unwrap(plan_launch(laid_out, diagnostics.refuse()), diagnostics);
+  const LaunchInput launched(laid_out, launch);
+  auto software = unwrap(plan_software(launched), diagnostics);
+  const SoftwareInput equipped(launched, software);
+  auto directives = unwrap(plan_directives(equipped, diagnostics.findings), diagnostics);
   add(diagnostics, judge_job(equipped, directives));
-  auto submission = take(plan_submission(equipped), diagnostics);
+  auto submission = unwrap(plan_submission(equipped), diagnostics);
   add(diagnostics, note_site_rules(equipped, directives));
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   auto plan = plan_of(equipped, std::move(software), std::move(directives));

@@ -29,7 +29,7 @@ std::vector<const model::NodeType*> candidates(const model::Site& site, const No
 
 /// The profile's kind of node that this one is; none where its cores are others: reserved cores and GPU
 /// places of another kind would be worse than none.
-Told<const model::NodeType*> find_kind(const model::Site& site, const NodeFacts& facts) {
+StepResult<const model::NodeType*> find_kind(const model::Site& site, const NodeFacts& facts) {
   const model::NodeType* nearest = nullptr;
   std::vector<std::string> least;
   for (const auto* type : candidates(site, facts)) {
@@ -41,7 +41,7 @@ Told<const model::NodeType*> find_kind(const model::Site& site, const NodeFacts&
   if (!nearest) return {nullptr};
   const bool same_cores =
       nearest->cpu.cores == facts.live_cpus.cores && nearest->cpu.all().intersects(facts.live_cpus.all());
-  Told<const model::NodeType*> kind{same_cores ? nearest : nullptr};
+  StepResult<const model::NodeType*> kind{same_cores ? nearest : nullptr};
   if (!least.empty())
     kind.remarks.warning("launch/profile",
                          "this node is not what the profile of " + site.id + " says of " + nearest->id +
@@ -94,7 +94,7 @@ void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
     const bool is_set = std::any_of(plan.env.begin(), plan.env.end(),
                                    [&](const auto& variable) { return variable.name == name; });
     if (!is_set && !value.empty())
-      plan.env.push_back({name, value, false, model::Scope::task, by_rule(reason)});
+      plan.env.push_back({name, value, false, model::Scope::task, rule_origin(reason)});
   };
   // NCCL itself finds the nearest of the devices that it may take; it has to see the same ones in every rank.
   set("NCCL_IB_HCA", nics.fabric, "the node has RDMA devices on Ethernet beside those of its fabric");
@@ -110,12 +110,12 @@ unsigned bound_cores(const model::CpuShape& shape, const model::IdSet& cpus) {
 
 } // namespace
 
-Told<Placement> place_node(const model::Site& site, const NodeFacts& facts) {
-  Told<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
+StepResult<Placement> place_node(const model::Site& site, const NodeFacts& facts) {
+  StepResult<Placement> result{{{}, facts.partition, facts.job.node_type, facts.job.gpu_type, facts.job.qos}};
   auto& placement = result.value;
   if (const auto* partition = site.find_partition(facts.partition))
     placement.place.partitions.push_back(partition);
-  const auto* node = placement.place.planned = take(find_kind(site, facts), result.remarks);
+  const auto* node = placement.place.planned = unwrap(find_kind(site, facts), result.remarks);
   if (placement.node_type.empty() && node) placement.node_type = node->id;
   placement.gpu_vendor = facts.gpu_vendor;
   if (placement.gpu_vendor == model::GpuVendor::unknown && node && node->gpu)

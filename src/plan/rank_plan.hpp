@@ -75,7 +75,7 @@ struct RankPlan {
 
 /// Where the job is that this node works for, with what speaks against the profile's word on such nodes.
 /// Only what the node shows and what the script promised count.
-Told<Placement> place_node(const model::Site& site, const NodeFacts& facts);
+StepResult<Placement> place_node(const model::Site& site, const NodeFacts& facts);
 
 /// The CPUs of this node that the site keeps, as far as its profile tells.
 model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& live);

@@ -8,8 +8,8 @@
 namespace hpcml::plan {
 namespace {
 
-Remarks check_commands(const model::JobSpec& job) {
-  Remarks diagnostics;
+StepDiagnostics check_commands(const model::JobSpec& job) {
+  StepDiagnostics diagnostics;
   const auto is_missing = [](const std::vector<std::string>& command) {
     return command.empty() || command.front().empty();
   };
@@ -37,24 +37,24 @@ bool counts_all_but_gpus(const model::JobSpec& job) {
   return counts && !gpu_words && !job.partition;
 }
 
-Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
+StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
   if (!counts_all_but_gpus(job)) return {std::move(job)};
   const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
                                     [](const auto& partition) { return partition.cpu_only; });
   const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),
                                      [](const auto& partition) { return partition.nameable; });
   if (!cpu_jobs && (!by_slurm || site.gpu_request.must_request)) return {std::move(job)};
-  Told<model::JobSpec> result{std::move(job)};
+  StepResult<model::JobSpec> result{std::move(job)};
   result.value.gpus_per_node =
-      model::Sourced<unsigned>{0, by_rule("cores and memory are counted, GPUs are not")};
+      model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
   result.remarks.tell("request/gpus-per-node",
                     "a job without GPUs: the request counts cores and memory, and no GPUs",
                     "--gpus-per-node N for a job with GPUs");
   return result;
 }
 
-Told<LaunchedJob> read_node_range(LaunchedJob launched) {
-  Told<LaunchedJob> result{std::move(launched)};
+StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
+  StepResult<LaunchedJob> result{std::move(launched)};
   auto& job = result.value.job;
   if (!job.nnodes) return result;
   const auto& [range, origin] = *job.nnodes;
@@ -73,12 +73,12 @@ Told<LaunchedJob> read_node_range(LaunchedJob launched) {
   return result;
 }
 
-Told<Request> read_request(model::JobSpec job, const model::Site& site) {
-  Remarks diagnostics = check_commands(job);
-  auto launched = take(read_command_launcher(take(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
-  launched = take(read_node_range(std::move(launched)), diagnostics);
-  Told<Request> result{{site,
-                      take(read_unasked_gpus(std::move(launched.job), site), diagnostics),
+StepResult<Request> read_request(model::JobSpec job, const model::Site& site) {
+  StepDiagnostics diagnostics = check_commands(job);
+  auto launched = unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
+  launched = unwrap(read_node_range(std::move(launched)), diagnostics);
+  StepResult<Request> result{{site,
+                      unwrap(read_unasked_gpus(std::move(launched.job), site), diagnostics),
                       {},
                       std::move(launched.agent_options),
                       launched.least_nodes}};

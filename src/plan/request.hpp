@@ -8,7 +8,7 @@
 #include "model/job_spec.hpp"
 #include "model/site.hpp"
 #include "plan/container_choice.hpp"
-#include "plan/remarks.hpp"
+#include "plan/step_diagnostics.hpp"
 
 namespace hpcml::plan {
 
@@ -30,12 +30,12 @@ struct Request {
 bool counts_all_but_gpus(const model::JobSpec& job);
 
 /// Reads the request for the site.
-Told<Request> read_request(model::JobSpec job, const model::Site& site);
+StepResult<Request> read_request(model::JobSpec job, const model::Site& site);
 
 // The parts of it, in their order; each in the file of its name.
 
 /// Options under --sbatch that are requests become the job's own, so that layout and masks follow them.
-Told<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
+StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Site& site);
 
 /// A job, and what the launcher in its command says that is no part of a job.
 struct LaunchedJob {
@@ -46,13 +46,13 @@ struct LaunchedJob {
 /// Where the command is `torchrun OPTIONS program` (or accelerate's, or only OPTIONS under --launcher
 /// torchrun): the job gets what its options say, its launcher becomes that one, and its command the program.
 /// All other launchers in commands stay, for the step that plans the launch.
-Told<LaunchedJob> read_command_launcher(model::JobSpec job);
+StepResult<LaunchedJob> read_command_launcher(model::JobSpec job);
 
 /// A request that speaks of cores and memory, and of no GPU, is one for CPUs where the site has jobs without
 /// GPUs.
-Told<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site);
+StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site);
 
 /// Where fewer nodes may go on (--nnodes MIN:MAX): the job has MAX of them, and the launch goes on with MIN.
-Told<LaunchedJob> read_node_range(LaunchedJob launched);
+StepResult<LaunchedJob> read_node_range(LaunchedJob launched);
 
 } // namespace hpcml::plan

@@ -15,7 +15,7 @@ using model::Policy;
 namespace {
 
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
-void say_chosen_type(const LaidOut& input, const std::string& type, const Origin& origin, Remarks& diagnostics) {
+void say_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin, StepDiagnostics& diagnostics) {
   const auto others = site::other_gpu_types(input.placement.place.kinds, type);
   const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
@@ -32,7 +32,7 @@ void add_directive(Directives& directives, const std::string& name, std::optiona
   directives.header.push_back({name, std::move(value), origin});
 }
 
-void add_gpu_directive(const LaidOut& input, Told<Directives>& result) {
+void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result) {
   const model::PlannedLayout& layout = input.numbers();
   const model::GpuRequest& request = input.gpu_request();
   if (layout.gpus_per_node == 0) return;
@@ -75,7 +75,7 @@ void add_gpu_directive(const LaidOut& input, Told<Directives>& result) {
     add_directive(result.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
 }
 
-void add_core_directives(const Launched& input, Told<Directives>& result) {
+void add_core_directives(const LaunchInput& input, StepResult<Directives>& result) {
   const model::PlannedBinding& binding = input.launch.binding;
   const model::PlannedLayout& layout = input.numbers();
   const bool asked_smt = layout.threads_per_core > 1;
@@ -107,13 +107,13 @@ void add_core_directives(const Launched& input, Told<Directives>& result) {
     // Slurm's default is one for each task.
     if (ranks > 1)
       add_directive(result.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
-                    by_rule("one core for each rank that the task starts"));
+                    rule_origin("one core for each rank that the task starts"));
     result.remarks.note(ranks > 1
                           ? "one core per rank: the site does not say how many a GPU has; "
                             "--cpus-per-task N asks for N of them for each rank"
                           : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
                             "--cpus-per-task changes it",
-                      by_rule(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
+                      rule_origin(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
     return;
   }
   Origin origin = input.cpus_per_task() ? input.cpus_per_task()->origin
@@ -125,7 +125,7 @@ void add_core_directives(const Launched& input, Told<Directives>& result) {
   if (smt)
     add_directive(result.value, "--threads-per-core", std::to_string(layout.threads_per_core),
                   asked_smt ? input.layout.threads_per_core->origin
-                            : by_rule("cores are counted, not hardware threads"));
+                            : rule_origin("cores are counted, not hardware threads"));
 }
 
 } // namespace hpcml::plan

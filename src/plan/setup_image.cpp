@@ -19,8 +19,8 @@ std::vector<std::string> step_of(const model::JobSpec& job) {
 
 } // namespace
 
-Told<SetupWay> choose_setup_image(const SetupOnNodes& input, SetupKind kind) {
-  Told<SetupWay> result;
+StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKind kind) {
+  StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   way.kind = kind;
   way.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host

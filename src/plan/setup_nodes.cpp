@@ -45,7 +45,7 @@ NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vect
 }
 
 /// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
-void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget& target, Remarks& diagnostics) {
+void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget& target, StepDiagnostics& diagnostics) {
   const auto& [vendors, cpus, toolkits] = traits;
   target.vendor = vendors.empty() ? GpuVendor::unknown
                                   : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
@@ -67,8 +67,8 @@ void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget
 
 } // namespace
 
-Told<SetupNodes> find_setup_nodes(const SetupRequest& input) {
-  Told<SetupNodes> result;
+StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
+  StepResult<SetupNodes> result;
   auto& [nodes, diagnostics] = result;
   if (input.job.partition)
     if (const auto unknown = site::judge_partition_name(input.site, input.job.partition->value)) {

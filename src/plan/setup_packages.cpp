@@ -18,8 +18,8 @@ constexpr const char* k_python = "3.12";
 
 } // namespace
 
-Told<SetupPackages> read_setup_packages(const SetupByWay& input) {
-  Told<SetupPackages> result;
+StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
+  StepResult<SetupPackages> result;
   auto& [packages, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   std::vector<std::string> words;
@@ -45,8 +45,8 @@ Told<SetupPackages> read_setup_packages(const SetupByWay& input) {
   return result;
 }
 
-Told<SetupIndex> choose_setup_index(const SetupByWay& input, const SetupPlace& place) {
-  Told<SetupIndex> result;
+StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const SetupPlace& place) {
+  StepResult<SetupIndex> result;
   auto& [chosen, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   if (input.way.squashed || !place.easyconfig.empty()) {

@@ -11,8 +11,8 @@ namespace hpcml::plan {
 
 using model::PythonWay;
 
-Told<SetupPlace> choose_setup_place(const SetupByWay& input) {
-  Told<SetupPlace> result;
+StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
+  StepResult<SetupPlace> result;
   auto& [chosen, diagnostics] = result;
   const auto kind = input.way.kind;
   const auto* recipe = input.way.recipe;

@@ -7,16 +7,16 @@
 namespace hpcml::plan {
 
 SetupResult plan_setup(const SetupSpec& spec, const model::JobSpec& job, const model::Site& site) {
-  Remarks diagnostics;
+  StepDiagnostics diagnostics;
   const SetupRequest request{spec, job, site, job.container ? container_rules(site, job) : ContainerRules{}};
-  const auto nodes = take(find_setup_nodes(request), diagnostics);
-  const SetupOnNodes on_nodes(request, nodes);
-  const auto way = take(choose_setup_way(on_nodes), diagnostics);
-  const SetupByWay by_way(on_nodes, way);
-  auto place = take(choose_setup_place(by_way), diagnostics);
-  auto packages = take(read_setup_packages(by_way), diagnostics);
-  auto index = take(choose_setup_index(by_way, place), diagnostics);
-  auto software = take(plan_setup_software(by_way), diagnostics);
+  const auto nodes = unwrap(find_setup_nodes(request), diagnostics);
+  const SetupNodesInput on_nodes(request, nodes);
+  const auto way = unwrap(choose_setup_method(on_nodes), diagnostics);
+  const SetupMethodInput by_way(on_nodes, way);
+  auto place = unwrap(choose_setup_place(by_way), diagnostics);
+  auto packages = unwrap(read_setup_packages(by_way), diagnostics);
+  auto index = unwrap(choose_setup_index(by_way, place), diagnostics);
+  auto software = unwrap(plan_setup_software(by_way), diagnostics);
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   SetupPlan plan;
   plan.kind = way.kind;

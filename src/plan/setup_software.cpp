@@ -19,7 +19,7 @@ void add_setup_modules(SetupSoftware& software, const std::vector<std::string>& 
 
 /// Downloads do not fit into a home's quota. On a login node there is no job whose variables could name the
 /// place.
-void place_downloads(const SetupByWay& input, SetupSoftware& software) {
+void place_downloads(const SetupMethodInput& input, SetupSoftware& software) {
   const auto& storage = input.site.storage;
   if (input.way.squashed || input.way.kind == SetupKind::container ||
       storage.scratch.find("$SLURM") != std::string::npos ||
@@ -33,8 +33,8 @@ void place_downloads(const SetupByWay& input, SetupSoftware& software) {
 
 } // namespace
 
-Told<SetupSoftware> plan_setup_software(const SetupByWay& input) {
-  Told<SetupSoftware> result;
+StepResult<SetupSoftware> plan_setup_software(const SetupMethodInput& input) {
+  StepResult<SetupSoftware> result;
   auto& [software, diagnostics] = result;
   const auto* recipe = input.way.recipe;
   const auto* image_rule = input.way.image_rule;

@@ -5,7 +5,7 @@
 
 namespace hpcml::plan {
 
-site::JobFacts SetupOnNodes::facts(SetupKind kind) const {
+site::JobFacts SetupNodesInput::facts(SetupKind kind) const {
   site::JobFacts facts;
   facts.gpus = is_for_gpus();
   facts.container = kind == SetupKind::container;
@@ -15,7 +15,7 @@ site::JobFacts SetupOnNodes::facts(SetupKind kind) const {
   return facts;
 }
 
-bool SetupOnNodes::is_module_image(SetupKind kind) const {
+bool SetupNodesInput::is_module_image(SetupKind kind) const {
   if (kind != SetupKind::container || !job.container) return false;
   return !images.empty() && !images.front()->image_variable.empty();
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plan/container_choice.hpp"
-#include "plan/remarks.hpp"
+#include "plan/step_diagnostics.hpp"
 #include "plan/setup_plan.hpp"
 #include "plan/torch_wheels.hpp"
 #include "site/facts.hpp"
@@ -32,11 +32,11 @@ struct SetupNodes {
   std::vector<const model::NodeType*> types;
   WheelTarget target;
 };
-Told<SetupNodes> find_setup_nodes(const SetupRequest& input);
+StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input);
 
 /// A request whose nodes are found, for the steps behind it.
-struct SetupOnNodes : SetupRequest {
-  SetupOnNodes(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
+struct SetupNodesInput : SetupRequest {
+  SetupNodesInput(const SetupRequest& request, const SetupNodes& all) : SetupRequest(request), nodes(all) {}
 
   const SetupNodes& nodes;
 
@@ -47,24 +47,24 @@ struct SetupOnNodes : SetupRequest {
 };
 
 /// How the environment is made.
-struct SetupWay {
+struct SetupMethod {
   SetupKind kind = SetupKind::venv;
   const model::PythonRule* recipe = nullptr;        ///< the site's, for this kind of environment
   std::optional<SquashedSetup> squashed = {};       ///< it lies on top of an image, as one file
   const model::ContainerRule* image_rule = nullptr; ///< of that image
 };
-Told<SetupWay> choose_setup_way(const SetupOnNodes& input);
+StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input);
 /// Part of the above: a virtual environment on top of the request's image.
-Told<SetupWay> choose_setup_image(const SetupOnNodes& input, SetupKind kind);
+StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKind kind);
 
 /// A request whose way is chosen, for the steps behind it.
-struct SetupByWay : SetupOnNodes {
-  SetupByWay(const SetupOnNodes& input, const SetupWay& how) : SetupOnNodes(input), way(how) {}
+struct SetupMethodInput : SetupNodesInput {
+  SetupMethodInput(const SetupNodesInput& input, const SetupMethod& how) : SetupNodesInput(input), way(how) {}
 
-  const SetupWay& way;
+  const SetupMethod& way;
 
-  site::JobFacts facts() const { return SetupOnNodes::facts(way.kind); }
-  bool is_module_image() const { return SetupOnNodes::is_module_image(way.kind); }
+  site::JobFacts facts() const { return SetupNodesInput::facts(way.kind); }
+  bool is_module_image() const { return SetupNodesInput::is_module_image(way.kind); }
 };
 
 /// Where the environment lies.
@@ -75,7 +75,7 @@ struct SetupPlace {
   std::string easyconfig; ///< EasyBuild's recipe of an image that a module gives; empty: none
   std::string pack;       ///< archive to make of it; empty: none
 };
-Told<SetupPlace> choose_setup_place(const SetupByWay& input);
+StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input);
 
 /// What is installed.
 struct SetupPackages {
@@ -83,7 +83,7 @@ struct SetupPackages {
   std::vector<std::string> pip_words; ///< "-r FILE" included
   bool has_torch = true;          ///< torch is among them, by name or by what asks for it
 };
-Told<SetupPackages> read_setup_packages(const SetupByWay& input);
+StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input);
 
 /// Where the packages come from, and for which Python.
 struct SetupIndex {
@@ -92,7 +92,7 @@ struct SetupIndex {
   std::string list_wheels; ///< the site's program that lists its wheels; empty: none
   std::string python;      ///< version
 };
-Told<SetupIndex> choose_setup_index(const SetupByWay& input, const SetupPlace& place);
+StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const SetupPlace& place);
 
 /// What is loaded and set for the making of it.
 struct SetupSoftware {
@@ -103,6 +103,6 @@ struct SetupSoftware {
   std::vector<std::string> link_directories; ///< expressions
   std::string cuda_archs;                    ///< TORCH_CUDA_ARCH_LIST: "8.0;9.0"; empty: none
 };
-Told<SetupSoftware> plan_setup_software(const SetupByWay& input);
+StepResult<SetupSoftware> plan_setup_software(const SetupMethodInput& input);
 
 } // namespace hpcml::plan

@@ -10,7 +10,7 @@ using model::PythonWay;
 namespace {
 
 /// The first way of the site's that a script can go; what stands before it is said to be left out.
-SetupKind recommended_kind(const model::Site& site, Remarks& diagnostics) {
+SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics) {
   for (const auto& rule : site.python) {
     if (rule.kind == PythonWay::module) break; // a Python in a module is what environments are made with
     const bool built = rule.kind != PythonWay::container || !rule.image.tool.empty();
@@ -26,7 +26,7 @@ SetupKind recommended_kind(const model::Site& site, Remarks& diagnostics) {
   return SetupKind::venv;
 }
 
-SetupKind kind_of(const SetupOnNodes& input, Remarks& diagnostics) {
+SetupKind kind_of(const SetupNodesInput& input, StepDiagnostics& diagnostics) {
   if (input.spec.kind) return *input.spec.kind;
   if (input.job.conda) return SetupKind::conda;
   if (input.job.venv) {
@@ -38,7 +38,7 @@ SetupKind kind_of(const SetupOnNodes& input, Remarks& diagnostics) {
 }
 
 /// The site's first recipe of that way for these nodes.
-const model::PythonRule* find_recipe(const SetupOnNodes& input, SetupKind kind,
+const model::PythonRule* find_recipe(const SetupNodesInput& input, SetupKind kind,
                                      std::optional<PythonWay> way) {
   const auto facts = input.facts(kind);
   for (const auto& rule : input.site.python)
@@ -50,8 +50,8 @@ const model::PythonRule* find_recipe(const SetupOnNodes& input, SetupKind kind,
 
 } // namespace
 
-Told<SetupWay> choose_setup_way(const SetupOnNodes& input) {
-  Told<SetupWay> result;
+StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
+  StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   const auto kind = kind_of(input, diagnostics);
   const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(input, kind, of); };

@@ -21,7 +21,7 @@ void add_to_step(Directives& directives, const std::string& option) {
 }
 
 /// True if the job keeps something on the nodes' own disks.
-bool uses_local_disk(const Equipped& input) {
+bool uses_local_disk(const SoftwareInput& input) {
   if (!input.node() || !input.node()->local_disk) return false;
   const std::string& disk = *input.node()->local_disk;
   const auto below = [&](const std::string& path) { return path.starts_with(disk); };
@@ -31,7 +31,7 @@ bool uses_local_disk(const Equipped& input) {
 }
 
 /// The value that the request has for an option of a flag rule, if it has one.
-const Origin* asked_by_user(const LaidOut& input, const std::string& name) {
+const Origin* asked_by_user(const LayoutInput& input, const std::string& name) {
   const auto of = [](const auto& known) { return known ? &known->origin : nullptr; };
   const model::JobSpec& job = input.job;
   if (name == "account") return of(job.account);
@@ -47,7 +47,7 @@ const Origin* asked_by_user(const LaidOut& input, const std::string& name) {
 }
 
 /// Moves the option from the header to the step.
-void give_to_srun(const Equipped& input, Told<Directives>& result, const std::string& option,
+void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, const std::string& option,
                   const Origin& origin) {
   auto& directives = result.value.header;
   const auto found =
@@ -76,7 +76,7 @@ bool is_said(const diag::Diagnostics& findings, const std::string& name) {
 
 /// An option that the site wants of every job: one without a value is given, others must be asked for.
 void say_missing(const model::Site& site, const site::Verdict& verdict, const diag::Diagnostics& earlier,
-                 Told<Directives>& result) {
+                 StepResult<Directives>& result) {
   const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
   const std::string option = "--" + name;
   if (name == "exclusive")
@@ -88,7 +88,7 @@ void say_missing(const model::Site& site, const site::Verdict& verdict, const di
 
 } // namespace
 
-void add_site_options(const Equipped& input, Told<Directives>& result) {
+void add_site_options(const SoftwareInput& input, StepResult<Directives>& result) {
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
     result.remarks.note(text + " is left out: --threads-per-core " +
@@ -125,7 +125,7 @@ void add_site_options(const Equipped& input, Told<Directives>& result) {
                       input.node()->origin);
 }
 
-void check_flags(const Equipped& input, const diag::Diagnostics& earlier, Told<Directives>& result) {
+void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier, StepResult<Directives>& result) {
   for (const auto& [name, unconditional] : input.site.flags)
     if (const auto& rule = input.flag(name); rule.policy == Policy::srun_only)
       give_to_srun(input, result, "--" + name, rule.origin);

@@ -7,10 +7,10 @@
 namespace hpcml::plan {
 
 /// What the site wants of every job, of this kind of node, and of the QoS.
-void add_site_options(const Equipped& input, Told<Directives>& result);
+void add_site_options(const SoftwareInput& input, StepResult<Directives>& result);
 
 /// Refused, ignored and missing options, by the site's rules; those of the step go there. `earlier`: what the
 /// steps before have said.
-void check_flags(const Equipped& input, const diag::Diagnostics& earlier, Told<Directives>& result);
+void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier, StepResult<Directives>& result);
 
 } // namespace hpcml::plan

@@ -7,7 +7,7 @@
 
 namespace hpcml::plan {
 
-std::string partitions_for(const LaidOut& input, unsigned long long have,
+std::string partitions_for(const LayoutInput& input, unsigned long long have,
                            model::Known<unsigned> model::Limits::*least,
                            model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
@@ -22,7 +22,7 @@ std::string partitions_for(const LaidOut& input, unsigned long long have,
   return names.empty() ? "" : "these take so many: " + util::join(names, ", ");
 }
 
-std::string qos_for(const LaidOut& input, unsigned long long have,
+std::string qos_for(const LayoutInput& input, unsigned long long have,
                     model::Known<unsigned> model::Limits::*most) {
   std::vector<std::string> names;
   for (const auto& qos : input.site.qos)
@@ -34,7 +34,7 @@ std::string qos_for(const LaidOut& input, unsigned long long have,
                        : "these take so many, for all that the profile knows: " + util::join(names, ", ");
 }
 
-std::string partitions_with_nodes(const LaidOut& input, unsigned long long nodes) {
+std::string partitions_with_nodes(const LayoutInput& input, unsigned long long nodes) {
   std::vector<std::string> names;
   for (const auto& candidate : input.site.partitions)
     if (candidate.nameable && input.partition() && candidate.cpu_only == input.partition()->cpu_only &&
@@ -43,7 +43,7 @@ std::string partitions_with_nodes(const LaidOut& input, unsigned long long nodes
   return util::join(names, ", ");
 }
 
-std::string partitions_that_allow(const LaidOut& input, model::Walltime time) {
+std::string partitions_that_allow(const LayoutInput& input, model::Walltime time) {
   std::vector<std::string> names;
   const unsigned gpus = input.numbers().nodes_asked() * input.numbers().gpus_per_node;
   for (const auto& candidate : input.site.partitions) {
@@ -57,7 +57,7 @@ std::string partitions_that_allow(const LaidOut& input, model::Walltime time) {
   return util::join(names, ", ");
 }
 
-std::string qos_that_allow(const LaidOut& input, model::Walltime time) {
+std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
   std::vector<std::string> names;
   for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
@@ -71,7 +71,7 @@ std::string qos_that_allow(const LaidOut& input, model::Walltime time) {
   return util::join(names, ", ");
 }
 
-std::string partitions_with_gpus(const LaidOut& input, unsigned long long gpus) {
+std::string partitions_with_gpus(const LayoutInput& input, unsigned long long gpus) {
   std::vector<std::string> names;
   for (const auto& partition : input.site.partitions) {
     const bool enough =

@@ -12,7 +12,7 @@ namespace hpcml::plan {
 namespace {
 
 /// libgomp binds the first thread as soon as torch is loaded, and data loaders are forked from it.
-void note_threads(const LaidOut& input, Remarks& diagnostics) {
+void note_threads(const LayoutInput& input, StepDiagnostics& diagnostics) {
   std::vector<std::string> left_out;
   const auto asked_for = [&](const std::string& name) {
     return std::any_of(input.job.env.begin(), input.job.env.end(),
@@ -29,12 +29,12 @@ void note_threads(const LaidOut& input, Remarks& diagnostics) {
         input.site.openmp_origin);
 }
 
-void note_place(const LaidOut& input, const Directives& directives, Remarks& diagnostics) {
+void note_place(const LayoutInput& input, const Directives& directives, StepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (directives.has("--clusters"))
     diagnostics.note("--clusters may send the job elsewhere: it is planned for " + site.name +
                   ", and none of its limits is held against it",
-              by_rule("another cluster has rules of its own"));
+              rule_origin("another cluster has rules of its own"));
   if (!site.until.empty())
     diagnostics.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
                  site.successor.empty() ? "" : "its successor is " + site.successor);
@@ -68,7 +68,7 @@ void note_place(const LaidOut& input, const Directives& directives, Remarks& dia
 }
 
 /// How many jobs a person may have: of an array, or of a chain, the others wait.
-void note_job_counts(const LaidOut& input, Remarks& diagnostics) {
+void note_job_counts(const LayoutInput& input, StepDiagnostics& diagnostics) {
   using model::Limits;
   const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
     if (most)
@@ -83,7 +83,7 @@ void note_job_counts(const LaidOut& input, Remarks& diagnostics) {
 }
 
 /// What of a node is not the job's, or not what one thinks.
-void note_node(const Equipped& input, const Directives& directives, Remarks& diagnostics) {
+void note_node(const SoftwareInput& input, const Directives& directives, StepDiagnostics& diagnostics) {
   const model::NodeType* node = input.node();
   const auto& seen = input.site.gpu_visibility;
   if (input.numbers().gpus_per_node > 0 && !seen.why.empty() &&
@@ -103,7 +103,7 @@ void note_node(const Equipped& input, const Directives& directives, Remarks& dia
               node->memory->origin);
 }
 
-void note_network(const LaidOut& input, Remarks& diagnostics) {
+void note_network(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const model::NetworkRule& network = input.site.network;
   const bool offline = network.internet_on_compute && !*network.internet_on_compute;
   const bool is_used =
@@ -118,7 +118,7 @@ void note_network(const LaidOut& input, Remarks& diagnostics) {
     diagnostics.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "), network.origin);
 }
 
-void note_storage(const LaidOut& input, Remarks& diagnostics) {
+void note_storage(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const model::StorageRule& storage = input.site.storage;
   if (!storage.read_only_on_compute.empty())
     diagnostics.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
@@ -140,7 +140,7 @@ bool is_set(const Software& software, const std::string& setting) {
   });
 }
 
-void warn_of_conflicts(const Equipped& input, Remarks& diagnostics) {
+void warn_of_conflicts(const SoftwareInput& input, StepDiagnostics& diagnostics) {
   for (const auto& rule : input.site.conflicts)
     if (!rule.settings.empty() && input.applies(rule.when) &&
         std::all_of(rule.settings.begin(), rule.settings.end(),
@@ -153,8 +153,8 @@ void warn_of_conflicts(const Equipped& input, Remarks& diagnostics) {
 
 } // namespace
 
-Told<model::Sourced<std::string>> plan_submission(const LaidOut& input) {
-  Told<model::Sourced<std::string>> result{{"sbatch", {}}};
+StepResult<model::Sourced<std::string>> plan_submission(const LayoutInput& input) {
+  StepResult<model::Sourced<std::string>> result{{"sbatch", {}}};
   auto& [command, diagnostics] = result;
   const model::SubmitRule& submit = input.site.submit;
   const auto [hosts, own] = site::submission_of(input.site, input.facts());
@@ -170,8 +170,8 @@ Told<model::Sourced<std::string>> plan_submission(const LaidOut& input) {
   return result;
 }
 
-Remarks note_site_rules(const Equipped& input, const Directives& directives) {
-  Remarks diagnostics;
+StepDiagnostics note_site_rules(const SoftwareInput& input, const Directives& directives) {
+  StepDiagnostics diagnostics;
   note_place(input, directives, diagnostics);
   note_threads(input, diagnostics);
   note_job_counts(input, diagnostics);

@@ -29,7 +29,7 @@ std::string time_text(unsigned long long seconds) {
 
 std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
 
-Wording words_of_nodes(const LaidOut& input, const Verdict& verdict) {
+Wording words_of_nodes(const LayoutInput& input, const Verdict& verdict) {
   const char* const k_code = "request/nodes";
   const auto limit = std::to_string(verdict.limit);
   const auto nodes = std::to_string(verdict.have) + " nodes: ";
@@ -56,7 +56,7 @@ Wording words_of_nodes(const LaidOut& input, const Verdict& verdict) {
 }
 
 /// More GPUs of a node than it has.
-Wording words_of_room(const LaidOut& input, const Verdict& verdict) {
+Wording words_of_room(const LayoutInput& input, const Verdict& verdict) {
   const auto others = partitions_with_gpus(input, verdict.have);
   std::string hint;
   if (!others.empty())
@@ -73,7 +73,7 @@ Wording words_of_room(const LaidOut& input, const Verdict& verdict) {
           hint};
 }
 
-Wording words_of_gpus(const LaidOut& input, const Verdict& verdict) {
+Wording words_of_gpus(const LayoutInput& input, const Verdict& verdict) {
   const char* const k_per_node = "request/gpus-per-node";
   const auto& name = input.site.name;
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
@@ -103,7 +103,7 @@ Wording words_of_gpus(const LaidOut& input, const Verdict& verdict) {
   }
 }
 
-Wording words_of_cpus(const LaidOut& input, const Verdict& verdict) {
+Wording words_of_cpus(const LayoutInput& input, const Verdict& verdict) {
   const char* const k_code = "request/cpus-per-task";
   const model::PlannedLayout& layout = input.numbers();
   const auto& node = *verdict.node;
@@ -123,7 +123,7 @@ Wording words_of_cpus(const LaidOut& input, const Verdict& verdict) {
               : fmt::format("at most --tasks-per-node {}", usable)};
 }
 
-Wording words_of_memory(const LaidOut& input, const Verdict& verdict) {
+Wording words_of_memory(const LayoutInput& input, const Verdict& verdict) {
   const auto requested = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
   if (verdict.rule == SiteRule::memory_over && !input.mem())
     return {"request/mem",
@@ -139,7 +139,7 @@ Wording words_of_memory(const LaidOut& input, const Verdict& verdict) {
           "use --mem " + limit + ", or leave it out"};
 }
 
-Wording words_of_time(const LaidOut& input, const Verdict& verdict) {
+Wording words_of_time(const LayoutInput& input, const Verdict& verdict) {
   const char* const k_code = "request/time";
   const unsigned nodes = input.numbers().nodes_asked();
   switch (verdict.rule) {
@@ -171,7 +171,7 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
   return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
 }
 
-Wording words_of_names(const LaidOut& input, const site::Demand& demand, const Verdict& verdict) {
+Wording words_of_names(const LayoutInput& input, const site::Demand& demand, const Verdict& verdict) {
   const auto profile = "the profile of " + input.site.name;
   switch (verdict.rule) {
   case SiteRule::qos_unknown: {
@@ -210,7 +210,7 @@ Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
   }
 }
 
-Wording words_of(const LaidOut& input, const site::Demand& demand, const Verdict& verdict) {
+Wording words_of(const LayoutInput& input, const site::Demand& demand, const Verdict& verdict) {
   const auto id = site::rule_id(verdict.rule);
   if (id == "site/nodes") return words_of_nodes(input, verdict);
   if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
@@ -233,7 +233,7 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::feature_sign;
 }
 
-void say(const LaidOut& input, const site::Demand& demand, const Verdict& verdict, Remarks& diagnostics) {
+void say(const LayoutInput& input, const site::Demand& demand, const Verdict& verdict, StepDiagnostics& diagnostics) {
   if (verdict.rule == SiteRule::gpus_idle)
     return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
                          std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
@@ -262,8 +262,8 @@ util::Error describe_job_count(const Verdict& verdict) {
           "submit at most " + most + ", and more when these have ended"};
 }
 
-Remarks judge_named_partition(const Request& request, const site::Landing& place) {
-  Remarks diagnostics;
+StepDiagnostics judge_named_partition(const Request& request, const site::Landing& place) {
+  StepDiagnostics diagnostics;
   for (const auto& verdict : site::judge(request.site, place, site::demand_of(request.job))) {
     if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_untold)
       diagnostics.findings.push_back(describe_unknown_partition(request.site, verdict));
@@ -277,7 +277,7 @@ Remarks judge_named_partition(const Request& request, const site::Landing& place
   return diagnostics;
 }
 
-site::Demand demand_of(const LaidOut& input, const std::vector<model::PlannedDirective>& directives) {
+site::Demand demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives) {
   auto demand = site::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
   demand.nodes = layout.nodes_asked();
@@ -305,14 +305,14 @@ site::Demand demand_of(const LaidOut& input, const std::vector<model::PlannedDir
   return demand;
 }
 
-SiteJudgement::SiteJudgement(const LaidOut& input, site::Demand demand)
+SiteJudgement::SiteJudgement(const LayoutInput& input, site::Demand demand)
     : x_given(input), x_demand(std::move(demand)) {
   auto place = input.placement.place;
   place.facts = input.facts();
   x_verdicts = site::judge(input.site, place, x_demand);
 }
 
-void SiteJudgement::say(Remarks& diagnostics, std::initializer_list<SiteRule> rules) const {
+void SiteJudgement::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
   for (const auto& verdict : x_verdicts)
     if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end())
       plan::say(x_given, x_demand, verdict, diagnostics);

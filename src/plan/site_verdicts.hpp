@@ -12,26 +12,26 @@
 namespace hpcml::plan {
 
 /// The job as a demand on its site, with so much of its header as is planned.
-site::Demand demand_of(const LaidOut& input, const std::vector<model::PlannedDirective>& directives = {});
+site::Demand demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
 class SiteJudgement {
 public:
   /// `input` has to outlive it.
-  SiteJudgement(const LaidOut& input, site::Demand demand);
+  SiteJudgement(const LayoutInput& input, site::Demand demand);
   const site::Verdicts& verdicts() const& { return x_verdicts; }
   const site::Verdicts& verdicts() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.
-  void say(Remarks& diagnostics, std::initializer_list<site::SiteRule> rules) const;
+  void say(StepDiagnostics& diagnostics, std::initializer_list<site::SiteRule> rules) const;
 
 private:
-  const LaidOut& x_given;
+  const LayoutInput& x_given;
   site::Demand x_demand;
   site::Verdicts x_verdicts;
 };
 
 /// What the site says to the partition that a request names.
-Remarks judge_named_partition(const Request& request, const site::Landing& place);
+StepDiagnostics judge_named_partition(const Request& request, const site::Landing& place);
 /// More jobs than one user may have in the queue, with what to do.
 util::Error describe_job_count(const site::Verdict& verdict);
 

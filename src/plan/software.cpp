@@ -16,25 +16,25 @@ namespace {
 using model::PythonKind;
 using model::PythonWay;
 
-const model::PythonRule* find_recipe(const LaidOut& input, PythonWay kind) {
+const model::PythonRule* find_recipe(const LayoutInput& input, PythonWay kind) {
   for (const auto& rule : input.site.python)
     if (rule.kind == kind && input.applies(rule.when)) return &rule;
   return nullptr;
 }
 
-void add_modules(Told<Software>& result, const std::vector<std::string>& modules, const model::Origin& origin) {
+void add_modules(StepResult<Software>& result, const std::vector<std::string>& modules, const model::Origin& origin) {
   for (const auto& module : modules) add_module(result, module, origin);
 }
 
 /// What a site without wheels of its own takes instead.
-std::string other_environments(const LaidOut& input) {
+std::string other_environments(const LayoutInput& input) {
   const model::Site& site = input.site;
   std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
   if (find_recipe(input, PythonWay::conda)) text += " or --conda NAME";
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
-void plan_wheelhouse(const Launched& input, Told<Software>& result, const std::vector<std::string>& packages,
+void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result, const std::vector<std::string>& packages,
                      const model::Origin& origin) {
   const model::PythonRule* recipe = find_recipe(input, PythonWay::wheelhouse);
   if (!recipe) {
@@ -63,13 +63,13 @@ void plan_wheelhouse(const Launched& input, Told<Software>& result, const std::v
 }
 
 /// An environment of the host wants the host's modules; one inside an image has the image.
-void add_host_modules(const Launched& input, Told<Software>& result, PythonWay kind) {
+void add_host_modules(const LaunchInput& input, StepResult<Software>& result, PythonWay kind) {
   const auto* recipe = find_recipe(input, kind);
   if (recipe && !input.job.container) add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(const Launched& input, Told<Software>& result, PythonKind kind, PythonWay way,
+void plan_environment_of(const LaunchInput& input, StepResult<Software>& result, PythonKind kind, PythonWay way,
                          const model::Sourced<std::string>& environment) {
   result.value.python =
       is_archive(environment.value)
@@ -79,7 +79,7 @@ void plan_environment_of(const Launched& input, Told<Software>& result, PythonKi
 }
 
 /// What the site recommends for a Python program when the request names no environment.
-void plan_default_python(const Launched& input, Told<Software>& result) {
+void plan_default_python(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto& rule : input.site.python) {
     if (!input.applies(rule.when)) continue;
     if (rule.kind == PythonWay::wheelhouse && !rule.packages.empty())
@@ -93,10 +93,10 @@ void plan_default_python(const Launched& input, Told<Software>& result) {
   result.remarks.note(
       "no Python environment named: the job runs with the python it finds in PATH; --venv, --conda "
       "or --container choose one",
-      by_rule("the site has no environment for everybody"));
+      rule_origin("the site has no environment for everybody"));
 }
 
-void plan_python(const Launched& input, Told<Software>& result) {
+void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   const model::JobSpec& job = input.job;
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
@@ -124,7 +124,7 @@ void plan_python(const Launched& input, Told<Software>& result) {
 }
 
 /// The ranks start hpcml by this path, wherever they are.
-void check_hpcml_path(const Launched& input, Remarks& diagnostics) {
+void check_hpcml_path(const LaunchInput& input, StepDiagnostics& diagnostics) {
   const auto& path = input.job.hpcml_path;
   if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
     diagnostics.error("usage/hpcml-path", "'" + path->value + "' is no absolute path",
@@ -133,7 +133,7 @@ void check_hpcml_path(const Launched& input, Remarks& diagnostics) {
 
 } // namespace
 
-void add_module(Told<Software>& result, const std::string& text, const model::Origin& origin) {
+void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin) {
   const bool is_path = text.starts_with("use:");
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
@@ -145,8 +145,8 @@ void add_module(Told<Software>& result, const std::string& text, const model::Or
     modules.push_back({name, is_path, origin});
 }
 
-Told<Software> plan_modules(const Launched& input) {
-  Told<Software> result;
+StepResult<Software> plan_modules(const LaunchInput& input) {
+  StepResult<Software> result;
   const auto& job = input.job;
   check_hpcml_path(input, result.remarks);
   result.value.command = job.command;
@@ -162,12 +162,12 @@ Told<Software> plan_modules(const Launched& input) {
   return result;
 }
 
-Told<Software> plan_software(const Launched& input) {
-  Remarks diagnostics;
-  auto software = take(plan_modules(input), diagnostics);
-  software = take(enter_image(input, std::move(software)), diagnostics);
-  software = take(stage_files(input, std::move(software)), diagnostics);
-  software = take(plan_environment(input, std::move(software)), diagnostics);
+StepResult<Software> plan_software(const LaunchInput& input) {
+  StepDiagnostics diagnostics;
+  auto software = unwrap(plan_modules(input), diagnostics);
+  software = unwrap(enter_image(input, std::move(software)), diagnostics);
+  software = unwrap(stage_files(input, std::move(software)), diagnostics);
+  software = unwrap(plan_environment(input, std::move(software)), diagnostics);
   return {std::move(software), std::move(diagnostics)};
 }
 

@@ -30,25 +30,25 @@ struct Software {
 };
 
 /// Plans all of it.
-Told<Software> plan_software(const Launched& input);
+StepResult<Software> plan_software(const LaunchInput& input);
 
 // The parts of it, in their order: each adds to what those before it have decided.
 
 /// Modules and the Python environment.
-Told<Software> plan_modules(const Launched& input);
+StepResult<Software> plan_modules(const LaunchInput& input);
 /// The image, and the environment and the commands as they are called in it.
-Told<Software> enter_image(const Launched& input, Software software);
+StepResult<Software> enter_image(const LaunchInput& input, Software software);
 /// What is copied to the nodes' own disks.
-Told<Software> stage_files(const Launched& input, Software software);
+StepResult<Software> stage_files(const LaunchInput& input, Software software);
 /// Variables, caches, meeting place and backend.
-Told<Software> plan_environment(const Launched& input, Software software);
+StepResult<Software> plan_environment(const LaunchInput& input, Software software);
 
 /// A module of the job, once; "use:/path" is a folder of modules.
-void add_module(Told<Software>& result, const std::string& text, const model::Origin& origin);
+void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin);
 
 /// A request whose software is planned, for the steps behind it.
-struct Equipped : Launched {
-  Equipped(const Launched& input, const Software& with) : Launched(input), software(with) {}
+struct SoftwareInput : LaunchInput {
+  SoftwareInput(const LaunchInput& input, const Software& with) : LaunchInput(input), software(with) {}
 
   const Software& software;
 };

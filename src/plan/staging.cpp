@@ -18,7 +18,7 @@ std::string name_of(std::string path) {
   return util::base_name(path);
 }
 
-void check_sources(model::PlannedStage& stage, Remarks& diagnostics) {
+void check_sources(model::PlannedStage& stage, StepDiagnostics& diagnostics) {
   std::set<std::string> names;
   for (auto& source : stage.sources) {
     while (source.value.size() > 1 && source.value.back() == '/') source.value.pop_back();
@@ -45,8 +45,8 @@ bool is_by_slurm(const std::string& place) {
   return place == "$SLURM_TMPDIR" || place.starts_with("$SLURM_TMPDIR/");
 }
 
-Told<Software> stage_files(const Launched& input, Software software) {
-  Told<Software> result{std::move(software)};
+StepResult<Software> stage_files(const LaunchInput& input, Software software) {
+  StepResult<Software> result{std::move(software)};
   auto& [plan, diagnostics] = result;
   const bool packed = plan.python.kind == model::PythonKind::packed;
   if (input.job.stage.empty() && !packed) return result;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t k_most_seconds = 65535;
 
 /// As the request says, else as the site's profile does for "save-before".
-model::Known<model::LeadTime> wanted_time(const LaidOut& input, Remarks& diagnostics) {
+model::Known<model::LeadTime> wanted_time(const LayoutInput& input, StepDiagnostics& diagnostics) {
   if (input.job.save_before) return input.job.save_before;
   const auto& rule = input.flag("save-before");
   if (rule.default_value.empty()) return std::nullopt;
@@ -27,7 +27,7 @@ model::Known<model::LeadTime> wanted_time(const LaidOut& input, Remarks& diagnos
 }
 
 /// The site's word for "save-signal"; nothing where its profile has none.
-model::Known<model::SaveSignal> signal_of_site(const LaidOut& input, Remarks& diagnostics) {
+model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const auto& rule = input.flag("save-signal");
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
@@ -37,8 +37,8 @@ model::Known<model::SaveSignal> signal_of_site(const LaidOut& input, Remarks& di
 }
 
 /// Why nobody could ask the ranks, or nobody needs to.
-void refuse(const LaidOut& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
-            Remarks& diagnostics) {
+void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
+            StepDiagnostics& diagnostics) {
   if (input.job.body)
     diagnostics.error("request/save-before",
                "the old script's own commands stand around its launches, and its traps are its own",
@@ -82,7 +82,7 @@ bool leaves_signal_to_lightning(const std::string& text) {
 }
 
 /// What can be seen of the program: whether somebody listens.
-void remark_on_program(const LaidOut& input, const model::PlannedSaving& saving, Remarks& diagnostics) {
+void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving, StepDiagnostics& diagnostics) {
   const auto signal = saving.signal.text();
   if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
     diagnostics.warning("request/save-before", "Lightning saves and requeues at USR1, and the ranks get " + signal,
@@ -99,9 +99,9 @@ void remark_on_program(const LaidOut& input, const model::PlannedSaving& saving,
 
 } // namespace
 
-Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& input,
+StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
                                                       const model::PlannedLauncher& launcher) {
-  Told<std::optional<model::PlannedSaving>> result;
+  StepResult<std::optional<model::PlannedSaving>> result;
   auto& [planned, diagnostics] = result;
   const auto time = wanted_time(input, diagnostics);
   if (!time) {
@@ -122,13 +122,13 @@ Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& input,
     saving.chosen = input.job.save_signal->origin;
   } else if (launcher.choice.is_agent()) {
     saving.signal = model::SaveSignal::of_agents();
-    saving.chosen = by_rule(launcher.choice.name() + " passes TERM on to its processes, and no other");
+    saving.chosen = rule_origin(launcher.choice.name() + " passes TERM on to its processes, and no other");
   } else if (const auto site = signal_of_site(input, diagnostics)) {
     saving.signal = site->value;
     saving.chosen = site->origin;
   } else {
     saving.signal = model::SaveSignal::of_gpus(gpus ? input.placement.gpu_vendor : model::GpuVendor::unknown);
-    saving.chosen = by_rule("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
+    saving.chosen = rule_origin("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
                             "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
   }
   saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
@@ -147,18 +147,18 @@ bool is_below(const std::string& folder, const std::string& place) {
 
 constexpr const char* k_own_to_nodes = "is each node's own, and emptied when the job ends";
 
-bool is_own_to_nodes(const LaidOut& input, const std::string& folder) {
+bool is_own_to_nodes(const LayoutInput& input, const std::string& folder) {
   const auto& node = input.node();
   return util::is_node_local(folder) || (node && node->local_disk && is_below(folder, *node->local_disk));
 }
 
-std::string shared_folder_hint(const LaidOut& input) {
+std::string shared_folder_hint(const LayoutInput& input) {
   return "name a folder on storage that all nodes share and that outlives the job" +
          (input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
 }
 
 /// A folder that is gone with the node, or that the node may not write, is none to save in.
-void check_checkpoint_dir(const LaidOut& input, const model::Sourced<std::string>& folder, Remarks& diagnostics) {
+void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& folder, StepDiagnostics& diagnostics) {
   const auto refuse = [&](const std::string& why) {
     diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
                shared_folder_hint(input));
@@ -171,7 +171,7 @@ void check_checkpoint_dir(const LaidOut& input, const model::Sourced<std::string
 }
 
 /// What is said of requeues that nobody could make.
-void check_bounds(const LaidOut& input, const LaunchPlan& launch, bool requeues, Remarks& diagnostics) {
+void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues, StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   if (job.max_requeues && !requeues)
     diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
@@ -206,7 +206,7 @@ void check_bounds(const LaidOut& input, const LaunchPlan& launch, bool requeues,
 }
 
 /// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
-model::Known<std::string> value_of_site(const LaidOut& input, Remarks& diagnostics) {
+model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const auto& rule = input.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site::k_expedite) {
@@ -228,8 +228,8 @@ model::Known<std::string> value_of_site(const LaidOut& input, Remarks& diagnosti
 
 } // namespace
 
-Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& input, const LaunchPlan& launch) {
-  Told<std::optional<model::PlannedRequeue>> result;
+StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input, const LaunchPlan& launch) {
+  StepResult<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = input.job;
   const bool is_requested = job.requeue && job.requeue->value && !job.body;
@@ -246,7 +246,7 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& input, co
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
   requeue.bound = job.max_requeues ? job.max_requeues->origin
-                                   : by_rule("a job that never gets ahead is not to run for ever");
+                                   : rule_origin("a job that never gets ahead is not to run for ever");
   if (is_requested && !requeues)
     diagnostics.note(
         "Slurm starts the job again after the loss of a node and after preemption; at its time limit only "
@@ -256,8 +256,8 @@ Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& input, co
   return result;
 }
 
-Remarks check_spares(const LaidOut& input, const model::PlannedLauncher& launcher) {
-  Remarks diagnostics;
+StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLauncher& launcher) {
+  StepDiagnostics diagnostics;
   if (input.numbers().spare_nodes == 0) return diagnostics;
   const auto& job = input.job;
   const auto refuse = [&](const std::string& why, const std::string& hint) {

@@ -9,14 +9,14 @@
 namespace hpcml::plan {
 
 /// Who hears what before the time limit; nothing where nobody asks for it.
-Told<std::optional<model::PlannedSaving>> plan_saving(const LaidOut& input,
+StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
                                                       const model::PlannedLauncher& launcher);
 
 /// How often a job goes on after its end, and where its programs find what they have saved; nothing where
 /// nobody asks for it. `launch`: with its launcher, and how its ranks are asked to save.
-Told<std::optional<model::PlannedRequeue>> plan_requeue(const LaidOut& input, const LaunchPlan& launch);
+StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input, const LaunchPlan& launch);
 
 /// What spare nodes cannot go together with.
-Remarks check_spares(const LaidOut& input, const model::PlannedLauncher& launcher);
+StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLauncher& launcher);
 
 } // namespace hpcml::plan

@@ -11,7 +11,7 @@
 
 namespace hpcml::plan {
 
-void add_text(const Equipped& input, Told<Directives>& result, const std::string& name,
+void add_text(const SoftwareInput& input, StepResult<Directives>& result, const std::string& name,
               const model::Known<std::string>& wanted) {
   const model::FlagRule& rule = input.flag(name);
   const std::string option = "--" + name;
@@ -57,8 +57,8 @@ namespace {
 
 /// The signal without "B:": the batch shell of a script that is written anew has no trap, would die of it and
 /// end the job.
-model::Sourced<std::string> signal_for_ranks(const Equipped& input, model::Sourced<std::string> signal,
-                                             Remarks& diagnostics) {
+model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::Sourced<std::string> signal,
+                                             StepDiagnostics& diagnostics) {
   const auto colon = signal.value.find(':');
   const auto batch = signal.value.find_first_of("Bb");
   if (input.job.body || colon == std::string::npos || batch > colon ||
@@ -69,13 +69,13 @@ model::Sourced<std::string> signal_for_ranks(const Equipped& input, model::Sourc
   if (signal.value.front() == ':') signal.value.erase(0, 1);
   diagnostics.note("--signal=" + written + " is written " + signal.value +
                 ": the ranks get it; the batch shell would die of it, and the job with it",
-            by_rule("a signal before the time limit is for the program"));
+            rule_origin("a signal before the time limit is for the program"));
   return signal;
 }
 
 } // namespace
 
-void add_signal(const Equipped& input, Told<Directives>& result) {
+void add_signal(const SoftwareInput& input, StepResult<Directives>& result) {
   if (const auto& saving = input.launch.saving)
     return add_directive(result.value, "--signal",
                          "B:" + std::string(model::k_limit_signal) + "@" + std::to_string(saving->seconds),
@@ -84,7 +84,7 @@ void add_signal(const Equipped& input, Told<Directives>& result) {
     add_text(input, result, "signal", signal_for_ranks(input, *signal, result.remarks));
 }
 
-void add_log(const Equipped& input, Told<Directives>& result) {
+void add_log(const SoftwareInput& input, StepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
   const bool in_folder = job.job_name && job.job_name->value.find('/') != std::string::npos;
   if (job.output && in_folder && job.output->value.find("%x") != std::string::npos)
@@ -104,7 +104,7 @@ void add_log(const Equipped& input, Told<Directives>& result) {
       if (c == '/' || c == '%' || c == '\\') c = '_'; // what Slurm would read as more than a name
   }
   add_directive(result.value, "--output", name + (job.array ? "-%A_%a.out" : "-%j.out"),
-                by_rule("job name and job id"));
+                rule_origin("job name and job id"));
 }
 
 } // namespace hpcml::plan

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "plan/environment.hpp"
-#include "plan/remarks.hpp"
+#include "plan/step_diagnostics.hpp"
 
 namespace hpcml::plan {
 
@@ -13,7 +13,7 @@ std::vector<model::PlannedEnv> thread_environment(const model::Site& site, const
   constexpr unsigned k_most_workers =
       16; // each holds batches in memory; more than a GPU can take in are of no use
   const auto task = [](const char* name, unsigned value, const std::string& why) {
-    return model::PlannedEnv{name, std::to_string(value), false, model::Scope::task, by_rule(why)};
+    return model::PlannedEnv{name, std::to_string(value), false, model::Scope::task, rule_origin(why)};
   };
   const auto wanted = facts.workers_wanted;
   // Loaders wait for files and decode: a core's second thread is good enough for them, and for no matrix

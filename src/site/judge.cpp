@@ -62,7 +62,7 @@ std::string_view rule_id(SiteRule rule) {
   return {};
 }
 
-std::optional<SiteRule> closed_by(const model::Site& site) {
+std::optional<SiteRule> unavailable_reason(const model::Site& site) {
   if (site.state == model::SiteState::retired) return SiteRule::site_retired;
   if (site.scheduler == model::Scheduler::none) return SiteRule::no_scheduler;
   return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<SiteRule> closed_by(const model::Site& site) {
 Verdicts judge(const model::Site& site, const Landing& placement, const Demand& demand) {
   Verdicts verdicts;
   Case job{site, placement, demand, verdicts};
-  if (const auto closed = closed_by(site)) job.add(*closed, Certainty::certain, 0, 0, site.state_origin);
+  if (const auto closed = unavailable_reason(site)) job.add(*closed, Certainty::certain, 0, 0, site.state_origin);
   if (demand.elsewhere) return verdicts; // with rules of its own
   judge_partition(job);
   judge_nodes(job);

@@ -92,7 +92,7 @@ struct Verdict {
 using Verdicts = std::vector<Verdict>;
 
 /// Why the site takes no jobs at all; nothing where it takes some.
-std::optional<SiteRule> closed_by(const model::Site& site);
+std::optional<SiteRule> unavailable_reason(const model::Site& site);
 
 /// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
 std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name);

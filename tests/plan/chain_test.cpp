@@ -7,8 +7,8 @@
 
 using namespace hpcml;
 using namespace hpcml::test;
-using plan::LaidOut;
-using plan::Placed;
+using plan::LayoutInput;
+using plan::PlacementInput;
 
 namespace {
 
@@ -50,17 +50,17 @@ concept has_software = requires(const T& step) {
 } // namespace
 
 // A step is a function of those before it: its argument has nothing of those behind it.
-static_assert(!has_facts<Placed>, "only a finished layout has facts");
-static_assert(has_facts<LaidOut>);
-static_assert(!has_software<plan::Launched> && has_software<plan::Equipped>);
-static_assert(!std::is_invocable_v<decltype(&plan::plan_launch), const Placed&, bool>,
+static_assert(!has_facts<PlacementInput>, "only a finished layout has facts");
+static_assert(has_facts<LayoutInput>);
+static_assert(!has_software<plan::LaunchInput> && has_software<plan::SoftwareInput>);
+static_assert(!std::is_invocable_v<decltype(&plan::plan_launch), const PlacementInput&, bool>,
               "nobody launches what has no numbers");
-static_assert(!std::is_invocable_v<decltype(&plan::plan_modules), const LaidOut&>,
+static_assert(!std::is_invocable_v<decltype(&plan::plan_modules), const LayoutInput&>,
               "software follows the launch");
 static_assert(
-    !std::is_invocable_v<decltype(&plan::plan_directives), const plan::Launched&, const diag::Diagnostics&>,
+    !std::is_invocable_v<decltype(&plan::plan_directives), const plan::LaunchInput&, const diag::Diagnostics&>,
     "the header comes last");
-static_assert(std::is_same_v<decltype(LaidOut::layout), const plan::Layout&>, "and steps edit nothing");
+static_assert(std::is_same_v<decltype(LayoutInput::layout), const plan::Layout&>, "and steps edit nothing");
 
 TEST_CASE("A placement follows from the request alone, with the share of a part of a GPU") {
   auto small = small_site();
@@ -79,10 +79,10 @@ TEST_CASE("A placement follows from the request alone, with the share of a part 
   const auto [part, diagnostics] = plan::plan_placement(request);
   CHECK(part.gpu_type == "half");
   CHECK(part.share.gpus_per_node->value == 1);
-  CHECK(Placed(request, part).cpus_per_task()->value == 3);
+  CHECK(PlacementInput(request, part).cpus_per_task()->value == 3);
   CHECK(!request.job.cpus_per_task); // the request stays what was asked
   request.job.cpus_per_task = flag(5U);
-  CHECK(Placed(request, part).cpus_per_task()->value == 5);
+  CHECK(PlacementInput(request, part).cpus_per_task()->value == 5);
 
   request.job.gpu_type = text("third");
   CHECK(says(plan::plan_placement(request).remarks, "request/gpu-type"));
@@ -111,7 +111,7 @@ TEST_CASE("A layout counts from a request and a place, and its facts are those o
     request.job.tasks_per_node = known(row.tasks);
     request.job.gpus_per_task = known(row.gpus_per_task);
     request.launcher = launcher(row.launcher).value;
-    const auto [layout, diagnostics] = plan::plan_layout(Placed(request, placement));
+    const auto [layout, diagnostics] = plan::plan_layout(PlacementInput(request, placement));
     const auto& [numbers, threads, facts] = layout;
     CHECK(!diagnostics.refuse());
     CHECK(numbers.nodes == row.expected.nodes);
@@ -137,18 +137,18 @@ TEST_CASE("A launch is bound by masks where the job owns nodes that are known, a
   for (unsigned gpu = 0; gpu < 4; ++gpu) node.gpu->places.push_back({gpu, {}, {}, {}, {}});
   auto request = request_of(small);
   const auto placement = first_place(small);
-  const Placed placed(request, placement);
+  const PlacementInput placed(request, placement);
   const auto all = layout_of(1, 4, 4), some = layout_of(1, 2, 2);
-  const auto masks = plan::plan_launch(LaidOut(placed, all), false).value;
+  const auto masks = plan::plan_launch(LayoutInput(placed, all), false).value;
   CHECK(masks.binding.binder == model::Binder::srun_masks);
   REQUIRE(masks.binding.ranks.size() == 4);
   CHECK(masks.binding.ranks[3].cpus.to_list() == "24-31");
-  CHECK(plan::plan_launch(LaidOut(placed, all), true).value.binding.ranks.empty());
-  CHECK(plan::plan_launch(LaidOut(placed, some), false).value.binding.binder == model::Binder::launch);
+  CHECK(plan::plan_launch(LayoutInput(placed, all), true).value.binding.ranks.empty());
+  CHECK(plan::plan_launch(LayoutInput(placed, some), false).value.binding.binder == model::Binder::launch);
   request.launcher = launcher("torchrun").value;
-  CHECK(plan::plan_launch(LaidOut(placed, all), false).value.binding.binder == model::Binder::agent);
+  CHECK(plan::plan_launch(LayoutInput(placed, all), false).value.binding.binder == model::Binder::agent);
   request.job.command = {"srun", "./train"};
-  CHECK(says(plan::plan_launch(LaidOut(placed, all), false).remarks, "usage/command"));
+  CHECK(says(plan::plan_launch(LayoutInput(placed, all), false).remarks, "usage/command"));
 }
 
 TEST_CASE("Software follows the launch: what the tasks cannot set the script exports") {
@@ -158,7 +158,7 @@ TEST_CASE("Software follows the launch: what the tasks cannot set the script exp
   request.job.modules = {text("gcc/13"), text("gcc/13"), text("use:/opt/modules")};
   const auto placement = first_place(small);
   const auto layout = layout_of(1, 4, 4);
-  const LaidOut laid_out(Placed(request, placement), layout);
+  const LayoutInput laid_out(PlacementInput(request, placement), layout);
   plan::LaunchPlan launch;
   const auto scope_of_x = [](const plan::Software& software) {
     std::optional<model::Scope> scope;
@@ -180,14 +180,14 @@ TEST_CASE("Directives come from values alone, and what was said before is not sa
   auto request = request_of(small);
   const auto placement = first_place(small);
   const auto layout = layout_of(2, 4, 4);
-  const LaidOut laid_out(Placed(request, placement), layout);
+  const LayoutInput laid_out(PlacementInput(request, placement), layout);
   plan::LaunchPlan launch;
   launch.launcher.step_args = {"--label"};
-  const plan::Launched launched(laid_out, launch);
+  const plan::LaunchInput launched(laid_out, launch);
   plan::Software software;
   software.command = {"./train"};
   software.image_options = {{"--uenv", "image", {}}};
-  const plan::Equipped equipped(launched, software);
+  const plan::SoftwareInput equipped(launched, software);
   const auto [directives, diagnostics] = plan::plan_directives(equipped, {});
   CHECK(words_of(directives.header) ==
         std::vector<std::string>{"--uenv=image", "--job-name=train", "--partition=gpu", "--nodes=2",

@@ -10,8 +10,8 @@
 using namespace hpcml;
 using namespace hpcml::test;
 using model::SetupKind;
-using plan::SetupByWay;
-using plan::SetupOnNodes;
+using plan::SetupMethodInput;
+using plan::SetupNodesInput;
 using plan::SetupRequest;
 
 namespace {
@@ -22,21 +22,21 @@ struct Given {
   model::JobSpec job = {};
   plan::SetupSpec spec = {};
   plan::SetupNodes nodes = {};
-  plan::SetupWay way = {};
+  plan::SetupMethod way = {};
 
   SetupRequest request() const { return {spec, job, site}; }
-  SetupOnNodes on_nodes() const { return {request(), nodes}; }
-  SetupByWay by_way() const { return {on_nodes(), way}; }
+  SetupNodesInput on_nodes() const { return {request(), nodes}; }
+  SetupMethodInput by_way() const { return {on_nodes(), way}; }
 };
 
 } // namespace
 
 // A step is a function of those before it: its argument has nothing of those behind it.
-static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_way), const SetupRequest&>,
+static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_method), const SetupRequest&>,
               "what is made follows from the nodes that it is for");
-static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_place), const SetupOnNodes&>);
-static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupOnNodes&>);
-static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupByWay&>);
+static_assert(!std::is_invocable_v<decltype(&plan::choose_setup_place), const SetupNodesInput&>);
+static_assert(!std::is_invocable_v<decltype(&plan::plan_setup_software), const SetupNodesInput&>);
+static_assert(std::is_invocable_v<decltype(&plan::find_setup_nodes), const SetupMethodInput&>);
 
 TEST_CASE("the nodes of an environment follow from the request alone") {
   Given setup;
@@ -53,17 +53,17 @@ TEST_CASE("the nodes of an environment follow from the request alone") {
 
 TEST_CASE("how an environment is made follows from the request and its nodes") {
   Given setup;
-  CHECK(plan::choose_setup_way(setup.on_nodes()).value.kind == SetupKind::venv);
+  CHECK(plan::choose_setup_method(setup.on_nodes()).value.kind == SetupKind::venv);
   model::PythonRule recipe;
   recipe.kind = model::PythonWay::conda;
   recipe.when.node_types = {"quad"};
   setup.site.python = {recipe};
   setup.spec.kind = SetupKind::conda;
-  CHECK(plan::choose_setup_way(setup.on_nodes()).value.recipe == nullptr); // of which nodes nobody knows
+  CHECK(plan::choose_setup_method(setup.on_nodes()).value.recipe == nullptr); // of which nodes nobody knows
   setup.nodes.types = {&setup.site.node_types.front()};
-  CHECK(plan::choose_setup_way(setup.on_nodes()).value.recipe == &setup.site.python.front());
+  CHECK(plan::choose_setup_method(setup.on_nodes()).value.recipe == &setup.site.python.front());
   setup.job.container = text("image.sif");
-  const auto result = plan::choose_setup_way(setup.on_nodes());
+  const auto result = plan::choose_setup_method(setup.on_nodes());
   CHECK(says(result.remarks, "usage/setup"));
   CHECK(result.value.squashed);
 }

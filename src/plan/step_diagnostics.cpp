@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-#include "plan/remarks.hpp"
+#include "plan/step_diagnostics.hpp"
 
 #include <iterator>
 
 namespace hpcml::plan {
 
-void Remarks::error(const std::string& code, const std::string& message, const std::string& hint) {
+void StepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint) {
   findings.push_back({diag::Severity::error, code, message, {}, hint});
 }
 
-void Remarks::warning(const std::string& code, const std::string& message, const std::string& hint) {
+void StepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint) {
   findings.push_back({diag::Severity::warning, code, message, {}, hint});
 }
 
-void Remarks::tell(const std::string& code, const std::string& message, const std::string& hint) {
+void StepDiagnostics::tell(const std::string& code, const std::string& message, const std::string& hint) {
   findings.push_back({diag::Severity::note, code, message, {}, hint});
 }
 
-void Remarks::note(const std::string& text, const model::Origin& origin) { notes.emplace_back(text, origin); }
+void StepDiagnostics::note(const std::string& text, const model::Origin& origin) { notes.emplace_back(text, origin); }
 
-void add(Remarks& diagnostics, Remarks later) {
+void add(StepDiagnostics& diagnostics, StepDiagnostics later) {
   diagnostics.findings.insert(diagnostics.findings.end(), std::make_move_iterator(later.findings.begin()),
                        std::make_move_iterator(later.findings.end()));
   diagnostics.notes.insert(diagnostics.notes.end(), std::make_move_iterator(later.notes.begin()),

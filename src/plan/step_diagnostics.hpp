@@ -12,7 +12,7 @@
 namespace hpcml::plan {
 
 /// Findings for the person who asks, and notes for --explain, each in their order.
-struct Remarks {
+struct StepDiagnostics {
   diag::Diagnostics findings;
   std::vector<std::pair<std::string, model::Origin>> notes; ///< worth saying, and about no line of the script
 
@@ -25,20 +25,20 @@ struct Remarks {
 };
 
 /// What a step decides, and what is to be said of it.
-template <class T> struct Told {
+template <class T> struct StepResult {
   T value;
-  Remarks remarks = {};
+  StepDiagnostics remarks = {};
 };
 
 /// Puts `later` behind what has been said.
-void add(Remarks& diagnostics, Remarks later);
+void add(StepDiagnostics& diagnostics, StepDiagnostics later);
 /// The value alone; what is said of it goes behind what has been said.
-template <class T> T take(Told<T> result, Remarks& diagnostics) {
+template <class T> T unwrap(StepResult<T> result, StepDiagnostics& diagnostics) {
   add(diagnostics, std::move(result.remarks));
   return std::move(result.value);
 }
 
 /// A value that a rule of the planner decided.
-inline model::Origin by_rule(const std::string& rule) { return {model::OriginKind::rule, rule, {}, {}, {}}; }
+inline model::Origin rule_origin(const std::string& rule) { return {model::OriginKind::rule, rule, {}, {}, {}}; }
 
 } // namespace hpcml::plan
