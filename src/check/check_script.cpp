@@ -219,7 +219,7 @@ void judge_parts(Subject& subject) {
     auto& demand = subject.demands.emplace_back(site::demand_of(subject.requests[i], subject.sizes[i]));
     add_plugin_options(*subject.site, subject.header, demand);
     subject.fits.push_back(site::place(*subject.site, demand));
-    subject.verdicts.push_back(site::judge(*subject.site, subject.fits.back(), demand));
+    subject.verdicts.push_back(site::evaluate_policy(*subject.site, subject.fits.back(), demand));
   }
 }
 

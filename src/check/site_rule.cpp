@@ -43,17 +43,17 @@ diag::Place SitePart::place(const std::vector<std::string_view>& options) const 
   return {};
 }
 
-site::Verdicts SitePart::under(std::string_view rule_id) const {
-  site::Verdicts found;
+site::PolicyViolations SitePart::under(std::string_view rule_id) const {
+  site::PolicyViolations found;
   for (const auto& verdict : verdicts)
     if (site::rule_id(verdict.rule) == rule_id) found.push_back(verdict);
   return found;
 }
 
-diag::Severity severity_of(const site::Verdict& verdict) {
+diag::Severity severity_of(const site::PolicyViolation& verdict) {
   switch (verdict.certainty) {
-  case site::Certainty::certain: return diag::Severity::error;
-  case site::Certainty::likely: return diag::Severity::warning;
+  case site::Confidence::definite: return diag::Severity::error;
+  case site::Confidence::likely: return diag::Severity::warning;
   default: return diag::Severity::note;
   }
 }

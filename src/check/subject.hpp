@@ -36,9 +36,9 @@ struct Subject : slurm::JobReading {
   std::vector<Launch> launches = {};         ///< one per command of `view` that may run
   std::vector<std::string_view> names = {};  ///< in the text that may be variables': NCCL_DEBUG; sorted
   const model::Site* site = nullptr;         ///< none: no site is named
-  std::vector<site::Demand> demands = {};    ///< of the requests; empty without a site
-  std::vector<site::Verdicts> verdicts = {}; ///< what the site has against each of them
-  std::vector<site::Landing> fits = {};      ///< where each of them lands; empty without a site
+  std::vector<site::ResourceRequest> demands = {};    ///< of the requests; empty without a site
+  std::vector<site::PolicyViolations> verdicts = {}; ///< what the site has against each of them
+  std::vector<site::ResolvedPlacement> fits = {};      ///< where each of them lands; empty without a site
   ReadFile read_file = {};                   ///< may be unset
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the

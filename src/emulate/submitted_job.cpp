@@ -12,7 +12,7 @@ namespace hpcml::emulate {
 namespace {
 
 using site::SiteRule;
-using site::Verdict;
+using site::PolicyViolation;
 
 /// A number that is set: Slurm's "no value" is the type's largest but one.
 std::optional<unsigned long long> number_of(const SubmittedFields& fields, std::string_view name) {
@@ -122,10 +122,10 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
 }
 
 /// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
-bool is_enforced(const Verdict& verdict, const site::Landing& placement) {
+bool is_enforced(const PolicyViolation& verdict, const site::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
   const bool by_partition = verdict.owner.starts_with("partition ");
-  const bool certain = verdict.certainty == site::Certainty::certain;
+  const bool certain = verdict.certainty == site::Confidence::definite;
   switch (verdict.rule) {
   case SiteRule::nodes_over:
   case SiteRule::nodes_under: return certain && !by_partition;
@@ -133,19 +133,19 @@ bool is_enforced(const Verdict& verdict, const site::Landing& placement) {
     return certain &&
            (!by_partition || !partition->max_time_by_nodes.empty() || !partition->max_time_by_gpus.empty());
   case SiteRule::gpus_missing:
-  case SiteRule::gpus_listed:
+  case SiteRule::gpu_count_not_allowed:
   case SiteRule::gpus_whole_nodes:
   case SiteRule::gpus_multiple:
   case SiteRule::gpus_over:
   case SiteRule::gpus_under:
-  case SiteRule::type_missing:
+  case SiteRule::gpu_type_required:
   case SiteRule::node_minutes:
   case SiteRule::time_under:
   case SiteRule::qos_needs: return certain;
   case SiteRule::cpu_share:
-  case SiteRule::memory_share: return verdict.certainty != site::Certainty::advice;
+  case SiteRule::memory_share: return verdict.certainty != site::Confidence::advisory;
   case SiteRule::partition_refused:
-  case SiteRule::partition_unwanted: // where the profile has stand-ins for partitions that the site does not
+  case SiteRule::partition_discouraged: // where the profile has stand-ins for partitions that the site does not
                                      // have
   case SiteRule::partition_chosen:
   case SiteRule::option_refused:
@@ -159,7 +159,7 @@ bool is_enforced(const Verdict& verdict, const site::Landing& placement) {
 
 std::string minutes_of(unsigned long long seconds) { return std::to_string(seconds / 60) + " minutes"; }
 
-std::string words_of_option(const Verdict& verdict, const site::Demand& demand) {
+std::string words_of_option(const PolicyViolation& verdict, const site::ResourceRequest& demand) {
   const auto option = "--" + verdict.name;
   const auto& rule = *verdict.flag;
   const auto why = rule.why.empty() ? "" : ": " + rule.why;
@@ -176,10 +176,10 @@ std::string words_of_option(const Verdict& verdict, const site::Demand& demand) 
   }
 }
 
-std::string words_of_gpus(const Verdict& verdict, const site::Landing& placement) {
+std::string words_of_gpus(const PolicyViolation& verdict, const site::ResolvedPlacement& placement) {
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
-  case SiteRule::gpus_listed: {
+  case SiteRule::gpu_count_not_allowed: {
     std::vector<std::string> counts;
     for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
     return "the site gives " + util::join(counts, ", ") + " GPUs per node, not " + have;
@@ -189,7 +189,7 @@ std::string words_of_gpus(const Verdict& verdict, const site::Landing& placement
   case SiteRule::gpus_multiple: return "the site gives multiples of " + limit + " GPUs, not " + have;
   case SiteRule::gpus_over: return verdict.owner + " gives at most " + limit + " GPUs, not " + have;
   case SiteRule::gpus_under: return verdict.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
-  case SiteRule::type_missing: {
+  case SiteRule::gpu_type_required: {
     const auto* node = placement.node();
     return "name the GPU's type: gpu:" + (node && node->gpu ? node->gpu->slurm_type : "TYPE") + ":N";
   }
@@ -198,13 +198,13 @@ std::string words_of_gpus(const Verdict& verdict, const site::Landing& placement
 }
 
 /// Whose limit it is; a partition that nobody may name has it as well.
-std::string holder_of(const model::Site& site, const Verdict& verdict, const site::Landing& placement) {
+std::string holder_of(const model::Site& site, const PolicyViolation& verdict, const site::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
   return verdict.owner == site.name && partition ? "partition " + partition->name : verdict.owner;
 }
 
-std::string words_of(const model::Site& site, const Verdict& verdict, const site::Landing& placement,
-                     const site::Demand& demand) {
+std::string words_of(const model::Site& site, const PolicyViolation& verdict, const site::ResolvedPlacement& placement,
+                     const site::ResourceRequest& demand) {
   const auto id = site::rule_id(verdict.rule);
   const auto holder = holder_of(site, verdict, placement);
   if (verdict.rule == SiteRule::partition_chosen)
@@ -232,7 +232,7 @@ std::string words_of(const model::Site& site, const Verdict& verdict, const site
 }
 
 /// Jobs that the emulated part of the site could never start would wait for ever.
-void judge_size(const model::Site& site, const ClusterLayout& layout, const site::Demand& demand,
+void judge_size(const model::Site& site, const ClusterLayout& layout, const site::ResourceRequest& demand,
                 const model::Partition& partition, std::vector<std::string>& refusals) {
   if (layout.is_whole_site()) return; // nothing starts there, and Slurm knows how many nodes there are
   if (partition.max_nodes && demand.nodes > partition.max_nodes->value) return; // Slurm refuses it by itself
@@ -284,7 +284,7 @@ Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
     placed.partitions = {admission.partition.empty() ? usual : admission.partition};
   }
   const auto placement = site::place(site, placed);
-  for (const auto& verdict : site::judge(site, placement, demand))
+  for (const auto& verdict : site::evaluate_policy(site, placement, demand))
     if (is_enforced(verdict, placement))
       admission.refusals.push_back(words_of(site, verdict, placement, demand));
   for (const auto* partition : placement.partitions)

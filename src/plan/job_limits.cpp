@@ -32,16 +32,16 @@ StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directiv
   judgement.say(diagnostics, {SiteRule::nodes_under});
   judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
   judgement.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
-  judgement.say(diagnostics, {SiteRule::nodes_of_user});
+  judgement.say(diagnostics, {SiteRule::max_nodes_per_user});
   judgement.say(diagnostics, {SiteRule::jobs_over});
-  judgement.say(diagnostics, {SiteRule::nodes_apart});
+  judgement.say(diagnostics, {SiteRule::nodes_not_connected});
   judgement.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
-  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpus_listed, SiteRule::gpus_whole_nodes,
+  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed, SiteRule::gpus_whole_nodes,
                        SiteRule::gpus_multiple});
   check_ranks(input, diagnostics);
   judgement.say(diagnostics, {SiteRule::memory_share});
   judgement.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
-                       SiteRule::feature_sign});
+                       SiteRule::constraint_operator});
   return diagnostics;
 }
 

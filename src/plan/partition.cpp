@@ -19,7 +19,7 @@ void say_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
 }
 
 /// A part of a GPU brings its own share of the node.
-SliceShare share_of(const model::JobSpec& job, const site::Landing& place) {
+SliceShare share_of(const model::JobSpec& job, const site::ResolvedPlacement& place) {
   SliceShare share;
   if (!place.slice) return share;
   const auto* node = place.node();

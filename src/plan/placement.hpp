@@ -20,7 +20,7 @@ struct SliceShare {
 
 /// Where a job goes. A script's follows from the request, a running job's from its script and the live node.
 struct Placement {
-  site::Landing place; ///< its `facts` are those of the request; those of the job are the layout's
+  site::ResolvedPlacement place; ///< its `facts` are those of the request; those of the job are the layout's
   std::string partition;
   std::string node_type;
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's

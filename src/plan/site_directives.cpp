@@ -63,7 +63,7 @@ void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, co
 }
 
 /// What the site says why, and where.
-std::string why_of(const site::Verdict& verdict) {
+std::string why_of(const site::PolicyViolation& verdict) {
   return (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site::cited(verdict.origin);
 }
 
@@ -75,7 +75,7 @@ bool is_said(const diag::Diagnostics& findings, const std::string& name) {
 }
 
 /// An option that the site wants of every job: one without a value is given, others must be asked for.
-void say_missing(const model::Site& site, const site::Verdict& verdict, const diag::Diagnostics& earlier,
+void say_missing(const model::Site& site, const site::PolicyViolation& verdict, const diag::Diagnostics& earlier,
                  StepResult<Directives>& result) {
   const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
   const std::string option = "--" + name;

@@ -14,7 +14,7 @@ namespace {
 
 using model::Limits;
 using site::SiteRule;
-using site::Verdict;
+using site::PolicyViolation;
 
 /// What a finding says: the limit's own document is cited behind `what`.
 struct Wording {
@@ -29,7 +29,7 @@ std::string time_text(unsigned long long seconds) {
 
 std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
 
-Wording words_of_nodes(const LayoutInput& input, const Verdict& verdict) {
+Wording words_of_nodes(const LayoutInput& input, const PolicyViolation& verdict) {
   const char* const k_code = "request/nodes";
   const auto limit = std::to_string(verdict.limit);
   const auto nodes = std::to_string(verdict.have) + " nodes: ";
@@ -44,9 +44,9 @@ Wording words_of_nodes(const LayoutInput& input, const Verdict& verdict) {
   case SiteRule::nodes_of_kind:
     return {k_code, util::counted(verdict.have, "node") + ": " + input.site.name + " has " + limit +
                         (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
-  case SiteRule::nodes_of_user:
+  case SiteRule::max_nodes_per_user:
     return {k_code, nodes + "one user of " + input.site.name + " may have " + limit};
-  case SiteRule::nodes_apart:
+  case SiteRule::nodes_not_connected:
     return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
             "ask for one node"};
   default:
@@ -56,7 +56,7 @@ Wording words_of_nodes(const LayoutInput& input, const Verdict& verdict) {
 }
 
 /// More GPUs of a node than it has.
-Wording words_of_room(const LayoutInput& input, const Verdict& verdict) {
+Wording words_of_room(const LayoutInput& input, const PolicyViolation& verdict) {
   const auto others = partitions_with_gpus(input, verdict.have);
   std::string hint;
   if (!others.empty())
@@ -73,7 +73,7 @@ Wording words_of_room(const LayoutInput& input, const Verdict& verdict) {
           hint};
 }
 
-Wording words_of_gpus(const LayoutInput& input, const Verdict& verdict) {
+Wording words_of_gpus(const LayoutInput& input, const PolicyViolation& verdict) {
   const char* const k_per_node = "request/gpus-per-node";
   const auto& name = input.site.name;
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
@@ -89,7 +89,7 @@ Wording words_of_gpus(const LayoutInput& input, const Verdict& verdict) {
             partitions_for(input, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
   case SiteRule::gpus_missing:
     return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
-  case SiteRule::gpus_listed: {
+  case SiteRule::gpu_count_not_allowed: {
     std::vector<std::string> counts;
     for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
     return {k_per_node, have + " GPUs per node: " + name + " takes only " + util::join(counts, " or ")};
@@ -103,7 +103,7 @@ Wording words_of_gpus(const LayoutInput& input, const Verdict& verdict) {
   }
 }
 
-Wording words_of_cpus(const LayoutInput& input, const Verdict& verdict) {
+Wording words_of_cpus(const LayoutInput& input, const PolicyViolation& verdict) {
   const char* const k_code = "request/cpus-per-task";
   const model::PlannedLayout& layout = input.numbers();
   const auto& node = *verdict.node;
@@ -123,7 +123,7 @@ Wording words_of_cpus(const LayoutInput& input, const Verdict& verdict) {
               : fmt::format("at most --tasks-per-node {}", usable)};
 }
 
-Wording words_of_memory(const LayoutInput& input, const Verdict& verdict) {
+Wording words_of_memory(const LayoutInput& input, const PolicyViolation& verdict) {
   const auto requested = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
   if (verdict.rule == SiteRule::memory_over && !input.mem())
     return {"request/mem",
@@ -139,7 +139,7 @@ Wording words_of_memory(const LayoutInput& input, const Verdict& verdict) {
           "use --mem " + limit + ", or leave it out"};
 }
 
-Wording words_of_time(const LayoutInput& input, const Verdict& verdict) {
+Wording words_of_time(const LayoutInput& input, const PolicyViolation& verdict) {
   const char* const k_code = "request/time";
   const unsigned nodes = input.numbers().nodes_asked();
   switch (verdict.rule) {
@@ -171,7 +171,7 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
   return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
 }
 
-Wording words_of_names(const LayoutInput& input, const site::Demand& demand, const Verdict& verdict) {
+Wording words_of_names(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict) {
   const auto profile = "the profile of " + input.site.name;
   switch (verdict.rule) {
   case SiteRule::qos_unknown: {
@@ -184,7 +184,7 @@ Wording words_of_names(const LayoutInput& input, const site::Demand& demand, con
             "QoS " + verdict.name + " is for " + util::join(input.qos()->partitions, ", ") +
                 ", not for partition " + input.partition()->name,
             "say --partition " + input.qos()->partitions.front() + ", or take another QoS"};
-  case SiteRule::feature_sign:
+  case SiteRule::constraint_operator:
     return {"request/constraint",
             profile + " joins features only with " + util::join(input.site.constraint_operators, " and ") +
                 ": --constraint=" + demand.constraint,
@@ -195,13 +195,13 @@ Wording words_of_names(const LayoutInput& input, const site::Demand& demand, con
   }
 }
 
-Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
+Wording words_of_partition(const model::Site& site, const PolicyViolation& verdict) {
   const char* const k_code = "request/partition";
   switch (verdict.rule) {
   case SiteRule::partition_refused:
     return {k_code, site.name + " does not let jobs name a partition",
             "leave --partition out" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why)};
-  case SiteRule::partition_unwanted:
+  case SiteRule::partition_discouraged:
     return {k_code, site.name + " asks to leave --partition out", verdict.flag->why};
   default:
     return {k_code,
@@ -210,7 +210,7 @@ Wording words_of_partition(const model::Site& site, const Verdict& verdict) {
   }
 }
 
-Wording words_of(const LayoutInput& input, const site::Demand& demand, const Verdict& verdict) {
+Wording words_of(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict) {
   const auto id = site::rule_id(verdict.rule);
   if (id == "site/nodes") return words_of_nodes(input, verdict);
   if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
@@ -228,12 +228,12 @@ Wording words_of(const LayoutInput& input, const site::Demand& demand, const Ver
 /// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
 /// for.
 bool is_warning(SiteRule rule) {
-  return rule == SiteRule::partition_unwanted || rule == SiteRule::time_short ||
+  return rule == SiteRule::partition_discouraged || rule == SiteRule::time_short ||
          rule == SiteRule::cpus_many || rule == SiteRule::qos_unknown || rule == SiteRule::feature_unknown ||
-         rule == SiteRule::feature_sign;
+         rule == SiteRule::constraint_operator;
 }
 
-void say(const LayoutInput& input, const site::Demand& demand, const Verdict& verdict, StepDiagnostics& diagnostics) {
+void say(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict, StepDiagnostics& diagnostics) {
   if (verdict.rule == SiteRule::gpus_idle)
     return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
                          std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
@@ -255,17 +255,17 @@ void say(const LayoutInput& input, const site::Demand& demand, const Verdict& ve
 
 } // namespace
 
-util::Error describe_job_count(const Verdict& verdict) {
+util::Error describe_job_count(const PolicyViolation& verdict) {
   const auto most = std::to_string(verdict.limit);
   return {std::to_string(verdict.have) + " jobs at a time: " + verdict.owner + " lets one user have " + most +
               " queued and running" + site::cited(verdict.origin),
           "submit at most " + most + ", and more when these have ended"};
 }
 
-StepDiagnostics judge_named_partition(const Request& request, const site::Landing& place) {
+StepDiagnostics judge_named_partition(const Request& request, const site::ResolvedPlacement& place) {
   StepDiagnostics diagnostics;
-  for (const auto& verdict : site::judge(request.site, place, site::demand_of(request.job))) {
-    if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_untold)
+  for (const auto& verdict : site::evaluate_policy(request.site, place, site::demand_of(request.job))) {
+    if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_not_described)
       diagnostics.findings.push_back(describe_unknown_partition(request.site, verdict));
     if (site::rule_id(verdict.rule) != "site/partition-named") continue;
     const auto [code, what, hint] = words_of_partition(request.site, verdict);
@@ -277,7 +277,7 @@ StepDiagnostics judge_named_partition(const Request& request, const site::Landin
   return diagnostics;
 }
 
-site::Demand demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives) {
+site::ResourceRequest demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives) {
   auto demand = site::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
   demand.nodes = layout.nodes_asked();
@@ -305,11 +305,11 @@ site::Demand demand_of(const LayoutInput& input, const std::vector<model::Planne
   return demand;
 }
 
-SiteJudgement::SiteJudgement(const LayoutInput& input, site::Demand demand)
+SiteJudgement::SiteJudgement(const LayoutInput& input, site::ResourceRequest demand)
     : x_given(input), x_demand(std::move(demand)) {
   auto place = input.placement.place;
   place.facts = input.facts();
-  x_verdicts = site::judge(input.site, place, x_demand);
+  x_verdicts = site::evaluate_policy(input.site, place, x_demand);
 }
 
 void SiteJudgement::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {

@@ -12,27 +12,27 @@
 namespace hpcml::plan {
 
 /// The job as a demand on its site, with so much of its header as is planned.
-site::Demand demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives = {});
+site::ResourceRequest demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
 class SiteJudgement {
 public:
   /// `input` has to outlive it.
-  SiteJudgement(const LayoutInput& input, site::Demand demand);
-  const site::Verdicts& verdicts() const& { return x_verdicts; }
-  const site::Verdicts& verdicts() const&& = delete; ///< they would not outlive it
+  SiteJudgement(const LayoutInput& input, site::ResourceRequest demand);
+  const site::PolicyViolations& verdicts() const& { return x_verdicts; }
+  const site::PolicyViolations& verdicts() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.
   void say(StepDiagnostics& diagnostics, std::initializer_list<site::SiteRule> rules) const;
 
 private:
   const LayoutInput& x_given;
-  site::Demand x_demand;
-  site::Verdicts x_verdicts;
+  site::ResourceRequest x_demand;
+  site::PolicyViolations x_verdicts;
 };
 
 /// What the site says to the partition that a request names.
-StepDiagnostics judge_named_partition(const Request& request, const site::Landing& place);
+StepDiagnostics judge_named_partition(const Request& request, const site::ResolvedPlacement& place);
 /// More jobs than one user may have in the queue, with what to do.
-util::Error describe_job_count(const site::Verdict& verdict);
+util::Error describe_job_count(const site::PolicyViolation& verdict);
 
 } // namespace hpcml::plan

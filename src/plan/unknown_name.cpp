@@ -5,12 +5,12 @@
 
 namespace hpcml::plan {
 
-diag::Diagnostic describe_unknown_partition(const model::Site& site, const site::Verdict& verdict) {
+diag::Diagnostic describe_unknown_partition(const model::Site& site, const site::PolicyViolation& verdict) {
   const auto& wanted = verdict.name;
-  if (verdict.certainty == site::Certainty::advice)
+  if (verdict.certainty == site::Confidence::advisory)
     return {diag::Severity::warning,
             "request/partition",
-            verdict.rule == site::SiteRule::partition_untold
+            verdict.rule == site::SiteRule::partition_not_described
                 ? "the profile of " + site.name + " tells nothing of partition '" + wanted +
                       "' but that it exists"
                 : "the profile of " + site.name + " does not list partition '" + wanted +

@@ -38,7 +38,7 @@ unsigned clamped(std::uint64_t number) {
   return static_cast<unsigned>(std::min<std::uint64_t>(number, std::numeric_limits<unsigned>::max()));
 }
 
-void set_memory(Demand& demand, const slurm::JobOptions& request) {
+void set_memory(ResourceRequest& demand, const slurm::JobOptions& request) {
   const auto of = [&](std::string_view option) {
     const auto found = request.memory_mb.find(option);
     return found == request.memory_mb.end() ? 0 : found->second;
@@ -52,7 +52,7 @@ void set_memory(Demand& demand, const slurm::JobOptions& request) {
 
 /// GPUs of one node and in all. Those of tasks are as many as a node's tasks have, where it is known how many
 /// it has.
-void set_gpus(Demand& demand, const slurm::JobOptions& request, const slurm::JobSize& size) {
+void set_gpus(ResourceRequest& demand, const slurm::JobOptions& request, const slurm::JobSize& size) {
   const auto per_node = std::max(request.gpus_per_node(), request.gpus("gpus-per-socket"));
   const auto tasks =
       static_cast<std::uint64_t>(std::clamp(size.tasks_per_node, 0L, std::max(0L, size.tasks)));
@@ -66,7 +66,7 @@ void set_gpus(Demand& demand, const slurm::JobOptions& request, const slurm::Job
   demand.gpus_in_all = size.gpus;
 }
 
-void set_time(Demand& demand, const slurm::JobOptions& request) {
+void set_time(ResourceRequest& demand, const slurm::JobOptions& request) {
   const auto time = request.times.find("time");
   if (time == request.times.end()) return;
   demand.unlimited = !time->second.minutes;
@@ -75,7 +75,7 @@ void set_time(Demand& demand, const slurm::JobOptions& request) {
 
 /// What requests and scripts say in the same words: with whom the nodes are shared, where and when else than
 /// the site has it by itself.
-void set_options(Demand& demand, const slurm::JobOptions& request) {
+void set_options(ResourceRequest& demand, const slurm::JobOptions& request) {
   demand.elsewhere = request.has("clusters");
   demand.constraint = request.text("constraint");
   demand.features = request.features;
@@ -107,12 +107,12 @@ unsigned least_nodes(const slurm::JobSize& size) {
 
 } // namespace
 
-std::string Demand::text(std::string_view option) const {
+std::string ResourceRequest::text(std::string_view option) const {
   const auto found = options.find(option);
   return found == options.end() ? std::string() : found->second;
 }
 
-std::uint64_t Demand::memory_of_node() const {
+std::uint64_t ResourceRequest::memory_of_node() const {
   return std::max({memory_mib, mem_per_cpu_mib * static_cast<std::uint64_t>(std::max(1L, cpus_per_node)),
                    mem_per_gpu_mib * gpus_per_node});
 }
@@ -130,8 +130,8 @@ std::vector<std::string> feature_names(const std::string& expression) {
   return names;
 }
 
-Demand demand_of(const model::JobSpec& job) {
-  Demand demand;
+ResourceRequest demand_of(const model::JobSpec& job) {
+  ResourceRequest demand;
   demand.stage = Stage::request;
   const auto text = [](const model::Known<std::string>& known) {
     return known ? known->value : std::string();
@@ -160,8 +160,8 @@ Demand demand_of(const model::JobSpec& job) {
   return demand;
 }
 
-Demand demand_of(const slurm::JobOptions& request, const slurm::JobSize& size) {
-  Demand demand;
+ResourceRequest demand_of(const slurm::JobOptions& request, const slurm::JobSize& size) {
+  ResourceRequest demand;
   set_options(demand, request);
   for (const auto& name : util::split(request.text("partition"), ','))
     if (!name.empty()) demand.partitions.push_back(name);

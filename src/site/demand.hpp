@@ -29,7 +29,7 @@ enum class Stage {
 enum class CpuUnit { slurm, cores };
 
 /// One component of a job. Members that nobody said are empty, 0 or unset.
-struct Demand {
+struct ResourceRequest {
   Stage stage = Stage::script;
   bool elsewhere = false;              ///< for another cluster, or one of several
   std::vector<std::string> partitions; ///< as named; any of several may take the job
@@ -77,9 +77,9 @@ struct Demand {
 };
 
 /// What a request says, its raw options of sbatch included, before anything is decided about it.
-Demand demand_of(const model::JobSpec& job);
+ResourceRequest demand_of(const model::JobSpec& job);
 /// What a component of a script asks for.
-Demand demand_of(const slurm::JobOptions& request, const slurm::JobSize& size);
+ResourceRequest demand_of(const slurm::JobOptions& request, const slurm::JobSize& size);
 /// The names in a feature expression.
 std::vector<std::string> feature_names(const std::string& expression);
 

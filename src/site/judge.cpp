@@ -9,20 +9,20 @@ std::string_view rule_id(SiteRule rule) {
   case SiteRule::site_retired: return "site/retired";
   case SiteRule::no_scheduler: return "site/no-scheduler";
   case SiteRule::partition_refused:
-  case SiteRule::partition_unwanted:
+  case SiteRule::partition_discouraged:
   case SiteRule::partition_chosen: return "site/partition-named";
   case SiteRule::partition_unknown:
-  case SiteRule::partition_untold: return "site/partition-unknown";
+  case SiteRule::partition_not_described: return "site/partition-unknown";
   case SiteRule::gpus_on_cpu_nodes: return "site/gpus-on-cpu-nodes";
-  case SiteRule::nodes_of_user:
-  case SiteRule::nodes_apart:
+  case SiteRule::max_nodes_per_user:
+  case SiteRule::nodes_not_connected:
   case SiteRule::nodes_over:
   case SiteRule::nodes_of_partition:
   case SiteRule::nodes_of_kind:
   case SiteRule::nodes_under: return "site/nodes";
   case SiteRule::gpus_of_node:
   case SiteRule::gpus_on_nodes: return "site/gpus-per-node";
-  case SiteRule::gpus_listed:
+  case SiteRule::gpu_count_not_allowed:
   case SiteRule::gpus_whole_nodes:
   case SiteRule::gpus_multiple: return "site/gpu-count";
   case SiteRule::gpus_over:
@@ -30,7 +30,7 @@ std::string_view rule_id(SiteRule rule) {
   case SiteRule::gpus_missing: return "site/gpus-missing";
   case SiteRule::gpus_idle: return "site/idle-gpus";
   case SiteRule::type_unknown:
-  case SiteRule::type_missing: return "site/gpu-type";
+  case SiteRule::gpu_type_required: return "site/gpu-type";
   case SiteRule::cpus_over:
   case SiteRule::cpus_reserved: return "site/cpus-per-node";
   case SiteRule::cpu_share:
@@ -43,7 +43,7 @@ std::string_view rule_id(SiteRule rule) {
   case SiteRule::node_minutes: return "site/time-over";
   case SiteRule::time_under:
   case SiteRule::time_short: return "site/time-under";
-  case SiteRule::option_unwanted:
+  case SiteRule::option_discouraged:
   case SiteRule::option_refused: return "site/option-refused";
   case SiteRule::option_ignored: return "site/option-ignored";
   case SiteRule::option_missing: return "site/option-missing";
@@ -54,7 +54,7 @@ std::string_view rule_id(SiteRule rule) {
   case SiteRule::qos_elsewhere:
   case SiteRule::qos_needs: return "site/qos-fit";
   case SiteRule::feature_unknown:
-  case SiteRule::feature_sign: return "site/constraint";
+  case SiteRule::constraint_operator: return "site/constraint";
   case SiteRule::jobs_over: return "site/jobs";
   case SiteRule::partition_on_request:
   case SiteRule::qos_on_request: return "site/on-request";
@@ -68,10 +68,10 @@ std::optional<SiteRule> unavailable_reason(const model::Site& site) {
   return std::nullopt;
 }
 
-Verdicts judge(const model::Site& site, const Landing& placement, const Demand& demand) {
-  Verdicts verdicts;
+PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement, const ResourceRequest& demand) {
+  PolicyViolations verdicts;
   Case job{site, placement, demand, verdicts};
-  if (const auto closed = unavailable_reason(site)) job.add(*closed, Certainty::certain, 0, 0, site.state_origin);
+  if (const auto closed = unavailable_reason(site)) job.add(*closed, Confidence::definite, 0, 0, site.state_origin);
   if (demand.elsewhere) return verdicts; // with rules of its own
   judge_partition(job);
   judge_nodes(job);

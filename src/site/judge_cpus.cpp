@@ -39,7 +39,7 @@ bool exceeds_node(Case& job) {
   const long requested = job.demand.cpus_per_node;
   const auto room = largest(job);
   if (!room || job.demand.overcommit) return false;
-  const auto add = [&](SiteRule rule, Certainty certainty, long limit) {
+  const auto add = [&](SiteRule rule, Confidence certainty, long limit) {
     job.add(rule, certainty, static_cast<unsigned long long>(std::max(0L, requested)),
             static_cast<unsigned long long>(limit), room->node->origin)
         .node = room->node;
@@ -50,7 +50,7 @@ bool exceeds_node(Case& job) {
   // Up to the number of cores a script most likely counts cores.
   if (requested <= room->known && room->usable < room->cores && requested > room->usable &&
       (cores || requested <= room->cores || requested > room->usable * (room->known / room->cores)))
-    return add(SiteRule::cpus_reserved, Certainty::likely, room->usable);
+    return add(SiteRule::cpus_reserved, Confidence::likely, room->usable);
   return false;
 }
 
@@ -70,9 +70,9 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   const bool takes_others =
       !placement.owns_nodes() && breaks_share(node, requested, share) && (requested > most || requested < share);
   SiteRule rule = SiteRule::cpu_share;
-  auto certainty = Certainty::likely; // how many threads a CPU of Slurm is decides the site
+  auto certainty = Confidence::likely; // how many threads a CPU of Slurm is decides the site
   if (!takes_others) {
-    certainty = Certainty::advice;
+    certainty = Confidence::advisory;
     if (requested > most && !placement.owns_nodes() && (cores || gpus < node.gpu->per_node))
       rule = SiteRule::cpus_many;
     else if (requested * (placement.owns_nodes() ? 4 : 2) <= share && demand.cpus_asked)
@@ -95,7 +95,7 @@ void judge_memory_share(Case& job, const model::NodeType& node) {
   if (!breaks_limit && (!over || demand.gpus_per_node >= node.gpu->per_node)) return;
   const bool likely = breaks_limit && (over || requested < share);
   job.add(breaks_limit ? SiteRule::memory_share : SiteRule::memory_many,
-          likely ? Certainty::likely : Certainty::advice, requested.mib(), share.mib(), node.origin)
+          likely ? Confidence::likely : Confidence::advisory, requested.mib(), share.mib(), node.origin)
       .node = &node;
 }
 
@@ -128,7 +128,7 @@ void judge_memory(Case& job) {
   // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
   // may still take the job.
   const bool far = most->gpu && requested * 4 > most->memory->value.mib() * 5;
-  job.add(SiteRule::memory_over, far ? job.certainty() : Certainty::likely, requested, most->memory->value.mib(),
+  job.add(SiteRule::memory_over, far ? job.certainty() : Confidence::likely, requested, most->memory->value.mib(),
           most->memory->origin)
       .node = most;
 }

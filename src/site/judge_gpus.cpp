@@ -57,7 +57,7 @@ void judge_room(Case& job) {
   const auto* node = richest(job, nodes);
   if (!node) return;
   const std::uint64_t most = node->gpu->per_node, all = demand.nodes * most;
-  Verdict* verdict = nullptr;
+  PolicyViolation* verdict = nullptr;
   if (demand.gpus_on_node > most)
     verdict =
         &job.add(SiteRule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
@@ -78,7 +78,7 @@ void judge_counts(Case& job) {
   const unsigned per_node = gpu ? gpu->per_node : 0;
   for (const auto fault : gpu_count_faults(rule, demand.nodes, demand.gpus_per_node, per_node)) {
     const bool in_all = fault == GpuCountFault::not_multiple;
-    const auto what = fault == GpuCountFault::not_listed      ? SiteRule::gpus_listed
+    const auto what = fault == GpuCountFault::not_listed      ? SiteRule::gpu_count_not_allowed
                       : fault == GpuCountFault::part_of_nodes ? SiteRule::gpus_whole_nodes
                                                               : SiteRule::gpus_multiple;
     auto& verdict = job.add_limit(what, 1ULL * demand.gpus_per_node * (in_all ? demand.nodes : 1),
@@ -137,7 +137,7 @@ void judge_idle(Case& job) {
     return;
   const auto* partition = placement.partition();
   const bool by_partition = partition && partition->exclusive;
-  auto& verdict = job.add(SiteRule::gpus_idle, Certainty::advice, requested, nodes.front()->gpu->per_node,
+  auto& verdict = job.add(SiteRule::gpus_idle, Confidence::advisory, requested, nodes.front()->gpu->per_node,
                           by_partition ? partition->origin : nodes.front()->origin);
   verdict.node = nodes.front();
   if (by_partition) verdict.owner = "partition " + partition->name;
@@ -150,7 +150,7 @@ void judge_type(Case& job) {
     if (!job.is_request() && placement.nodes.empty()) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
     auto& verdict =
-        job.add(SiteRule::type_unknown, Certainty::likely, 0, 0, node ? node->origin : model::Origin{});
+        job.add(SiteRule::type_unknown, Confidence::likely, 0, 0, node ? node->origin : model::Origin{});
     verdict.name = demand.gpu_type;
     return;
   }
@@ -159,11 +159,11 @@ void judge_type(Case& job) {
   if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
   // Of the one type that there is a job gets GPUs whether it names it or not.
   const bool only_one = gpu_type_names(placement.nodes).size() <= 1;
-  auto& verdict = job.add(SiteRule::type_missing,
-                          job.is_request()                       ? Certainty::certain
-                          : only_one                             ? Certainty::advice
-                          : job.demand.stage == Stage::submitted ? Certainty::certain
-                                                                 : Certainty::likely,
+  auto& verdict = job.add(SiteRule::gpu_type_required,
+                          job.is_request()                       ? Confidence::definite
+                          : only_one                             ? Confidence::advisory
+                          : job.demand.stage == Stage::submitted ? Confidence::definite
+                                                                 : Confidence::likely,
                           0, 0, rule.origin);
   verdict.request = &rule;
 }
@@ -176,9 +176,9 @@ void judge_gpus(Case& job) {
     const auto& rule = gpu_rule(site, placement.facts);
     if (!misses_gpus(job, rule)) return;
     const bool known = job.is_request() || !placement.nodes.empty(); // what the nodes have
-    const auto certainty = !placement.sure && !job.is_request() ? Certainty::advice
-                           : rule.must_request && known         ? Certainty::certain
-                                                                : Certainty::likely;
+    const auto certainty = !placement.sure && !job.is_request() ? Confidence::advisory
+                           : rule.must_request && known         ? Confidence::definite
+                                                                : Confidence::likely;
     job.add(SiteRule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
     return;
   }

@@ -49,7 +49,7 @@ void judge_place(Case& job) {
                   partition->node_count->origin)
         .owner = "partition " + partition->name;
   else if (const auto kinds = kinds_for(job); !most && nodes_there(kinds) > 0 && nodes > nodes_there(kinds))
-    job.add(SiteRule::nodes_of_kind, Certainty::likely, nodes, nodes_there(kinds), kinds.front()->origin)
+    job.add(SiteRule::nodes_of_kind, Confidence::likely, nodes, nodes_there(kinds), kinds.front()->origin)
         .node = kinds.size() == 1 ? kinds.front() : nullptr;
   if (const auto& least = limit_of(placement.qos, partition, &Limits::min_nodes);
       least && nodes < least->value)
@@ -59,34 +59,34 @@ void judge_place(Case& job) {
 
 } // namespace
 
-std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name) {
+std::optional<PolicyViolation> judge_partition_name(const model::Site& site, const std::string& name) {
   if (site.partitions.empty() || site.find_partition(name)) return std::nullopt;
   const auto& others = site.other_partitions;
-  if (util::contains(others, name)) return Verdict{SiteRule::partition_untold, Certainty::advice, name};
-  return Verdict{SiteRule::partition_unknown,
-                 util::contains(others, "*") ? Certainty::advice : Certainty::likely, name};
+  if (util::contains(others, name)) return PolicyViolation{SiteRule::partition_not_described, Confidence::advisory, name};
+  return PolicyViolation{SiteRule::partition_unknown,
+                 util::contains(others, "*") ? Confidence::advisory : Confidence::likely, name};
 }
 
 void judge_partition(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   if (demand.partitions.empty()) return;
   const auto& rule = flag_rule(site, "partition", placement.facts);
-  const auto add = [&](SiteRule what, const std::string& name, Certainty certainty,
+  const auto add = [&](SiteRule what, const std::string& name, Confidence certainty,
                        const model::Origin& origin) {
     auto& verdict = job.add(what, certainty, 0, 0, origin);
     verdict.name = name;
     verdict.flag = &rule;
   };
   if (rule.policy == model::Policy::forbidden)
-    return add(SiteRule::partition_refused, demand.partitions.front(), Certainty::certain, rule.origin);
+    return add(SiteRule::partition_refused, demand.partitions.front(), Confidence::definite, rule.origin);
   if (rule.policy == model::Policy::discouraged)
-    add(SiteRule::partition_unwanted, demand.partitions.front(), Certainty::likely, rule.origin);
+    add(SiteRule::partition_discouraged, demand.partitions.front(), Confidence::likely, rule.origin);
   for (const auto& name : demand.partitions) {
     const auto* partition = site.find_partition(name);
     if (partition && !partition->nameable)
-      add(SiteRule::partition_chosen, name, Certainty::certain, partition->origin);
+      add(SiteRule::partition_chosen, name, Confidence::definite, partition->origin);
     if (partition && partition->on_request)
-      add(SiteRule::partition_on_request, name, Certainty::advice, partition->origin);
+      add(SiteRule::partition_on_request, name, Confidence::advisory, partition->origin);
     if (!rule.takes() || rule.policy == model::Policy::discouraged) continue;
     if (auto unknown = judge_partition_name(site, name)) job.verdicts.push_back(std::move(*unknown));
   }
@@ -96,12 +96,12 @@ void judge_nodes(Case& job) {
   const auto& [site, placement, demand, verdicts] = job;
   const unsigned nodes = demand.nodes;
   if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)
-    job.add_limit(SiteRule::nodes_of_user, nodes, most->value, most->origin);
+    job.add_limit(SiteRule::max_nodes_per_user, nodes, most->value, most->origin);
   const auto kinds = job.nodes();
   const bool apart = !kinds.empty() && std::none_of(kinds.begin(), kinds.end(),
                                                     [](const auto* node) { return node->multi_node; });
   if (nodes > 1 && apart) {
-    auto& verdict = job.add(SiteRule::nodes_apart, job.certainty(), nodes, 1, kinds.front()->origin);
+    auto& verdict = job.add(SiteRule::nodes_not_connected, job.certainty(), nodes, 1, kinds.front()->origin);
     verdict.node = kinds.front();
   }
   if (job.has_one_place()) judge_place(job); // else one of several may take it

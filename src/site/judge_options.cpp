@@ -21,7 +21,7 @@ bool is_placeholder(const std::string& value) {
 }
 
 /// Whether the job has the option, or another that says the same.
-bool is_given(const Demand& demand, const std::string& name) {
+bool is_given(const ResourceRequest& demand, const std::string& name) {
   if (demand.has(name)) return true;
   if (name == "mem") return demand.has("mem-per-cpu") || demand.has("mem-per-gpu");
   if (name == "exclusive") return demand.exclusive;
@@ -46,17 +46,17 @@ const model::FlagRule& rule_of(const Case& job, const std::string& name, bool& s
 void judge_form(Case& job, const std::string& name, const model::FlagRule& rule) {
   const auto value = job.demand.text(name);
   if (value.empty() || !rule.takes()) return;
-  const auto add = [&](SiteRule what, Certainty certainty) {
+  const auto add = [&](SiteRule what, Confidence certainty) {
     auto& verdict = job.add(what, certainty, 0, 0, rule.origin);
     verdict.name = name;
     verdict.flag = &rule;
   };
   // Suffixes tell kinds of GPU apart; without one will do for those who have hours of one kind only.
-  if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Certainty::likely);
+  if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Confidence::likely);
   // Slurm compares accounts without regard to capitals.
   if (!has_form(rule, value) && !(name == "account" && has_form(rule, util::to_lower(value))))
     add(SiteRule::option_form,
-        rule.policy != Policy::required || is_placeholder(value) ? Certainty::likely : Certainty::certain);
+        rule.policy != Policy::required || is_placeholder(value) ? Confidence::likely : Confidence::definite);
 }
 
 } // namespace
@@ -74,26 +74,26 @@ void judge_options(Case& job) {
   for (const auto& [name, any] : site.flags) {
     bool sure = true;
     const auto& rule = rule_of(job, name, sure);
-    const auto add = [&, &option = name](SiteRule what, Certainty certainty) {
+    const auto add = [&, &option = name](SiteRule what, Confidence certainty) {
       auto& verdict =
-          job.add(what, sure ? certainty : std::max(certainty, Certainty::likely), 0, 0, rule.origin);
+          job.add(what, sure ? certainty : std::max(certainty, Confidence::likely), 0, 0, rule.origin);
       verdict.name = option;
       verdict.flag = &rule;
     };
     const bool has = demand.has(name);
     // A partition is judged by its name.
     if (rule.policy == Policy::forbidden && has && name != "partition")
-      add(SiteRule::option_refused, Certainty::certain);
+      add(SiteRule::option_refused, Confidence::definite);
     if (rule.policy == Policy::discouraged && has && name != "partition")
-      add(SiteRule::option_unwanted, Certainty::likely);
-    if (rule.policy == Policy::ignored && has) add(SiteRule::option_ignored, Certainty::advice);
+      add(SiteRule::option_discouraged, Confidence::likely);
+    if (rule.policy == Policy::ignored && has) add(SiteRule::option_ignored, Confidence::advisory);
     // What holds for the partitions of the profile need not hold for another one.
     const bool other_place = !demand.partitions.empty() && placement.partitions.empty();
     if (rule.policy == Policy::srun_only && has && !other_place)
-      add(SiteRule::option_on_srun, Certainty::certain);
+      add(SiteRule::option_on_srun, Confidence::definite);
     // The command line of sbatch may have it.
     if (rule.policy == Policy::required && !is_given(demand, name))
-      add(SiteRule::option_missing, demand.stage == Stage::script ? Certainty::likely : Certainty::certain);
+      add(SiteRule::option_missing, demand.stage == Stage::script ? Confidence::likely : Confidence::definite);
     judge_form(job, name, rule);
   }
 }

@@ -63,7 +63,7 @@ void judge_time(Case& job) {
     job.add_limit(SiteRule::time_under, seconds_of(*demand.time), seconds_of(least->value), least->origin)
         .owner = limit_owner(site, placement.qos, placement.partition(), &Limits::min_time);
   else if (const auto& usual = site.policies.min_time_recommended; usual && *demand.time < usual->value)
-    job.add(SiteRule::time_short, Certainty::advice, seconds_of(*demand.time), seconds_of(usual->value),
+    job.add(SiteRule::time_short, Confidence::advisory, seconds_of(*demand.time), seconds_of(usual->value),
             usual->origin);
 }
 

@@ -11,14 +11,14 @@ namespace hpcml::site {
 /// What all parts look at, and where they add what they find.
 struct Case {
   const model::Site& site;
-  const Landing& placement;
-  const Demand& demand;
-  Verdicts& verdicts;
+  const ResolvedPlacement& placement;
+  const ResourceRequest& demand;
+  PolicyViolations& verdicts;
 
   /// Whether the numbers are those of a request that is being made: nothing comes from a command line.
   bool is_request() const { return demand.stage == Stage::request; }
   /// certain where the job surely goes to the place whose limits it breaks.
-  Certainty certainty() const { return placement.sure ? Certainty::certain : Certainty::likely; }
+  Confidence certainty() const { return placement.sure ? Confidence::definite : Confidence::likely; }
   /// Where the job runs: the one kind of node that a request is planned for, else all that may have it.
   std::vector<const model::NodeType*> nodes() const {
     if (is_request())
@@ -30,12 +30,12 @@ struct Case {
     return placement.partitions.size() == 1 ||
            (placement.partitions.empty() && (is_request() || site.partitions.empty()));
   }
-  Verdict& add(SiteRule rule, Certainty certainty, unsigned long long have, unsigned long long limit,
+  PolicyViolation& add(SiteRule rule, Confidence certainty, unsigned long long have, unsigned long long limit,
                const model::Origin& origin) {
-    return verdicts.emplace_back(Verdict{rule, certainty, {}, have, limit, {}, origin});
+    return verdicts.emplace_back(PolicyViolation{rule, certainty, {}, have, limit, {}, origin});
   }
   /// A limit of the place, which a reservation may lift.
-  Verdict& add_limit(SiteRule rule, unsigned long long have, unsigned long long limit,
+  PolicyViolation& add_limit(SiteRule rule, unsigned long long have, unsigned long long limit,
                      const model::Origin& origin) {
     auto& verdict = add(rule, certainty(), have, limit, origin);
     verdict.reservable = demand.reserved;

@@ -21,14 +21,14 @@ Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
 
 /// Whether the job has GPUs. Who says nothing of them means all of a node in a request, and none in a script,
 /// but where they come with the nodes.
-bool wants_gpus(const model::Site& site, const Demand& demand) {
+bool wants_gpus(const model::Site& site, const ResourceRequest& demand) {
   if (demand.gpus_counted) return demand.gpus_per_node > 0;
   return demand.stage == Stage::request || gpus_come_with_nodes(site);
 }
 
 /// The partition of a job that names none: the site's default if it suits, else the first that does; and
 /// those that people may choose among.
-void take_default(Landing& placement, const model::Site& site, const Demand& demand) {
+void take_default(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   const bool gpus = wants_gpus(site, demand);
   const auto has_type = [&](const model::Partition& partition) {
     return demand.gpu_type.empty() || !nodes_with_type(nodes_of(site, partition), demand.gpu_type).empty();
@@ -73,7 +73,7 @@ void take_default(Landing& placement, const model::Site& site, const Demand& dem
   placement.sure = request || !chosen->nameable;
 }
 
-void choose_partitions(Landing& placement, const model::Site& site, const Demand& demand) {
+void choose_partitions(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   for (const auto& name : demand.partitions)
     if (const auto* partition = site.find_partition(name)) placement.partitions.push_back(partition);
   placement.sure = !demand.partitions.empty() && placement.partitions.size() == demand.partitions.size();
@@ -98,7 +98,7 @@ std::vector<std::string> features_of(const model::NodeType& node) {
 
 enum class Match { yes, no, unknown };
 
-Match match_features(const model::NodeType& node, const Demand& demand) {
+Match match_features(const model::NodeType& node, const ResourceRequest& demand) {
   const auto known = features_of(node);
   if (known.empty()) return Match::unknown;
   const auto is_known = [&](const std::string& name) { return util::contains(known, name); };
@@ -117,7 +117,7 @@ template <class Fits> void narrow(Nodes& nodes, Fits fits) {
 }
 
 /// All kinds of node where the job may be, by its partitions alone.
-void find_kinds(Landing& placement, const model::Site& site, const Demand& demand) {
+void find_kinds(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
   auto& kinds = placement.kinds;
   for (const auto* partition : placement.partitions)
     for (const auto* node : nodes_of(site, *partition))
@@ -145,7 +145,7 @@ void find_kinds(Landing& placement, const model::Site& site, const Demand& deman
 
 /// The first that gives what the request says of a node, else the one with the most GPUs: what is too much
 /// for it is judged there.
-const model::NodeType* best_of(const Nodes& nodes, const Demand& demand, unsigned gpus) {
+const model::NodeType* best_of(const Nodes& nodes, const ResourceRequest& demand, unsigned gpus) {
   const auto fits = [&](const auto* node) { return gives(*node, gpus, demand.mem); };
   if (const auto found = std::find_if(nodes.begin(), nodes.end(), fits); found != nodes.end()) return *found;
   return *std::max_element(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
@@ -154,7 +154,7 @@ const model::NodeType* best_of(const Nodes& nodes, const Demand& demand, unsigne
 }
 
 /// Of the nodes those that can have the job, by type and features.
-void choose_nodes(Landing& placement, const Demand& demand) {
+void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
   auto& nodes = placement.nodes = placement.kinds;
   if (!demand.gpu_type.empty()) {
     auto typed = nodes_with_type(nodes, demand.gpu_type);
@@ -183,7 +183,7 @@ void choose_nodes(Landing& placement, const Demand& demand) {
 }
 
 /// Whether the script of a request gets --exclusive, which the site or the QoS wants.
-bool adds_exclusive(const model::Site& site, const Landing& placement) {
+bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement) {
   const auto is_it = [](const std::string& option) {
     return option == "--exclusive" || option.starts_with("--exclusive=");
   };
@@ -195,7 +195,7 @@ bool adds_exclusive(const model::Site& site, const Landing& placement) {
   });
 }
 
-JobFacts facts_of(const model::Site& site, const Landing& placement, const Demand& demand) {
+JobFacts facts_of(const model::Site& site, const ResolvedPlacement& placement, const ResourceRequest& demand) {
   JobOutline outline;
   outline.nodes = demand.nodes;
   outline.gpus_per_node = demand.gpus_per_node;
@@ -241,7 +241,7 @@ const model::Qos* choose_qos(const model::Site& site, const std::string& named,
   return named.empty() ? default_qos(site, partition) : site.find_qos(named);
 }
 
-std::vector<const model::NodeType*> nodes_with_other_share(const Landing& placement, std::uint64_t gpus,
+std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement, std::uint64_t gpus,
                                                            const std::optional<model::MemSize>& memory) {
   std::vector<const model::NodeType*> others;
   const auto* chosen = placement.node();
@@ -264,7 +264,7 @@ bool is_offline(const model::Site& site, const std::vector<const model::Partitio
                             : std::none_of(partitions.begin(), partitions.end(), reaches);
 }
 
-bool takes_all_memory(const Landing& placement, const Demand& demand) {
+bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest& demand) {
   const auto is_shared = [](const model::Partition* partition) {
     return !partition->exclusive && !partition->slurm_exclusive.value_or(false);
   };
@@ -278,8 +278,8 @@ bool takes_all_memory(const Landing& placement, const Demand& demand) {
          std::all_of(nodes.begin(), nodes.end(), has_more);
 }
 
-Landing place(const model::Site& site, const Demand& demand) {
-  Landing placement;
+ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand) {
+  ResolvedPlacement placement;
   const bool request = demand.stage == Stage::request; // it is planned for the site that it is for
   if (demand.elsewhere && !request) return placement;
   placement.owner = demand.exclusive;

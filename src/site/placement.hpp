@@ -15,7 +15,7 @@ namespace hpcml::site {
 enum class ChosenBy { nobody, job, profile, only_with_type };
 
 /// What the profile tells of the job's place. What it does not tell is empty or null: then nothing is judged.
-struct Landing {
+struct ResolvedPlacement {
   std::vector<const model::Partition*> partitions; ///< all of which may take the job
   ChosenBy chosen_by = ChosenBy::nobody;
   std::vector<std::string> choices; ///< partitions that suit the job and that it may name
@@ -38,7 +38,7 @@ struct Landing {
 };
 
 /// Where the job goes: to the partition that it names, or that the profile has for such jobs.
-Landing place(const model::Site& site, const Demand& demand);
+ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand);
 /// The QoS of a job in the partition that names this one, or none.
 const model::Qos* choose_qos(const model::Site& site, const std::string& named, const std::string& partition);
 /// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
@@ -49,12 +49,12 @@ std::vector<const model::NodeType*> nodes_with_type(const std::vector<const mode
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
 /// Nodes that may get the job although they have other cores or memory per GPU than the one that it is
 /// planned for.
-std::vector<const model::NodeType*> nodes_with_other_share(const Landing& placement, std::uint64_t gpus,
+std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement, std::uint64_t gpus,
                                                            const std::optional<model::MemSize>& memory);
 /// Whether no node of these partitions (none: of the site) reaches the internet, by whatever way.
 bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions);
 /// Whether the job takes all memory of a node that others share, for a part of its GPUs (--mem=0).
-bool takes_all_memory(const Landing& placement, const Demand& demand);
+bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest& demand);
 /// Whether GPUs come with the nodes, without being asked for.
 bool gpus_come_with_nodes(const model::Site& site);
 

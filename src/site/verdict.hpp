@@ -12,29 +12,29 @@
 
 namespace hpcml::site {
 
-/// How sure it is. `certain`: the job is refused or never starts; `likely`: unless the site has more than its
-/// profile tells, or counts otherwise; `advice`: it is taken and could be better.
-enum class Certainty { certain, likely, advice };
+/// How sure it is. `definite`: the job is refused or never starts; `likely`: unless the site has more than its
+/// profile tells, or counts otherwise; `advisory`: it is taken and could be better.
+enum class Confidence { definite, likely, advisory };
 
 /// What is judged. The comment says what `have` and `limit` are, and what `name` is.
 enum class SiteRule {
   site_retired,
   no_scheduler,
   partition_refused,  ///< jobs may name none
-  partition_unwanted, ///< the site asks to name none
+  partition_discouraged, ///< the site asks to name none
   partition_chosen,   ///< NAME is one that only Slurm may choose
   partition_unknown,  ///< NAME; advice: groups have such of their own names
-  partition_untold,   ///< NAME of one that is there, of which the profile has nothing more
+  partition_not_described,   ///< NAME of one that is there, of which the profile has nothing more
   gpus_on_cpu_nodes,  ///< GPUs of one node
-  nodes_of_user,      ///< nodes
-  nodes_apart,        ///< nodes, which no network joins
+  max_nodes_per_user,      ///< nodes
+  nodes_not_connected,        ///< nodes, which no network joins
   nodes_over,         ///< nodes: the limit of partition or QoS
   nodes_of_partition, ///< nodes: those that it has
   nodes_of_kind,      ///< nodes: those of this kind
   nodes_under,        ///< nodes
   gpus_of_node,       ///< GPUs of one node
   gpus_on_nodes,      ///< GPUs in all, and of one node
-  gpus_listed,        ///< GPUs of one node; the counts are the rule's
+  gpu_count_not_allowed,        ///< GPUs of one node; the counts are the rule's
   gpus_whole_nodes,   ///< GPUs of one node
   gpus_multiple,      ///< GPUs in all
   gpus_over,          ///< GPUs in all
@@ -42,7 +42,7 @@ enum class SiteRule {
   gpus_missing,       ///< the job has none
   gpus_idle,          ///< GPUs of one node
   type_unknown,       ///< NAME
-  type_missing,       ///< the site wants it named
+  gpu_type_required,       ///< the site wants it named
   cpus_over,          ///< CPUs of one node
   cpus_reserved,      ///< CPUs of one node: the system's are among them
   cpu_share,          ///< CPUs and the share of the GPUs: the site gives no other
@@ -56,7 +56,7 @@ enum class SiteRule {
   time_under,         ///< seconds
   time_short,         ///< seconds: what the site recommends
   option_refused,     ///< NAME of an option, here and below
-  option_unwanted,    ///< the site asks to leave it out
+  option_discouraged,    ///< the site asks to leave it out
   option_ignored,
   option_missing,
   option_on_srun,
@@ -66,7 +66,7 @@ enum class SiteRule {
   qos_elsewhere,        ///< NAME is for other partitions
   qos_needs,            ///< NAME is the option
   feature_unknown,      ///< NAME
-  feature_sign,         ///< NAME is the sign
+  constraint_operator,         ///< NAME is the sign
   jobs_over,            ///< tasks of an array: those that one user may have in the queue
   partition_on_request, ///< NAME
   qos_on_request        ///< NAME
@@ -76,9 +76,9 @@ enum class SiteRule {
 std::string_view rule_id(SiteRule rule);
 
 /// One rule that the job breaks.
-struct Verdict {
+struct PolicyViolation {
   SiteRule rule;
-  Certainty certainty = Certainty::certain;
+  Confidence certainty = Confidence::definite;
   std::string name = {};
   unsigned long long have = 0;
   unsigned long long limit = 0;
@@ -89,15 +89,15 @@ struct Verdict {
   const model::GpuRequest* request = nullptr; ///< of GPUs
   bool reservable = false;                    ///< the job is in a reservation, which may allow it
 };
-using Verdicts = std::vector<Verdict>;
+using PolicyViolations = std::vector<PolicyViolation>;
 
 /// Why the site takes no jobs at all; nothing where it takes some.
 std::optional<SiteRule> unavailable_reason(const model::Site& site);
 
 /// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
-std::optional<Verdict> judge_partition_name(const model::Site& site, const std::string& name);
+std::optional<PolicyViolation> judge_partition_name(const model::Site& site, const std::string& name);
 
 /// All that the site says to the job at its place; nothing where it goes elsewhere.
-Verdicts judge(const model::Site& site, const Landing& placement, const Demand& demand);
+PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement, const ResourceRequest& demand);
 
 } // namespace hpcml::site

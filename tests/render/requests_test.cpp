@@ -96,7 +96,7 @@ std::optional<std::string> write(const plan::PlanResult& planned) {
 /// Whether a request and a script for the same can be told apart by what refuses them: a request is planned
 /// for one of several kinds of node, and the planner chooses numbers that it leaves open. `named`: a
 /// partition.
-bool is_comparable(const std::string& code, const model::Site& site, const site::Landing& placement,
+bool is_comparable(const std::string& code, const model::Site& site, const site::ResolvedPlacement& placement,
                    bool counted, bool named) {
   static const std::set<std::string> k_sizes = {"request/nodes", "request/gpus-per-node",
                                                 "request/gpus",  "request/cpus-per-task",

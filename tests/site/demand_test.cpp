@@ -16,9 +16,9 @@ using test::shipped_site;
 
 namespace {
 
-std::set<SiteRule> rules_against(const model::Site& at, const site::Demand& demand) {
+std::set<SiteRule> rules_against(const model::Site& at, const site::ResourceRequest& demand) {
   std::set<SiteRule> rules;
-  for (const auto& verdict : site::judge(at, site::place(at, demand), demand)) rules.insert(verdict.rule);
+  for (const auto& verdict : site::evaluate_policy(at, site::place(at, demand), demand)) rules.insert(verdict.rule);
   return rules;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("memory that is asked for by the GPU is in a request's demand") {
 }
 
 TEST_CASE("memory of a node is counted by whatever it is asked for") {
-  site::Demand demand;
+  site::ResourceRequest demand;
   demand.mem_per_gpu_mib = 1000;
   demand.gpus_per_node = 4;
   CHECK(demand.memory_of_node() == 4000);

@@ -9,7 +9,7 @@
 #include "site/verdict.hpp"
 
 using namespace hpcml;
-using site::Certainty;
+using site::Confidence;
 using site::SiteRule;
 using test::sourced;
 
@@ -48,8 +48,8 @@ model::Site four_gpus() {
 }
 
 /// A script for one node with one GPU.
-site::Demand demand_for(const std::vector<std::string>& partitions) {
-  site::Demand demand;
+site::ResourceRequest demand_for(const std::vector<std::string>& partitions) {
+  site::ResourceRequest demand;
   demand.partitions = partitions;
   demand.nodes_given = demand.nodes_exact = demand.gpus_counted = true;
   demand.gpus_per_node = 1;
@@ -57,8 +57,8 @@ site::Demand demand_for(const std::vector<std::string>& partitions) {
   return demand;
 }
 
-site::Verdicts judged(const model::Site& at, const site::Demand& demand) {
-  return site::judge(at, site::place(at, demand), demand);
+site::PolicyViolations judged(const model::Site& at, const site::ResourceRequest& demand) {
+  return site::evaluate_policy(at, site::place(at, demand), demand);
 }
 
 } // namespace
@@ -71,7 +71,7 @@ TEST_CASE(
   auto verdicts = judged(at, demand);
   REQUIRE(verdicts.size() == 1);
   CHECK(verdicts[0].rule == SiteRule::nodes_over);
-  CHECK(verdicts[0].certainty == Certainty::certain);
+  CHECK(verdicts[0].certainty == Confidence::definite);
   CHECK(verdicts[0].have == 2);
   CHECK(verdicts[0].limit == 1);
   CHECK(verdicts[0].owner == "partition tiny");
@@ -93,9 +93,9 @@ TEST_CASE("how sure a verdict is depends on what is known of the job") {
   const auto at = four_gpus();
   auto demand = demand_for({"tiny"});
   demand.time = minutes(61);
-  CHECK(judged(at, demand).at(0).certainty == Certainty::certain);
+  CHECK(judged(at, demand).at(0).certainty == Confidence::definite);
   demand.reserved = true; // a reservation may have limits of its own
-  CHECK(judged(at, demand).at(0).certainty == Certainty::likely);
+  CHECK(judged(at, demand).at(0).certainty == Confidence::likely);
   demand.shortenable = true;
   CHECK(judged(at, demand).empty());
   demand = demand_for({"tiny"});
@@ -107,7 +107,7 @@ TEST_CASE("how sure a verdict is depends on what is known of the job") {
 TEST_CASE("shares, cores of the system and queues are judged by number") {
   struct Case {
     const char* what;
-    void (*ask)(site::Demand&);
+    void (*ask)(site::ResourceRequest&);
     std::vector<SiteRule> rules;
   };
   const Case cases[] = {
@@ -151,10 +151,10 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
   at.flags["time"] = rule;
   CHECK(judged(at, demand_for({"wide"})).empty());
   CHECK(judged(at, demand_for({"tiny"})).at(0).rule == SiteRule::option_missing);
-  CHECK(judged(at, demand_for({"wide", "tiny"})).at(0).certainty == Certainty::likely);
+  CHECK(judged(at, demand_for({"wide", "tiny"})).at(0).certainty == Confidence::likely);
   auto submitted = demand_for({"tiny"});
   submitted.stage = site::Stage::submitted; // nobody adds it any more
-  CHECK(judged(at, submitted).at(0).certainty == Certainty::certain);
+  CHECK(judged(at, submitted).at(0).certainty == Confidence::definite);
   submitted.options["time"] = "10";
   CHECK(judged(at, submitted).empty());
 }

@@ -40,7 +40,7 @@ TEST_CASE("nodes with another share are those that can take the job and have oth
              more = node_of("c", "h100", 16);
   auto small = node_of("d", "t4", 4);
   small.gpu->per_node = 1;
-  site::Landing placement;
+  site::ResolvedPlacement placement;
   placement.nodes = {&chosen, &same, &more, &small};
   placement.planned = &chosen;
   using Nodes = std::vector<const model::NodeType*>;

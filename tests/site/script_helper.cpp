@@ -8,7 +8,7 @@
 
 namespace hpcml::test {
 
-site::Demand script_demand(const std::string& options) {
+site::ResourceRequest script_demand(const std::string& options) {
   const auto text = "#!/bin/bash\n#SBATCH " + options + "\n";
   slurm::PlacedFindings findings("", text);
   const auto header = slurm::read_header(text, slurm::k_newest_version, findings);

@@ -18,7 +18,7 @@ std::string known_types(const SitePart& part) {
 }
 
 /// Another type than the site has; one in other capitals is fixed.
-Hit wrong_type(const Subject& subject, const SitePart& part, const site::Verdict& verdict) {
+Hit wrong_type(const Subject& subject, const SitePart& part, const site::PolicyViolation& verdict) {
   const auto types = site::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
   Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),

@@ -18,7 +18,7 @@ bool speaks_of_gpus(std::string_view text) {
 }
 
 Hits find(const Subject& subject) {
-  using site::Certainty;
+  using site::Confidence;
   Hits hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-missing")) {
@@ -31,9 +31,9 @@ Hits find(const Subject& subject) {
               {},
               severity_of(verdict)};
       // A job without GPUs may be right here, as for preparing data, or come to another partition.
-      if (verdict.certainty == Certainty::likely && !speaks_of_gpus(subject.text))
+      if (verdict.certainty == Confidence::likely && !speaks_of_gpus(subject.text))
         hit.severity = diag::Severity::note;
-      if (verdict.certainty == Certainty::certain)
+      if (verdict.certainty == Confidence::definite)
         hit.message = part.site.name + " takes no jobs without GPUs here";
       hits.push_back(std::move(hit));
     }

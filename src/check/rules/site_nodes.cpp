@@ -7,11 +7,11 @@ namespace site_nodes {
 
 using site::SiteRule;
 
-std::string words_of(const SitePart& part, const site::Verdict& verdict) {
+std::string words_of(const SitePart& part, const site::PolicyViolation& verdict) {
   const auto limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
-  case SiteRule::nodes_of_user: return "one user of " + part.site.name + " may have " + limit;
-  case SiteRule::nodes_apart: return "these nodes have no network for jobs on several of them";
+  case SiteRule::max_nodes_per_user: return "one user of " + part.site.name + " may have " + limit;
+  case SiteRule::nodes_not_connected: return "these nodes have no network for jobs on several of them";
   case SiteRule::nodes_over: return verdict.owner + " allows " + limit;
   case SiteRule::nodes_of_partition: return verdict.owner + " has " + limit;
   case SiteRule::nodes_of_kind: return part.site.name + " has " + limit + " of this kind";
@@ -26,7 +26,7 @@ Hits find(const Subject& subject) {
       hits.push_back(
           {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
            util::counted(verdict.have, "node") + ": " + words_of(part, verdict),
-           with_source(verdict.rule == SiteRule::nodes_apart ? "ask for one node" : "", verdict.origin),
+           with_source(verdict.rule == SiteRule::nodes_not_connected ? "ask for one node" : "", verdict.origin),
            {},
            severity_of(verdict)});
   return hits;

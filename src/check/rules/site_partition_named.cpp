@@ -16,7 +16,7 @@ Hits find(const Subject& subject) {
       hit.severity = severity_of(verdict);
       if (verdict.rule == SiteRule::partition_refused)
         hit.message = part.site.name + " does not let jobs name a partition" + why;
-      else if (verdict.rule == SiteRule::partition_unwanted)
+      else if (verdict.rule == SiteRule::partition_discouraged)
         hit.message = part.site.name + " asks jobs to name no partition" + why;
       else
         hit.message = "partition '" + verdict.name + "' of " + part.site.name +

@@ -27,7 +27,7 @@ std::string long_enough(const SitePart& part, Walltime time) {
 }
 
 /// Nodes times time over what the partition or the QoS allows.
-Hit too_much(const SitePart& part, const site::Verdict& verdict) {
+Hit too_much(const SitePart& part, const site::PolicyViolation& verdict) {
   const unsigned nodes = part.demand.nodes;
   return {part.place({"time"}),
           util::counted(nodes, "node") + " for " + util::counted(verdict.have, "minute") + ": " +
