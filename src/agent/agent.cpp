@@ -35,7 +35,7 @@ int find_request_to_end() {
 }
 
 /// From the first rank's world to the end of the run.
-launch::Outcome run(const AgentRequest& request, const launch::Surroundings& context, const launch::World& world,
+launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world,
                     const sigset_t& mask) {
   const auto fail = [&](const char* phase, const util::Error& error) {
     return launch::Outcome{launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env),
@@ -59,7 +59,7 @@ launch::Outcome run(const AgentRequest& request, const launch::Surroundings& con
 
 } // namespace
 
-int run_agent(const AgentRequest& request, const launch::Surroundings& context) {
+int run_agent(const AgentRequest& request, const launch::RuntimeContext& context) {
   auto first = launch::find_first_world(request.launch, context);
   if (const auto* failure = std::get_if<launch::Failure>(&first))
     return launch::report_failure(*failure, context.env);

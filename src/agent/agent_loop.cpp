@@ -39,7 +39,7 @@ sigset_t end_signals() {
 
 } // namespace
 
-AgentLoop::AgentLoop(const AgentRequest& request, const launch::Surroundings& context, launch::World own,
+AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
                      AgentsMeeting met, RunFolder folder, std::string run_id, const sigset_t& mask)
     : x_request(request), x_here(context), x_own(std::move(own)), x_met(std::move(met)),
       x_folder(std::move(folder)), x_run_id(std::move(run_id)), x_mask(mask) {
@@ -50,7 +50,7 @@ AgentLoop::AgentLoop(const AgentRequest& request, const launch::Surroundings& co
   if (watchdog)
     x_watchdog = std::move(*watchdog);
   else
-    launch::narrate("hpcml agent: " + watchdog.error().what);
+    launch::log_stderr("hpcml agent: " + watchdog.error().what);
   x_met.link->set_watchdog(x_watchdog.get());
 }
 
@@ -87,7 +87,7 @@ std::optional<model::FailureClass> AgentLoop::tell_class() const {
                                          .node_at_fault = x_node_at_fault},
                                         x_here.env, std::chrono::system_clock::now(),
                                         x_met.leads ? x_here.ask_slurm : launch::AskSlurm());
-  if (why && x_end->code != 0 && x_met.leads) launch::narrate(launch::describe_class(x_end->code, *why));
+  if (why && x_end->code != 0 && x_met.leads) launch::log_stderr(launch::describe_class(x_end->code, *why));
   return why;
 }
 
@@ -106,7 +106,7 @@ int AgentLoop::code_of_lost_line() const { return x_met.leads ? k_cannot_set_up 
 void AgentLoop::wait_for_order() {
   if (auto order = x_met.link->take()) return obey(*order);
   if (const auto fault = x_met.link->fault(); !fault.empty()) {
-    if (x_signal == 0) launch::narrate("hpcml agent: " + fault);
+    if (x_signal == 0) launch::log_stderr("hpcml agent: " + fault);
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
     return;
   }
@@ -137,7 +137,7 @@ void AgentLoop::obey(const Order& order) {
   case Order::Kind::serve: return serve(order);
   case Order::Kind::start: return start(order);
   case Order::Kind::stop: // nothing runs here
-  case Order::Kind::name: return tell_stop(order, launch::narrate);
+  case Order::Kind::name: return report_stop(order, launch::log_stderr);
   case Order::Kind::lost: // no rank of it runs any more
   case Order::Kind::end: return end(order);
   case Order::Kind::heartbeat: // the link's own
@@ -158,7 +158,7 @@ void AgentLoop::fail(const launch::Failure& failure) {
   event.failure.host = x_here.host;
   event.failure.status = failure.exit_code << 8;
   event.failure.message = failure.error.what;
-  launch::narrate(launch::describe(failure));
+  launch::log_stderr(launch::describe(failure));
   x_told_failure = true;
   tell(std::move(event));
 }
@@ -209,7 +209,7 @@ void AgentLoop::serve(const Order& order) {
   pid_t before = std::exchange(x_store, -1);
   Event event;
   event.kind = Event::Kind::serving;
-  if (launch::is_to_meet(world, x_request.launch)) {
+  if (launch::needs_rendezvous(world, x_request.launch)) {
     const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_here, &x_activity);
     if (!store) {
       end_store(before);
@@ -245,8 +245,8 @@ void AgentLoop::start(const Order& order) {
   launch_request.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
   AttemptRanks overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
                         x_store > 0 ? &x_activity : nullptr,
-                        [this](const Order& why, const auto& say) { tell_stop(why, say); });
-  launch::Oversight oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
+                        [this](const Order& why, const auto& say) { report_stop(why, say); });
+  launch::SupervisionOptions oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
   if (x_met.service) oversight.spared.push_back(*x_met.service);
   if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());
   if (x_watchdog) oversight.spared.push_back(x_watchdog->pid());
@@ -257,7 +257,7 @@ void AgentLoop::start(const Order& order) {
     outcome = ranks.run();
     x_own_code = outcome.code;
     x_saving = x_saving || ranks.was_asked_to_save();
-    x_all_good = ranks.have_all_ended_well();
+    x_all_good = ranks.all_succeeded();
     x_evidence = launch::find_world_evidence(x_attempt->node, x_request.launch, ranks);
     if (ranks.has_lost_store()) x_store = -1; // waited for: its number may be another's
     overseer.note_start_up(ranks);
@@ -281,7 +281,7 @@ void AgentLoop::tell_ended(bool good) {
   tell(std::move(event));
 }
 
-void AgentLoop::tell_stop(const Order& order, const std::function<void(const std::string&)>& say) {
+void AgentLoop::report_stop(const Order& order, const std::function<void(const std::string&)>& say) {
   if (!order.says) return;
   x_said = order;
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
@@ -316,7 +316,7 @@ void AgentLoop::end(const Order& order) {
             launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
   const bool was_commanded = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
-  if (order.code != 0 && !was_commanded) tell_stop(order, launch::narrate);
+  if (order.code != 0 && !was_commanded) report_stop(order, launch::log_stderr);
   if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& failed = *order.failure;
     const auto more = launch::record_failure(
@@ -326,7 +326,7 @@ void AgentLoop::end(const Order& order) {
          failed.of_launcher ? std::nullopt : std::optional(failed.rank),
          failed.host},
         x_here.env);
-    if (!more.empty()) launch::narrate(more);
+    if (!more.empty()) launch::log_stderr(more);
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
   if (by_signal) x_run_signal = order.code - 128;

@@ -23,7 +23,7 @@ namespace hpcml::agent {
 class AgentLoop {
 public:
   /// `own`: the world as this process found it at its start; `mask`: of signals, for the ranks.
-  AgentLoop(const AgentRequest& request, const launch::Surroundings& context, launch::World own,
+  AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
             AgentsMeeting met, RunFolder folder, std::string run_id, const sigset_t& mask);
   ~AgentLoop();
   AgentLoop(const AgentLoop&) = delete;
@@ -56,11 +56,11 @@ private:
   void tell(Event event);
   void tell_ended(bool good);
   void take_signals();
-  void tell_stop(const Order& order, const std::function<void(const std::string&)>& say);
+  void report_stop(const Order& order, const std::function<void(const std::string&)>& say);
   void end_store(pid_t& store);
 
   AgentRequest x_request;
-  const launch::Surroundings& x_here;
+  const launch::RuntimeContext& x_here;
   launch::World x_own;
   AgentsMeeting x_met;
   RunFolder x_folder;

@@ -12,7 +12,7 @@ namespace hpcml::agent {
 void AgentLoop::open_record(const Order& order) {
   if (x_record || !x_folder.is_kept()) return;
   auto record = RunRecord::open(x_folder.path() + "/" + record_name(order.node_rank));
-  if (!record) return launch::narrate("hpcml agent: " + record.error().what);
+  if (!record) return launch::log_stderr("hpcml agent: " + record.error().what);
   x_record.emplace(std::move(*record));
   RunFacts facts;
   facts.run_id = x_run_id;
@@ -31,7 +31,7 @@ void AgentLoop::open_record(const Order& order) {
 
 void AgentLoop::note(const RecordEvent& event) {
   if (!x_record) return;
-  if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added) launch::log_stderr("hpcml agent: " + added.error().what);
 }
 
 /// Once for each node. The first node's agent reports it to the job's next start, unless any user may have
@@ -41,7 +41,7 @@ void AgentLoop::note_bad_node(const std::string& node, const std::string& why) {
   if (!x_met.leads || std::find(x_bad_nodes.begin(), x_bad_nodes.end(), node) != x_bad_nodes.end()) return;
   x_bad_nodes.push_back(node);
   note(BadNodeSeen{{node, why}});
-  launch::tell_bad_node({node, why}, x_here.env);
+  launch::report_bad_node({node, why}, x_here.env);
 }
 
 void AgentLoop::note_lost(const Order& order) {

@@ -39,7 +39,7 @@ ConductorRules rules_of(const AgentRequest& request, const launch::World& world,
   return rules;
 }
 
-Hello hello_of(const AgentRequest& request, const launch::Surroundings& context, const launch::World& world,
+Hello hello_of(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world,
                const ConductorRules& rules) {
   Hello hello{rules.job, rules.run_id, context.host, {}, world.layout.local_world_size, false};
   if (request.place)
@@ -55,7 +55,7 @@ struct FirstNodePlace {
   std::vector<std::uint16_t> ports;
 };
 
-FirstNodePlace first_node_of(const AgentRequest& request, const launch::Surroundings& context,
+FirstNodePlace first_node_of(const AgentRequest& request, const launch::RuntimeContext& context,
                              const launch::World& world) {
   if (request.place) return {request.place->host, {request.place->port}};
   auto name = world.address;
@@ -67,7 +67,7 @@ FirstNodePlace first_node_of(const AgentRequest& request, const launch::Surround
 
 /// Whether this agent is to serve. With a place and no number for this node it does where the place is its
 /// own.
-bool may_lead(const AgentRequest& request, const launch::Surroundings& context, const launch::World& world) {
+bool may_lead(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world) {
   if (!request.place) return world.layout.node_rank == 0;
   if (request.place->node_rank) return *request.place->node_rank == 0;
   for (const auto& address : launch::addresses_of(request.place->host)) {
@@ -80,7 +80,7 @@ bool may_lead(const AgentRequest& request, const launch::Surroundings& context, 
 
 /// Returns the key of the agents of a step. On several nodes they create the key file if there is none: each
 /// tries, one succeeds, and all read the same file.
-util::Result<launch::JobChannel> find_step_channel(const launch::Surroundings& context,
+util::Result<launch::JobChannel> find_step_channel(const launch::RuntimeContext& context,
                                                    const launch::World& world, unsigned max_nodes) {
   if (world.channel.is_shared) return world.channel;
   const bool is_alone = max_nodes == 1;
@@ -94,7 +94,7 @@ util::Result<launch::JobChannel> find_step_channel(const launch::Surroundings& c
 
 /// Returns the key of a run's agents. Those that no Slurm joins may do without one, as torch's do.
 util::Result<launch::JobChannel> find_run_channel(const AgentRequest& request,
-                                                  const launch::Surroundings& context,
+                                                  const launch::RuntimeContext& context,
                                                   const launch::World& world, unsigned max_nodes) {
   if (!request.place) return find_step_channel(context, world, max_nodes);
   TRY(auto found, store::find_channel_key(context.env, store::derive_run_key, request.key_file));
@@ -130,7 +130,7 @@ Found look_for_first(const Hello& hello, const launch::JobChannel& channel, cons
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
   search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
-    launch::narrate("hpcml agent: " + hello.host + " has waited " + std::to_string(waited.count()) +
+    launch::log_stderr("hpcml agent: " + hello.host + " has waited " + std::to_string(waited.count()) +
                     " s for the agent of the first node (" + first.name + "): " + reason);
   };
   if (search.places.empty())
@@ -161,14 +161,14 @@ util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const
 void note_open_channel(AgentsMeeting& met, const FirstNodePlace& first) {
   if (auto key = store::SecretKey::parse(met.link->open_secret())) met.channel.key = std::move(key);
   if (met.leads)
-    launch::narrate("hpcml agent: note: no key protects this run (" + met.channel.origin +
+    launch::log_stderr("hpcml agent: note: no key protects this run (" + met.channel.origin +
                     "): as with torchrun, every user who reaches " + first.name +
                     " can take part in it (docs/security.md)");
 }
 
 } // namespace
 
-util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::Surroundings& context,
+util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::RuntimeContext& context,
                                         const launch::World& world, const std::string& run_id,
                                         const std::function<bool()>& is_over) {
   const auto begin = std::chrono::steady_clock::now();

@@ -29,7 +29,7 @@ struct AgentsMeeting {
 
 /// Meets the other agents. `world`: as the first rank of this process sees it, without the others where Slurm
 /// knows of none. `is_over` is asked while this agent waits.
-util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::Surroundings& context,
+util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::RuntimeContext& context,
                                         const launch::World& world, const std::string& run_id,
                                         const std::function<bool()>& is_over);
 

@@ -65,11 +65,11 @@ std::optional<unsigned> rank_of(const std::optional<FailureNote>& failure) {
 
 } // namespace
 
-AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::Surroundings& context,
+AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::RuntimeContext& context,
                            const Attempt& attempt, ConductorLink& link, RunRecord* record,
-                           const store::Activity* activity, TellStop tell_stop)
+                           const store::Activity* activity, StopReporter report_stop)
     : x_request(request), x_here(context), x_attempt(attempt), x_link(link), x_record(record),
-      x_activity(activity), x_tell_stop(std::move(tell_stop)), x_started(Clock::now()),
+      x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
       x_memory(launch::read_memory_levels()) {
   if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);
   x_progress.resize(attempt.world.layout.local_world_size);
@@ -77,7 +77,7 @@ AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::Surroundin
 
 void AttemptRanks::note(const RecordEvent& event) {
   if (x_record == nullptr) return;
-  if (const auto added = x_record->add(event); !added) launch::narrate("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added) launch::log_stderr("hpcml agent: " + added.error().what);
 }
 
 void AttemptRanks::tell(Event event) {
@@ -93,7 +93,7 @@ std::string AttemptRanks::file_of_rank(unsigned rank, const char* name) const {
   return x_attempt.folder + "/" + std::to_string(rank) + "/" + name;
 }
 
-std::optional<launch::Overseer::Time> AttemptRanks::due() const {
+std::optional<launch::RankObserver::Time> AttemptRanks::due() const {
   if (!hears_orders()) return x_keep_alive_at;
   auto next = x_link.due();
   if (x_stall && !stop) {
@@ -113,7 +113,7 @@ bool AttemptRanks::look(launch::Supervisor& ranks) {
   if (hears_orders() && !x_link.fault().empty()) {
     line_lost = true;
     if (x_link.was_away()) ranks.kill(); // the others may have started again without them
-    launch::narrate("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
+    launch::log_stderr("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
   }
   if (stop || end || line_lost) return true;
   if (x_stall) watch_for_stall(ranks);
@@ -130,7 +130,7 @@ void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
   } else if (order.kind == Order::Kind::look) {
     read_stacks_of(ranks, order);
   } else if (order.kind == Order::Kind::name) {
-    x_tell_stop(order, [&](const std::string& line) { ranks.say(line); });
+    x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
   } else if (order.kind == Order::Kind::stop && !stop) {
     stop = order;
     if (order.failure) x_told = order.failure;
@@ -139,7 +139,7 @@ void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
     for (const auto& rank : ranks.ranks())
       if (rank.running) stopped.ranks.push_back(rank.rank);
     if (order.failure && !stopped.ranks.empty()) note(stopped);
-    x_tell_stop(order, [&](const std::string& line) { ranks.say(line); });
+    x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
   }
 }
 
@@ -162,7 +162,7 @@ void AttemptRanks::watch_for_stall(const launch::Supervisor& ranks) {
 /// Before anything is killed.
 void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& order) {
   if (const auto& fault = gpu_fault(); !fault.empty())
-    launch::narrate("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
+    launch::log_stderr("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
   std::vector<RankToRead> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {
@@ -183,7 +183,7 @@ void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& 
   if (x_attempt.kept) {
     file = x_attempt.folder + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
     if (const auto written = util::write_file(file, text); !written) {
-      launch::narrate("hpcml agent: " + written.error().what);
+      launch::log_stderr("hpcml agent: " + written.error().what);
       file.clear();
     }
   }
@@ -300,7 +300,7 @@ void AttemptRanks::tell_cause(const launch::RankProcess& process, const launch::
   if (comes_before(failure, *x_told) || needs_arrival(failure, *x_told)) tell_failure(std::move(failure));
 }
 
-void AttemptRanks::lost_store(const std::string& why) {
+void AttemptRanks::on_store_lost(const std::string& why) {
   FailureNote failure;
   failure.attempt = x_attempt.number;
   failure.of_launcher = true;
@@ -311,7 +311,7 @@ void AttemptRanks::lost_store(const std::string& why) {
   tell_failure(std::move(failure));
 }
 
-void AttemptRanks::asked_to_end(int number) {
+void AttemptRanks::on_stop_requested(int number) {
   if (signal != 0) return;
   signal = number;
   Event event;

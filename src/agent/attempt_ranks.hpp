@@ -15,7 +15,7 @@
 #include "agent/stall_watch.hpp"
 #include "launch/node_setup.hpp"
 #include "launch/out_of_memory.hpp"
-#include "launch/overseer.hpp"
+#include "launch/rank_observer.hpp"
 #include "launch/supervisor.hpp"
 #include "store/activity.hpp"
 
@@ -31,14 +31,14 @@ struct Attempt {
 };
 
 /// Tells people why all ranks are stopped, by a function that says a line.
-using TellStop = std::function<void(const Order&, const std::function<void(const std::string&)>&)>;
+using StopReporter = std::function<void(const Order&, const std::function<void(const std::string&)>&)>;
 
-class AttemptRanks : public launch::Overseer {
+class AttemptRanks : public launch::RankObserver {
 public:
   /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
   /// not.
-  AttemptRanks(const AgentRequest& request, const launch::Surroundings& context, const Attempt& attempt,
-               ConductorLink& link, RunRecord* record, const store::Activity* activity, TellStop tell_stop);
+  AttemptRanks(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
+               ConductorLink& link, RunRecord* record, const store::Activity* activity, StopReporter tell_stop);
 
   int fd() const override { return hears_orders() ? x_link.fd() : -1; }
   bool wants_to_write() const override { return x_link.wants_to_write(); }
@@ -48,8 +48,8 @@ public:
   void started(const launch::RankProcess& process) override;
   void ended(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
   void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
-  void lost_store(const std::string& why) override;
-  void asked_to_end(int signal) override;
+  void on_store_lost(const std::string& why) override;
+  void on_stop_requested(int signal) override;
 
   /// Once no rank is left: when each had met the others and written its first word, and who came last.
   void note_start_up(const launch::Supervisor& ranks);
@@ -78,12 +78,12 @@ private:
   std::string file_of_rank(unsigned rank, const char* name) const;
 
   const AgentRequest& x_request;
-  const launch::Surroundings& x_here;
+  const launch::RuntimeContext& x_here;
   const Attempt& x_attempt;
   ConductorLink& x_link;
   RunRecord* x_record;
   const store::Activity* x_activity;
-  TellStop x_tell_stop;
+  StopReporter x_report_stop;
   Time x_started;
   std::optional<FailureNote> x_told;   ///< what the conductor was told of these ranks, or has told
   std::optional<Time> x_keep_alive_at; ///< also after the last order

@@ -35,7 +35,7 @@ public:
       x_tick = Clock::now() + k_tick;
     }
     for (auto& [agent, order] : x_conductor.take_orders()) x_orders.push_back(std::move(order));
-    for (const auto& line : x_conductor.take_words()) launch::narrate("hpcml agent: " + line);
+    for (const auto& line : x_conductor.take_words()) launch::log_stderr("hpcml agent: " + line);
     if (x_orders.empty()) return std::nullopt;
     auto order = std::move(x_orders.front());
     x_orders.erase(x_orders.begin());

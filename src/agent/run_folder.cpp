@@ -47,7 +47,7 @@ std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& id
 }
 
 util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::string& run_id,
-                                        const launch::Surroundings& context) {
+                                        const launch::RuntimeContext& context) {
   if (!request.log_folder.empty()) {
     std::error_code error;
     const auto base = fs::absolute(request.log_folder, error);

@@ -24,7 +24,7 @@ class RunFolder {
 public:
   /// Makes it. `run_id` becomes one name: what no folder can be called is written as '_'.
   static util::Result<RunFolder> make(const AgentRequest& request, const std::string& run_id,
-                                      const launch::Surroundings& context);
+                                      const launch::RuntimeContext& context);
   ~RunFolder();
   RunFolder(RunFolder&& other) noexcept
       : x_path(std::exchange(other.x_path, {})), x_kept(other.x_kept),

@@ -93,7 +93,7 @@ util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env,
 
 } // namespace
 
-TorchrunNode read_torchrun_node(const launch::Surroundings& context) {
+TorchrunNode read_torchrun_node(const launch::RuntimeContext& context) {
   TorchrunNode node;
   const auto gpus = topo::read_live_gpus();
   node.vendor = gpus.vendor;

@@ -24,7 +24,7 @@ struct TorchrunNode {
   std::string fresh_id;    ///< the same as no other's
 };
 
-TorchrunNode read_torchrun_node(const launch::Surroundings& context);
+TorchrunNode read_torchrun_node(const launch::RuntimeContext& context);
 
 /// The agent's request, without its command.
 struct TorchrunPlan {

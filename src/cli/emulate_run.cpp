@@ -51,7 +51,7 @@ emulate::Narrator make_narrator(const Context& context, bool quiet) {
 }
 
 /// "4", "a100:4"
-bool read_gpus(const std::string& text, emulate::NodeWishes& wishes) {
+bool read_gpus(const std::string& text, emulate::NodeOptions& wishes) {
   const auto colon = text.rfind(':');
   const auto count = util::parse_unsigned(colon == std::string::npos ? text : text.substr(colon + 1));
   if (!count || *count > 1024 || colon == 0) return false;
@@ -60,8 +60,8 @@ bool read_gpus(const std::string& text, emulate::NodeWishes& wishes) {
   return true;
 }
 
-std::optional<emulate::NodeWishes> read_wishes(const EmulateOptions& options, const Context& context) {
-  emulate::NodeWishes wishes;
+std::optional<emulate::NodeOptions> read_wishes(const EmulateOptions& options, const Context& context) {
+  emulate::NodeOptions wishes;
   wishes.cpus = options.cpus_per_node;
   if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, wishes)) {
     print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs",
@@ -79,7 +79,7 @@ std::optional<emulate::NodeWishes> read_wishes(const EmulateOptions& options, co
 }
 
 /// For a profile without nodes, those that the person wishes; says what is assumed.
-bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeWishes& wishes,
+bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& wishes,
                     const Context& context) {
   if (!site.partitions.empty() && !wishes.any()) return true;
   auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, wishes);

@@ -88,7 +88,7 @@ int run_healthy_nodes(const HealthOptions& options, const Context& context) {
   }
   const std::string answers{std::istreambuf_iterator<char>(std::cin), {}};
   const auto run = slurm::choose_nodes(nodes->names(), answers, known, options.need);
-  for (const auto& bad : run.bad) launch::tell_bad_node(bad, context.env);
+  for (const auto& bad : run.bad) launch::report_bad_node(bad, context.env);
   say_choice(run, options.need);
   if (run.chosen.size() < options.need) return k_findings;
   std::printf("%s\n", model::compress_hostlist(run.chosen).c_str());

@@ -7,7 +7,7 @@
 #include "agent/agent.hpp"
 #include "cli/command.hpp"
 #include "cli/launch_agent.hpp"
-#include "cli/surroundings.hpp"
+#include "cli/runtime_context.hpp"
 #include "diag/visible_text.hpp"
 #include "launch/failure.hpp"
 #include "launch/launch.hpp"
@@ -48,7 +48,7 @@ launch::BindMode bind_mode(const std::string& text) {
   return text == "none" ? launch::BindMode::none : launch::BindMode::automatic;
 }
 
-int fail(const Context& context, const launch::Surroundings& runtime, const std::string& phase,
+int fail(const Context& context, const launch::RuntimeContext& runtime, const std::string& phase,
          const util::Error& error) {
   return launch::report_failure({k_cannot_set_up, phase, error, {}, runtime.host}, context.env);
 }
@@ -86,7 +86,7 @@ std::optional<util::Error> read_step_variables(model::RankRequest& request, cons
 }
 
 /// Starts what was asked for, or prints what would be started.
-int run_request(const launch::LaunchRequest& request, const launch::Surroundings& runtime, bool dry_run,
+int run_request(const launch::LaunchRequest& request, const launch::RuntimeContext& runtime, bool dry_run,
                 const Context& context) {
   std::optional<agent::AgentRequest> agent;
   if (model::is_agent(request.rank_request)) {
@@ -105,7 +105,7 @@ int run_request(const launch::LaunchRequest& request, const launch::Surroundings
 }
 
 int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
-  const auto runtime = surroundings_of(context);
+  const auto runtime = runtime_context_of(context);
   if (!flags.address_of.empty()) {
     const auto address = launch::interface_address(flags.address_of);
     if (!address) return fail(context, runtime, "address", address.error());
@@ -255,7 +255,7 @@ void add_launch(CLI::App& app, Context& context, int& exit_code) {
   add_flags(*command, *flags, context);
   command->callback([command, flags, &context, &exit_code] {
     exit_code = run_flags(*command, *flags, context);
-    if (exit_code != k_ok) launch::let_last_words_arrive(context.env);
+    if (exit_code != k_ok) launch::wait_for_output_flush(context.env);
   });
 }
 

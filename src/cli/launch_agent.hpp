@@ -12,7 +12,7 @@ namespace hpcml::cli {
 /// What the agent of this node is to do. The error says what to type where it cannot be one: in a step with a
 /// task for each rank, or of another number of nodes.
 util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest request,
-                                                     const launch::Surroundings& runtime);
+                                                     const launch::RuntimeContext& runtime);
 
 /// What it would do besides starting the ranks, as a line for people.
 std::string describe_agent(const agent::AgentRequest& request);

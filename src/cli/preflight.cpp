@@ -60,7 +60,7 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
   std::vector<std::string> words = {util::own_executable().string()};
   for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
   words.emplace_back("launch");
-  launch::Surroundings runtime;
+  launch::RuntimeContext runtime;
   runtime.env = context.env;
   runtime.ancestors = launch::read_ancestors();
   const bool in_task = launch::in_task(request, runtime);

@@ -88,7 +88,7 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
   return std::move(read.diagnostics);
 }
 
-void narrate(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
+void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
              const discover::Profile& profile) {
   print_note(fmt::format("cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster, facts.config.version,
                          util::counted(facts.partitions.size(), "partition"),
@@ -193,7 +193,7 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     return fail({"the discovered profile is not valid",
                  "this is a bug in hpcml: please report it with the folder of --save"},
                 k_internal);
-  narrate(*facts, kinds, profile);
+  log_stderr(*facts, kinds, profile);
   if (options.output_file.empty() || options.output_file == "-") {
     std::fputs(profile.text.c_str(), stdout);
     return k_ok;

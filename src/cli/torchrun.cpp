@@ -12,7 +12,7 @@
 #include "agent/torchrun_page.hpp"
 #include "agent/torchrun_request.hpp"
 #include "cli/command.hpp"
-#include "cli/surroundings.hpp"
+#include "cli/runtime_context.hpp"
 #include "launch/failure.hpp"
 
 namespace hpcml::cli {
@@ -34,7 +34,7 @@ util::Result<std::string> make_log_folder(const util::EnvSnapshot& env) {
 }
 
 int run_request(const agent::TorchrunRequest& line, const Context& context) {
-  auto runtime = surroundings_of(context);
+  auto runtime = runtime_context_of(context);
   runtime.env = agent::without_rank_variables(runtime.env);
   runtime.env.set("TORCHELASTIC_SIGNALS_TO_HANDLE", line.signals_to_handle);
   auto plan = agent::plan_torchrun(line, agent::read_torchrun_node(runtime), runtime.env);
@@ -52,7 +52,7 @@ int run_request(const agent::TorchrunRequest& line, const Context& context) {
     plan->notes.push_back("the files of -r, -t and the filters are in " + request.log_folder +
                           "; --log-dir names another folder");
   }
-  for (const auto& note : plan->notes) launch::narrate("hpcml torchrun: " + note);
+  for (const auto& note : plan->notes) launch::log_stderr("hpcml torchrun: " + note);
   return agent::run_agent(request, runtime);
 }
 
@@ -78,7 +78,7 @@ void add_torchrun(CLI::App& app, Context& context, int& exit_code) {
     const auto& words = context.argv;
     const auto name = std::find(words.begin(), words.end(), "torchrun");
     exit_code = run_torchrun(context, {name + 1, words.end()});
-    if (exit_code != k_ok) launch::let_last_words_arrive(context.env);
+    if (exit_code != k_ok) launch::wait_for_output_flush(context.env);
   });
 }
 

@@ -19,7 +19,7 @@ std::string counted(unsigned number, const std::string& what) {
 } // namespace
 
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
-                                       const NodeWishes& wishes) {
+                                       const NodeOptions& wishes) {
   if (!site.partitions.empty())
     return util::Error{site.short_name() + "'s profile describes its nodes",
                        "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};

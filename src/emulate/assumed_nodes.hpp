@@ -12,7 +12,7 @@
 namespace hpcml::emulate {
 
 /// What a person says of the nodes; what is unset is assumed.
-struct NodeWishes {
+struct NodeOptions {
   std::optional<unsigned> cpus;
   std::optional<unsigned> gpus; ///< NVIDIA's; 0: none
   std::string gpu_type;         ///< as jobs name it: "a100"; empty: they don't
@@ -23,7 +23,7 @@ struct NodeWishes {
 /// `site` with one partition ("main", or the name given) of 64 CPUs, 4 GPUs and 256 GiB a node, or as wished.
 /// Fails for a site that describes its nodes and for one without a Slurm.
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
-                                       const NodeWishes& wishes);
+                                       const NodeOptions& wishes);
 
 /// The nodes as a sentence: "64 CPUs, 4 GPUs and 256G of memory".
 std::string describe_nodes(const model::NodeType& type);

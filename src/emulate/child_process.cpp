@@ -55,12 +55,12 @@ std::optional<util::Error> StartChannel::wait() {
   return util::Error{text.substr(0, zero), zero == std::string::npos ? std::string() : text.substr(zero + 1)};
 }
 
-bool StartChannel::child_meets() {
+bool StartChannel::wait_for_parent() {
   char answer = 0;
   return ::send(x_ends[1], &k_meet, 1, MSG_NOSIGNAL) == 1 && read_byte(x_ends[1], answer);
 }
 
-bool StartChannel::parent_meets() {
+bool StartChannel::wait_for_child() {
   close_end(x_ends[1]); // so that a child's death is noticed
   char byte = 0;
   // An error text is left to wait(): only peek at what came.
@@ -70,7 +70,7 @@ bool StartChannel::parent_meets() {
   return count == 1 && byte == k_meet && read_byte(x_ends[0], byte);
 }
 
-bool StartChannel::parent_lets_go() { return ::send(x_ends[0], &k_meet, 1, MSG_NOSIGNAL) == 1; }
+bool StartChannel::release_child() { return ::send(x_ends[0], &k_meet, 1, MSG_NOSIGNAL) == 1; }
 
 void reset_signals() {
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);

@@ -27,9 +27,9 @@ public:
   std::optional<util::Error> wait();
   /// Meeting points on the way: the child stops until the parent lets it go on. False if the other side is
   /// gone.
-  bool child_meets();
-  bool parent_meets();
-  bool parent_lets_go();
+  bool wait_for_parent();
+  bool wait_for_child();
+  bool release_child();
 
 private:
   void close_end(int& end);

@@ -154,13 +154,13 @@ util::Result<pid_t> BodySandbox::start_node(const SandboxNode& node) {
   ::close(sockets[0]);
   ::close(sockets[1]);
   if (pid < 0) return util::Error{"cannot start a process for node " + node.name, {}};
-  if (x_isolation.network && channel.parent_meets()) {
+  if (x_isolation.network && channel.wait_for_child()) {
     if (const auto step = plug_in(node, number, pid); !step) {
       ::kill(pid, SIGKILL);
       ::waitpid(pid, nullptr, 0);
       return util::with_context(step.error(), "node " + node.name);
     }
-    channel.parent_lets_go();
+    channel.release_child();
   }
   if (const auto error = channel.wait()) {
     ::waitpid(pid, nullptr, 0);

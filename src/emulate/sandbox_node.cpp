@@ -86,7 +86,7 @@ void become_node(const SandboxNode& node, const NodeStart& plan, StartChannel& c
   check(enter_namespaces(node, plan.isolation));
   if (!node.unified_group.empty()) check(enter_unified_node(node.unified_group));
   if (plan.isolation.network) {
-    if (!channel.child_meets()) ::_exit(127); // the cables come from outside
+    if (!channel.wait_for_parent()) ::_exit(127); // the cables come from outside
     check(switch_interfaces_on(node));
   }
   check(mount_view(node, plan));

@@ -31,7 +31,7 @@ std::string hash_of(const std::string& value) { return std::to_string(util::fnv1
 
 } // namespace
 
-util::Status agree_with_environment(const Surroundings& context, World& world, bool starts) {
+util::Status agree_with_environment(const RuntimeContext& context, World& world, bool starts) {
   std::vector<std::string> conflicts;
   for (const auto& [name, value] : rank_variables(world)) {
     if (name == "MASTER_ADDR" || name == "MASTER_PORT") continue;
@@ -69,7 +69,7 @@ util::EnvSnapshot without_outer_rank(util::EnvSnapshot env) {
   return env;
 }
 
-void mark_as_own(const std::vector<std::pair<std::string, std::string>>& set, util::EnvSnapshot& env) {
+void export_rank_marker(const std::vector<std::pair<std::string, std::string>>& set, util::EnvSnapshot& env) {
   std::vector<std::string> words;
   for (const auto& [name, value] : set) words.push_back(name + ":" + hash_of(value));
   env.set(k_step_variable, step_mark(env));

@@ -11,7 +11,7 @@
 
 namespace hpcml::launch {
 
-void tell_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env) {
+void report_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env) {
   const auto file = env.get_or(model::k_bad_nodes_variable, "");
   if (file.empty()) return;
   const auto line = model::render_bad_node(bad);
@@ -20,7 +20,7 @@ void tell_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env) {
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
-    narrate("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " + file +
+    log_stderr("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " + file +
             " cannot be written: " + std::strerror(errno));
   if (fd >= 0) ::close(fd);
 }

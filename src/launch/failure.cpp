@@ -42,7 +42,7 @@ std::string render_record(const Failure& failure) {
       .text();
 }
 
-void narrate(const std::string& line) {
+void log_stderr(const std::string& line) {
   const std::string text = util::visible(line) + "\n";
   std::size_t done = 0;
   while (done < text.size()) {
@@ -55,7 +55,7 @@ void narrate(const std::string& line) {
 
 void narrate_at_once(const std::string& line) {
   pollfd end{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) narrate(line);
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) log_stderr(line);
 }
 
 std::string describe(const Failure& failure) {
@@ -68,8 +68,8 @@ std::string describe(const Failure& failure) {
 }
 
 int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
-  narrate(describe(failure));
-  if (const auto more = record_failure(failure, env); !more.empty()) narrate(more);
+  log_stderr(describe(failure));
+  if (const auto more = record_failure(failure, env); !more.empty()) log_stderr(more);
   return failure.exit_code;
 }
 
@@ -83,7 +83,7 @@ std::string record_failure(const Failure& failure, const util::EnvSnapshot& env)
   return written ? "" : "hpcml launch: " + written.error().what;
 }
 
-void let_last_words_arrive(const util::EnvSnapshot& env) {
+void wait_for_output_flush(const util::EnvSnapshot& env) {
   constexpr auto k_way = std::chrono::milliseconds(300), k_look = std::chrono::milliseconds(5);
   constexpr int k_most_looks = 200; // a reader that stalls keeps nobody
   if (env.get_or("SLURM_STEP_ID", "").empty() || env.get_or("SLURM_PROCID", "").empty()) return;

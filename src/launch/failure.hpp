@@ -38,7 +38,7 @@ int report_failure(const Failure& failure, const util::EnvSnapshot& env);
 
 /// One line on standard error in a single write, so that lines of several ranks don't mix; control characters
 /// are shown, not sent.
-void narrate(const std::string& line);
+void log_stderr(const std::string& line);
 
 /// The same, from a process that must not wait for its reader: the line is lost if standard error cannot take
 /// it at once.
@@ -47,6 +47,6 @@ void narrate_at_once(const std::string& line);
 /// Before a task of Slurm's ends badly: what it has said is read, and has time to arrive. srun, which ends
 /// the step then (--kill-on-bad-exit), drops what it has not got yet: of a task that ended at once the last
 /// line was lost in 29 of 72 steps (22.05, busy machine), and in none of 72 where it waited for so long.
-void let_last_words_arrive(const util::EnvSnapshot& env);
+void wait_for_output_flush(const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

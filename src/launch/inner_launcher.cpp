@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "launch/guard.hpp"
+#include "launch/orphan_reaper.hpp"
 #include "model/container_engine.hpp"
 #include "util/text.hpp"
 
@@ -65,7 +65,7 @@ bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && !inn
 
 } // namespace
 
-chain::StartedLauncher hear_node(chain::StartedLauncher inner, const util::EnvSnapshot& env,
+chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const util::EnvSnapshot& env,
                                  const std::string& root) {
   auto outer = inner; // what stands nearer to it in the command goes before
   outer.options.clear();
@@ -82,7 +82,7 @@ chain::StartedLauncher hear_node(chain::StartedLauncher inner, const util::EnvSn
   return inner;
 }
 
-std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world) {
+std::string agent_warning(const chain::StartedLauncher& inner, const World& world) {
   if (is_refused(inner) || !is_alone_on_each_node(inner, world)) return {};
   const auto error = alone_on_each_node(inner, world, "");
   return error.what + (inner.sure ? ", unless " + inner.name + "'s configuration file names them"

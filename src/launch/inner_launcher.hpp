@@ -14,7 +14,7 @@ namespace hpcml::launch {
 
 /// The command's own launcher with what this node tells it besides: torchrun's variables in `env`, the file
 /// of hosts that deepspeed reads by itself, under `root`.
-chain::StartedLauncher hear_node(chain::StartedLauncher inner, const util::EnvSnapshot& env,
+chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const util::EnvSnapshot& env,
                                  const std::string& root = {});
 
 /// Whether the command's own launcher, which each rank of `world` would start, builds one world. The error
@@ -23,7 +23,7 @@ util::Status check_inner_launcher(const chain::StartedLauncher& inner, const Wor
 
 /// What is to be said of an agent that each node starts and that names no other node, where a file of the
 /// user's may name them; empty where nothing is. Pure.
-std::string doubt_of_agent(const chain::StartedLauncher& inner, const World& world);
+std::string agent_warning(const chain::StartedLauncher& inner, const World& world);
 
 /// Whether this process, which is to start ranks, is a rank already of somebody who starts ranks on this
 /// machine (launch, torchrun). Pure.

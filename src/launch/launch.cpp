@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launch.hpp"
 
-#include "launch/become_rank.hpp"
+#include "launch/exec_rank.hpp"
 #include "launch/container_environment.hpp"
 #include "launch/end_class.hpp"
 #include "launch/meet.hpp"
@@ -20,7 +20,7 @@ using util::Result;
 namespace {
 
 /// Where the layout itself is in doubt, Slurm's number of the task still tells whose failure this is.
-std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Surroundings& context) {
+std::optional<unsigned> rank_of_task(const LaunchRequest& request, const RuntimeContext& context) {
   const auto task = util::parse_unsigned(context.env.get_or("SLURM_PROCID", ""));
   const bool is_task = slurm::in_step_task(context.env) && starter_of(context) != Starter::script;
   if (request.processes_per_node || !is_task || !task || *task >= 10000000) return std::nullopt;
@@ -28,21 +28,21 @@ std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Surroun
 }
 
 /// Without srun the other nodes of the job stay idle, and nobody would notice.
-void warn_of_idle_nodes(const NodeSetup& node, const Surroundings& context) {
+void warn_of_idle_nodes(const NodeSetup& node, const RuntimeContext& context) {
   const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
-    narrate("hpcml launch: warning: this is no task of srun, so only " + context.host + " of the job's " +
+    log_stderr("hpcml launch: warning: this is no task of srun, so only " + context.host + " of the job's " +
             std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
 }
 
 /// What this process is to do, and its node as planned for that.
-struct Decided {
+struct ResolvedLaunch {
   LaunchRole role;
   std::shared_ptr<NodeSetup> node;
 };
 
 /// An error, and what launch was at.
-struct Undecided {
+struct LaunchError {
   std::string phase;
   util::Error error;
   std::optional<World> world = {}; ///< where it is known: as the first rank of this process sees it
@@ -67,36 +67,36 @@ bool needs_site_fabric(const LaunchRequest& request, const NodeView& view, const
 }
 
 /// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
-std::variant<Decided, Undecided> decide(const LaunchRequest& request, const Surroundings& context,
+std::variant<ResolvedLaunch, LaunchError> decide(const LaunchRequest& request, const RuntimeContext& context,
                                         const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
-    return Undecided{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
-  if (const auto fault = model::find_contradiction(request.rank_request)) return Undecided{"layout", *fault};
+    return LaunchError{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
+  if (const auto fault = model::find_contradiction(request.rank_request)) return LaunchError{"layout", *fault};
   auto view = read_node(request);
-  if (!view) return Undecided{"node", view.error()};
+  if (!view) return LaunchError{"node", view.error()};
   auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, context, *view);
-  if (!role) return Undecided{"layout", role.error()};
+  if (!role) return LaunchError{"layout", role.error()};
   if (const auto& find_fabric = context.find_fabric;
       find_fabric && needs_site_fabric(request, *view, first_world(*role)))
     view->site_fabric = find_fabric();
   if (!context.env.get("GLOO_SOCKET_IFNAME")) view->network = read_network(hosts_to_reach(first_world(*role)));
   auto planned = plan_node_setup(request, *role, *view, context.env);
-  if (!planned) return Undecided{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
+  if (!planned) return LaunchError{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));
   if (const auto passed = check_container_environment(request.command);
       !passed && node->world.layout.world_size > 1 && !node->agent)
-    return Undecided{"container", passed.error(), node->world, !starts_ranks(*role)};
+    return LaunchError{"container", passed.error(), node->world, !starts_ranks(*role)};
   if (!node->plan.caches.empty()) {
     const auto& layout = node->world.layout;
     auto paths = cache_paths(make_rank_setup(request, node, layout.local_rank));
-    if (!paths) return Undecided{"cache", paths.error(), node->world, !starts_ranks(*role)};
+    if (!paths) return LaunchError{"cache", paths.error(), node->world, !starts_ranks(*role)};
     node->cache_paths = std::move(*paths);
   }
-  return Decided{std::move(*role), std::move(node)};
+  return ResolvedLaunch{std::move(*role), std::move(node)};
 }
 
 /// Says why nothing is started here, to people and to the launchers of the other ranks.
-int give_up(const LaunchRequest& request, const Surroundings& context, const Undecided& why) {
+int give_up(const LaunchRequest& request, const RuntimeContext& context, const LaunchError& why) {
   const auto& world = why.world;
   // Who starts all ranks has nobody else to tell.
   if (world && (why.one_rank || world->layout.node_count() > 1))
@@ -107,7 +107,7 @@ int give_up(const LaunchRequest& request, const Surroundings& context, const Und
   return report_failure({k_cannot_set_up, why.phase, why.error, rank, context.host}, context.env);
 }
 
-int run_decided(const LaunchRequest& request, const Surroundings& context, const Decided& decided) {
+int run_decided(const LaunchRequest& request, const RuntimeContext& context, const ResolvedLaunch& decided) {
   const auto& role = decided.role;
   const auto& node = decided.node;
   const bool starts = starts_ranks(role);
@@ -119,7 +119,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& context, const
     caches = std::move(*opened);
   }
   const auto become = [&] {
-    return become_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, context);
+    return exec_rank(make_rank_setup(request, node, node->world.layout.local_rank), request, context);
   };
   const int save_signal = find_save_signal(context.env);
   const auto& layout = node->world.layout;
@@ -139,7 +139,7 @@ int run_decided(const LaunchRequest& request, const Surroundings& context, const
     if (outcome.code == 0 && evidence &&
         report_separate_worlds(std::move(*evidence), store ? &connected : nullptr)) {
       outcome.code = k_cannot_set_up;
-      narrate(describe_class(outcome.code, model::FailureClass::program));
+      log_stderr(describe_class(outcome.code, model::FailureClass::program));
     }
   }
   for (auto& cache : caches) release_cache(cache);
@@ -149,11 +149,11 @@ int run_decided(const LaunchRequest& request, const Surroundings& context, const
 
 } // namespace
 
-std::variant<World, Failure> find_first_world(const LaunchRequest& request, const Surroundings& context) {
+std::variant<World, Failure> find_first_world(const LaunchRequest& request, const RuntimeContext& context) {
   const auto decided = decide(request, context);
-  if (const auto* failed = std::get_if<Undecided>(&decided))
+  if (const auto* failed = std::get_if<LaunchError>(&decided))
     return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
-  const auto& [role, node] = std::get<Decided>(decided);
+  const auto& [role, node] = std::get<ResolvedLaunch>(decided);
   if (starts_ranks(role)) return node->world;
   return Failure{k_cannot_set_up,
                  "layout",
@@ -164,12 +164,12 @@ std::variant<World, Failure> find_first_world(const LaunchRequest& request, cons
                  context.host};
 }
 
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& context,
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const RuntimeContext& context,
                                                    const World& first) {
   const auto decided = decide(request, context, first);
-  if (const auto* failed = std::get_if<Undecided>(&decided))
+  if (const auto* failed = std::get_if<LaunchError>(&decided))
     return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};
-  PreparedRanks prepared{std::get<Decided>(decided).node, {}};
+  PreparedRanks prepared{std::get<ResolvedLaunch>(decided).node, {}};
   if (!prepared.node->cache_paths.empty()) {
     auto opened = open_caches(prepared.node->plan.caches, prepared.node->cache_paths);
     if (!opened) return Failure{k_cannot_set_up, "cache", opened.error(), {}, context.host};
@@ -178,16 +178,16 @@ std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
   return prepared;
 }
 
-int run_launch(const LaunchRequest& request, const Surroundings& context) {
+int run_launch(const LaunchRequest& request, const RuntimeContext& context) {
   const auto decided = decide(request, context);
-  if (const auto* failed = std::get_if<Undecided>(&decided)) return give_up(request, context, *failed);
-  return run_decided(request, context, std::get<Decided>(decided));
+  if (const auto* failed = std::get_if<LaunchError>(&decided)) return give_up(request, context, *failed);
+  return run_decided(request, context, std::get<ResolvedLaunch>(decided));
 }
 
-Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& context) {
+Result<std::string> describe_launch(const LaunchRequest& request, const RuntimeContext& context) {
   const auto decided = decide(request, context);
-  if (const auto* failed = std::get_if<Undecided>(&decided)) return failed->error;
-  const auto& [role, node] = std::get<Decided>(decided);
+  if (const auto* failed = std::get_if<LaunchError>(&decided)) return failed->error;
+  const auto& [role, node] = std::get<ResolvedLaunch>(decided);
   const auto setup_of = [&](unsigned local) {
     auto setup = make_rank_setup(request, node, local);
     set_container_variables(setup, request);

@@ -17,11 +17,11 @@ namespace hpcml::launch {
 /// Becomes the program (in a task of a step) or starts and supervises the ranks of this node (with
 /// `processes_per_node`, or outside Slurm). Returns the exit code of the program, or 125, 126, 127 for
 /// launch's own failures.
-int run_launch(const LaunchRequest& request, const Surroundings& context);
+int run_launch(const LaunchRequest& request, const RuntimeContext& context);
 
 /// What run_launch would set and start, as text: for the task that it is, or for every rank that it would
 /// start here.
-util::Result<std::string> describe_launch(const LaunchRequest& request, const Surroundings& context);
+util::Result<std::string> describe_launch(const LaunchRequest& request, const RuntimeContext& context);
 
 /// The ranks that are to be started on this node, planned, and the caches that they use.
 struct PreparedRanks {
@@ -30,10 +30,10 @@ struct PreparedRanks {
 };
 
 /// The world as the first rank that this process is to start sees it: the step's, or this machine's alone.
-std::variant<World, Failure> find_first_world(const LaunchRequest& request, const Surroundings& context);
+std::variant<World, Failure> find_first_world(const LaunchRequest& request, const RuntimeContext& context);
 
 /// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const Surroundings& context,
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const RuntimeContext& context,
                                                    const World& first);
 
 } // namespace hpcml::launch

@@ -42,9 +42,9 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
 }
 
 /// The rank's side of a meeting.
-class Meeter {
+class RendezvousClient {
 public:
-  Meeter(RankSetup& setup, const LaunchRequest& request, const Surroundings& context,
+  RendezvousClient(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context,
          std::chrono::seconds timeout)
       : x_setup(setup), x_request(request), x_here(context), x_deadline(Clock::now() + timeout),
         x_timeout(timeout), x_ports(ports_of(setup.world)) {
@@ -97,7 +97,7 @@ private:
     if (!seeking.credentials) seeking.doubts_failure = k_doubt_without_key;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
-        narrate("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
+        log_stderr("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
                 ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
                 x_setup.world.first_node + ": " + status);
       };
@@ -138,7 +138,7 @@ private:
       }
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::Refusal::step && sought.refusal != store::Refusal::run)
-        narrate("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
+        log_stderr("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
                 " is not for it: " + sought.reason);
     }
     return lead_own(std::move(who));
@@ -180,7 +180,7 @@ private:
   /// ranks.
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
-      narrate("hpcml launch: the store of " + std::string(k_store_variable) +
+      log_stderr("hpcml launch: the store of " + std::string(k_store_variable) +
               " is not used: " + x_setup.world.channel.origin);
     const auto program = x_ports.front();
     TRY(const auto decision, decide_alone(x_setup, x_request, x_here, program));
@@ -307,7 +307,7 @@ private:
 
   RankSetup& x_setup;
   const LaunchRequest& x_request;
-  const Surroundings& x_here;
+  const RuntimeContext& x_here;
   Clock::time_point x_deadline;
   std::chrono::seconds x_timeout;
   std::vector<std::uint16_t> x_ports;
@@ -324,22 +324,22 @@ std::optional<store::Credentials> find_rank_credentials(const World& world) {
                              store::identity_text(meeting_step(world)), world.layout.rank}};
 }
 
-bool is_to_meet(const World& world, const LaunchRequest& request) {
-  return model::is_to_meet(request.rank_request, world.layout.world_size);
+bool needs_rendezvous(const World& world, const LaunchRequest& request) {
+  return model::needs_rendezvous(request.rank_request, world.layout.world_size);
 }
 
-util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& context) {
-  if (!is_to_meet(setup.world, request)) return util::Done{};
-  return Meeter(setup, request, context, meet_timeout(request)).meet();
+util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context) {
+  if (!needs_rendezvous(setup.world, request)) return util::Done{};
+  return RendezvousClient(setup, request, context, meet_timeout(request)).meet();
 }
 
-void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& context,
+void tell_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
                   const std::string& why) {
-  if (!is_to_meet(world, request)) return;
+  if (!needs_rendezvous(world, request)) return;
   RankSetup setup;
   setup.world = world;
   setup.env = context.env;
-  Meeter(setup, request, context, meet_timeout(request)).give_up(why);
+  RendezvousClient(setup, request, context, meet_timeout(request)).give_up(why);
 }
 
 } // namespace hpcml::launch

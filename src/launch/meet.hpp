@@ -17,10 +17,10 @@ constexpr std::chrono::seconds k_meet_timeout{300};
 /// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
 /// decides, serves where nobody else does, and waits for all. Nothing is done for one rank, or where the
 /// request says not to wait. An error says who has not come.
-util::Status meet_others(RankSetup& setup, const LaunchRequest& request, const Surroundings& context);
+util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context);
 
 /// Tells the others, where they can be told at once, that this rank's program will not start.
-void tell_failure(const World& world, const LaunchRequest& request, const Surroundings& context,
+void tell_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
                   const std::string& why);
 
 /// Returns what the world's rank proves to the store. Of ranks without a shared key rank 0 alone has the one
@@ -28,6 +28,6 @@ void tell_failure(const World& world, const LaunchRequest& request, const Surrou
 std::optional<store::Credentials> find_rank_credentials(const World& world);
 
 /// Whether the launchers of a world's ranks meet; the same for all of them.
-bool is_to_meet(const World& world, const LaunchRequest& request);
+bool needs_rendezvous(const World& world, const LaunchRequest& request);
 
 } // namespace hpcml::launch

@@ -35,7 +35,7 @@ std::uint16_t keep_program_port(const World& world, const std::vector<std::uint1
     const auto kept = store::keep_port(port, addresses);
     if (kept) return port;
     if (world.port_given) {
-      narrate("hpcml launch: rank 0's program will not be able to serve at port " + std::to_string(port) +
+      log_stderr("hpcml launch: rank 0's program will not be able to serve at port " + std::to_string(port) +
               ", which was asked for: " + kept.error().what);
       break;
     }
@@ -84,10 +84,10 @@ StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
                       find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
 }
 
-store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request, const Surroundings& context,
+store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context,
                                const std::vector<std::uint16_t>& ports) {
   const auto words = choose_words(setup, request);
-  if (words.say) narrate("hpcml launch: " + words.reason);
+  if (words.say) log_stderr("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
@@ -96,10 +96,10 @@ store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& requ
 }
 
 util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchRequest& request,
-                                           const Surroundings& context, std::uint16_t port) {
+                                           const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
   const auto words = choose_words(setup, request);
-  if (words.say && leads) narrate("hpcml launch: " + words.reason);
+  if (words.say && leads) log_stderr("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.address = address_for_all(setup.world, context.env);
   decision.port = port;
@@ -138,7 +138,7 @@ void apply_decision(RankSetup& setup, const LaunchRequest& request, const store:
     set(setup, "JAX_NUM_PROCESSES", std::to_string(world.layout.world_size));
     set(setup, "JAX_PROCESS_ID", std::to_string(world.layout.rank));
   }
-  mark_as_own(setup.changes, setup.env);
+  export_rank_marker(setup.changes, setup.env);
   const auto store = store::parse_place(store_place);
   setup.store_serves = store && store->second == decision.port;
 }

@@ -77,7 +77,7 @@ util::Status put_in_order(const LaunchRequest& request, const NodeView& node, Vi
                        "; the ranks take the GPUs by their numbers");
     return util::Done{};
   }
-  visible = in_order(visible, *positions, "in the order " + order.text());
+  visible = reorder_gpus(visible, *positions, "in the order " + order.text());
   std::vector<model::GpuPlace> ordered;
   for (const auto at : *positions) ordered.push_back(places[at]);
   places = std::move(ordered);
@@ -173,7 +173,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   const auto inner = chain::find_started_launcher(request.command);
   setup.agent = layout.local_world_size == 1 && inner;
   if (inner)
-    if (auto doubt = doubt_of_agent(hear_node(*inner, env), setup.world); !doubt.empty())
+    if (auto doubt = agent_warning(read_launcher_config(*inner, env), setup.world); !doubt.empty())
       setup.warnings.push_back(std::move(doubt));
   if (starts_ranks(role) && model::is_on(request.rank_request.coordinator))
     setup.warnings.push_back(

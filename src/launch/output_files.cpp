@@ -21,14 +21,14 @@ std::size_t OutputFiles::count() const {
   return static_cast<std::size_t>(files) + x_filtered.size();
 }
 
-util::Status OutputFiles::open(const OutputWishes& wishes, unsigned node_rank) {
+util::Status OutputFiles::open(const OutputOptions& output_options, unsigned node_rank) {
   for (auto& [route, file, filter] : x_entries) {
-    if (route.in_file) TRY_DONE(file.open(wishes.folder + "/" + log_name(route)));
+    if (route.in_file) TRY_DONE(file.open(output_options.folder + "/" + log_name(route)));
     if (!route.filtered) continue;
-    filter = LineFilter(route.is_error ? wishes.err_filters : wishes.out_filters, route.plain_prefix);
+    filter = LineFilter(route.is_error ? output_options.err_filters : output_options.out_filters, route.plain_prefix);
     auto& shared = x_filtered[route.is_error ? 1 : 0];
     if (!shared.is_open())
-      TRY_DONE(shared.open(wishes.folder + "/" + filtered_name(route.is_error, node_rank)));
+      TRY_DONE(shared.open(output_options.folder + "/" + filtered_name(route.is_error, node_rank)));
   }
   return util::Done{};
 }

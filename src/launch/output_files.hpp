@@ -30,7 +30,7 @@ public:
   /// Descriptors that `open` needs.
   std::size_t count() const;
   /// Makes the folders and opens every file. The first that cannot be is the error.
-  util::Status open(const OutputWishes& wishes, unsigned node_rank);
+  util::Status open(const OutputOptions& output_options, unsigned node_rank);
   /// Writes what a route's rank has written. What is lost is said once a file.
   void add(std::size_t index, std::string_view bytes);
   /// The rank writes no more there: ends its last filtered line, and closes its file.

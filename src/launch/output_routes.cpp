@@ -24,32 +24,32 @@ std::string own_prefix(unsigned rank, bool colour) {
 
 } // namespace
 
-std::string fill_prefix(const OutputWishes& wishes, unsigned rank, unsigned local_rank) {
-  return util::fill_dollar_words(wishes.prefix, {{"rank", std::to_string(rank)},
+std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsigned local_rank) {
+  return util::fill_dollar_words(output_options.prefix, {{"rank", std::to_string(rank)},
                                                  {"local_rank", std::to_string(local_rank)},
-                                                 {"role_name", wishes.role}});
+                                                 {"role_name", output_options.role}});
 }
 
-std::vector<OutputRoute> plan_routes(const OutputWishes& wishes, const RoutedRanks& ranks, bool is_error) {
-  const bool all_in_files = !names_any(wishes.redirects) && !names_any(wishes.tee);
+std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks, bool is_error) {
+  const bool all_in_files = !names_any(output_options.redirects) && !names_any(output_options.tee);
   const auto names = [&](const StreamsOfRanks& streams, unsigned local_rank) {
     const auto of = streams.of(local_rank);
     return is_error ? of.err : of.out;
   };
   std::vector<OutputRoute> routes;
   for (unsigned local = 0; local < ranks.count; ++local) {
-    const bool redirected = names(wishes.redirects, local), teed = names(wishes.tee, local);
+    const bool redirected = names(output_options.redirects, local), teed = names(output_options.tee, local);
     OutputRoute route;
     route.rank = ranks.first_rank + local;
     route.local_rank = local;
     route.is_error = is_error;
-    route.in_file = !wishes.folder.empty() && (all_in_files || redirected || teed);
-    route.shown = (!redirected || teed) && (wishes.shown.empty() || wishes.shown.contains(local));
-    route.filtered = !wishes.folder.empty() && !(is_error ? wishes.err_filters : wishes.out_filters).empty();
-    const bool own = wishes.prefix.empty();
-    route.plain_prefix = own ? own_prefix(route.rank, false) : fill_prefix(wishes, route.rank, local);
+    route.in_file = !output_options.folder.empty() && (all_in_files || redirected || teed);
+    route.shown = (!redirected || teed) && (output_options.shown.empty() || output_options.shown.contains(local));
+    route.filtered = !output_options.folder.empty() && !(is_error ? output_options.err_filters : output_options.out_filters).empty();
+    const bool own = output_options.prefix.empty();
+    route.plain_prefix = own ? own_prefix(route.rank, false) : fill_prefix(output_options, route.rank, local);
     route.prefix = own ? own_prefix(route.rank, ranks.colour) : route.plain_prefix;
-    if (wishes.only_tee_has_prefix && !teed) route.prefix.clear();
+    if (output_options.only_tee_has_prefix && !teed) route.prefix.clear();
     routes.push_back(std::move(route));
   }
   return routes;

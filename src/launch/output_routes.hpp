@@ -40,11 +40,11 @@ struct RoutedRanks {
 };
 
 /// The routes of one stream of all ranks of a node, by local rank.
-std::vector<OutputRoute> plan_routes(const OutputWishes& wishes, const RoutedRanks& ranks, bool is_error);
+std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks, bool is_error);
 
 /// A wished prefix with its variables filled in, as Python's string.Template does: "$rank" and "${rank}" are
 /// the same, "$$" is a dollar, and what is not known is left alone.
-std::string fill_prefix(const OutputWishes& wishes, unsigned rank, unsigned local_rank);
+std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsigned local_rank);
 
 /// Where the stream's bytes are kept, below the folder.
 std::string log_name(const OutputRoute& route);

@@ -45,8 +45,8 @@ OutputStream::~OutputStream() {
     if (set >= 0) ::close(set);
 }
 
-util::Status OutputStream::open_files(const OutputWishes& wishes, unsigned node_rank) {
-  return x_files.open(wishes, node_rank);
+util::Status OutputStream::open_files(const OutputOptions& output_options, unsigned node_rank) {
+  return x_files.open(output_options, node_rank);
 }
 
 util::Status OutputStream::watch(int set, std::size_t source) const {

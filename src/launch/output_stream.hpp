@@ -32,7 +32,7 @@ public:
   /// Descriptors that `open_files` needs.
   std::size_t file_count() const { return x_files.count(); }
   /// Opens the files of the sources; an error before any rank should start.
-  util::Status open_files(const OutputWishes& wishes, unsigned node_rank);
+  util::Status open_files(const OutputOptions& output_options, unsigned node_rank);
   /// Takes the reading end of a source's pipe.
   util::Status add_source(std::size_t source, int fd);
   /// The descriptor to poll for reading; while the reader is so slow that the ranks have to wait for it, only

@@ -27,7 +27,7 @@ struct StreamsOfRanks {
   }
 };
 
-struct OutputWishes {
+struct OutputOptions {
   std::string folder;       ///< RANK/stdout.log and stderr.log in it, appended to; empty: no files
   StreamsOfRanks redirects; ///< into files, and not shown
   StreamsOfRanks tee;       ///< into files, and shown

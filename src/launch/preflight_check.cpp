@@ -84,7 +84,7 @@ std::string preflight_success(const std::string& lines) {
 }
 
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                     const Surroundings& context) {
+                                     const RuntimeContext& context) {
   const auto failure = [&](int code, Error error) {
     return Failure{code, "preflight", std::move(error), setup.world.layout.rank, context.host};
   };
@@ -92,7 +92,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   if (!program)
     return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
                                      program.error().hint + ", or leave --preflight out"});
-  if (setup.world.layout.rank == 0 && !program->note.empty()) narrate("hpcml launch: " + program->note);
+  if (setup.world.layout.rank == 0 && !program->note.empty()) log_stderr("hpcml launch: " + program->note);
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
@@ -101,7 +101,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   if (!output) return failure(k_cannot_set_up, output.error());
   if (output->exit_code == 0) {
     if (const auto success = preflight_success(output->out); !success.empty())
-      narrate("hpcml launch: " + success);
+      log_stderr("hpcml launch: " + success);
     return std::nullopt;
   }
   Error verdict = preflight_verdict(output->out);
@@ -112,7 +112,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   }
   if (output->exit_code == k_preflight_failed)
     for (const auto& host : guilty_hosts(output->out))
-      tell_bad_node({host, "it failed the preflight"}, context.env);
+      report_bad_node({host, "it failed the preflight"}, context.env);
   verdict.what = "the preflight failed: " + verdict.what;
   return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);
 }

@@ -42,6 +42,6 @@ std::string preflight_success(const std::string& lines);
 /// Runs the check with this rank's environment, on a port of its own, and proves the program's port, too;
 /// nothing if all passed, which rank 0 says.
 std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
-                                     const Surroundings& context);
+                                     const RuntimeContext& context);
 
 } // namespace hpcml::launch

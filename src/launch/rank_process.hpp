@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "launch/guard.hpp"
+#include "launch/orphan_reaper.hpp"
 
 namespace hpcml::launch {
 
@@ -37,7 +37,7 @@ public:
   ~RankGroups();
   RankGroups(const RankGroups&) = delete;
   RankGroups& operator=(const RankGroups&) = delete;
-  Guard& guard() { return x_guard; }
+  OrphanReaper& guard() { return x_guard; }
   /// A child of this process that `kill_children` leaves alone.
   void spare(pid_t child) { x_spared.push_back(child); }
   /// How a child that is to be spared has ended, if it has: then it is waited for, and its number is free.
@@ -72,7 +72,7 @@ private:
   std::size_t x_left = 0, x_lingering = 0;
   std::vector<pid_t> x_spared;
   std::vector<std::pair<pid_t, int>> x_ended_spared; ///< with what waitpid has given
-  Guard x_guard;
+  OrphanReaper x_guard;
 };
 
 /// "was killed by SIGSEGV" or "ended with exit code 3".

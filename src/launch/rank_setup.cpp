@@ -82,7 +82,7 @@ void set_visible_gpus(Builder& builder, RankSetup& setup) {
   }
   const auto& layout = setup.world.layout;
   const auto mine =
-      own ? own_entries(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank))
+      own ? gpus_of_local_rank(visible, layout.local_rank, layout.local_world_size, std::max(1U, per_rank))
           : util::join(visible.entries, ",");
   const auto old = setup.env.get(name);
   for (const auto* variable : model::k_visible_devices_variables)
@@ -196,7 +196,7 @@ void set_container_variables(RankSetup& setup, const LaunchRequest& request) {
   for (const auto& [name, value] : found)
     for (const auto& prefix : prefixes)
       if (!setup.env.get(prefix + name)) builder.set(prefix + name, value);
-  mark_as_own(setup.changes, setup.env);
+  export_rank_marker(setup.changes, setup.env);
 }
 
 std::vector<std::string> command_of_rank(const LaunchRequest& request, unsigned local_rank) {
@@ -238,7 +238,7 @@ RankSetup make_rank_setup(const LaunchRequest& request, std::shared_ptr<const No
   set_cache_variables(builder, setup);
   // srun reads them as requests: one that the program calls would bind its tasks to this step's CPUs.
   for (const auto* name : {"SLURM_CPU_BIND", "SLURM_MEM_BIND"}) builder.remove(name);
-  mark_as_own(setup.changes, setup.env);
+  export_rank_marker(setup.changes, setup.env);
   return setup;
 }
 

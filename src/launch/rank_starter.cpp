@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "launch/become_rank.hpp"
+#include "launch/exec_rank.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::launch {
@@ -93,7 +93,7 @@ bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
   setup.env.set(k_launch_variable, start.mark);
   LaunchRequest request = start.request;
   request.command = command_of_rank(start.request, local_rank);
-  ::_exit(become_rank(setup, request, start.context, start.met.empty() ? nullptr : start.met[local_rank].get()));
+  ::_exit(exec_rank(setup, request, start.context, start.met.empty() ? nullptr : start.met[local_rank].get()));
 }
 
 bool make_pipe(int ends[2]) {

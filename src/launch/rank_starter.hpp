@@ -19,7 +19,7 @@ namespace hpcml::launch {
 /// What every rank is started with.
 struct RankStart {
   const LaunchRequest& request;
-  const Surroundings& context;
+  const RuntimeContext& context;
   std::shared_ptr<const NodeSetup> node;
   sigset_t mask{};    ///< signals that a rank finds blocked
   rlimit files{};     ///< descriptors that a rank may open

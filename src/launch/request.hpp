@@ -54,7 +54,7 @@ struct LaunchRequest {
   bool fills_in_local_rank = false; ///< "${local_rank}" in the command's arguments is the rank's
   std::optional<std::chrono::seconds>
       grace;           ///< until KILL for ranks that were asked to end; unset: the two above
-  OutputWishes output; ///< of ranks that are started here
+  OutputOptions output; ///< of ranks that are started here
   std::vector<std::string> command;
 };
 
@@ -75,7 +75,7 @@ using AskSlurm = std::function<std::optional<model::FailureClass>()>;
 using FindFabric = std::function<std::string()>;
 
 /// The world as launch found it when it started.
-struct Surroundings {
+struct RuntimeContext {
   util::EnvSnapshot env;
   std::string host;                   ///< this node's name, as Slurm has it
   std::string machine;                ///< as the kernel has it

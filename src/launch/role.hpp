@@ -31,7 +31,7 @@ inline bool starts_ranks(const LaunchRole& role) { return std::holds_alternative
 
 /// Decides from the flags and from who started this process. Without --nproc-per-node, outside a step, as
 /// many ranks are started as the visible GPUs are enough for.
-util::Result<LaunchRole> decide_role(const LaunchRequest& request, const Surroundings& context,
+util::Result<LaunchRole> decide_role(const LaunchRequest& request, const RuntimeContext& context,
                                      const NodeView& node);
 
 } // namespace hpcml::launch

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "launch/failure.hpp"
-#include "launch/guard.hpp"
+#include "launch/orphan_reaper.hpp"
 #include "launch/meet.hpp"
 #include "launch/meet_decision.hpp"
 #include "launch/rendezvous.hpp"
@@ -53,9 +53,9 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 }
 
 void report_not_connected(unsigned world_size) {
-  narrate("hpcml: warning: no program of the " + std::to_string(world_size) +
+  log_stderr("hpcml: warning: no program of the " + std::to_string(world_size) +
           " ranks connected to the rendezvous store: each ran as a world of 1");
-  narrate("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
+  log_stderr("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
           "ACCELERATE_USE_CPU=true");
 }
 
@@ -94,7 +94,7 @@ bool is_known_to_have_failed(pid_t pid) {
     if (failed || !evidence || evidence->seen.joined) ::_exit(0);
     const auto fault = check_worlds(*evidence);
     if (fault == WorldFault::apart)
-      for (const auto& line : describe_worlds_apart(*evidence)) narrate(line);
+      for (const auto& line : describe_worlds_apart(*evidence)) log_stderr(line);
     if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
     if (ended || fault == WorldFault::apart) ::_exit(0);
   }
@@ -103,7 +103,7 @@ bool is_known_to_have_failed(pid_t pid) {
 } // namespace
 
 bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
-  return is_to_meet(node.world, request) && !node.agent && !model::is_on(request.rank_request.coordinator);
+  return needs_rendezvous(node.world, request) && !node.agent && !model::is_on(request.rank_request.coordinator);
 }
 
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {
@@ -113,7 +113,7 @@ bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const Lau
 
 std::optional<WorldEvidence> find_world_evidence(const std::shared_ptr<const NodeSetup>& node,
                                                  const LaunchRequest& request, const Supervisor& ranks) {
-  if (!expects_one_world(*node, request) || !ranks.have_all_ended_well()) return std::nullopt;
+  if (!expects_one_world(*node, request) || !ranks.all_succeeded()) return std::nullopt;
   WorldEvidence evidence;
   evidence.world_size = node->world.layout.world_size;
   evidence.local_ranks = node->world.layout.local_world_size;
@@ -135,7 +135,7 @@ bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activ
   case WorldFault::apart: break;
   }
   if (!evidence.is_reported)
-    for (const auto& line : describe_worlds_apart(evidence)) narrate(line);
+    for (const auto& line : describe_worlds_apart(evidence)) log_stderr(line);
   return true;
 }
 

@@ -16,12 +16,12 @@ std::vector<std::uint16_t> ports_of(const World& world) {
                        world.port_given ? std::optional(world.port) : std::nullopt);
 }
 
-std::vector<std::string> addresses_here(const World& world, const Surroundings& context) {
+std::vector<std::string> addresses_here(const World& world, const RuntimeContext& context) {
   // The meeting's own name, and the names by which programs may call this node.
   return serving_addresses({world.address, context.host, util::read_host_name()});
 }
 
-StoreOrder order_of(const World& world, const Surroundings& context, std::vector<std::uint16_t> ports) {
+StoreOrder order_of(const World& world, const RuntimeContext& context, std::vector<std::uint16_t> ports) {
   StoreOrder order;
   order.rules.job = order.gate.job = meeting_job(world.identity);
   order.rules.step = meeting_step(world);
@@ -34,7 +34,7 @@ StoreOrder order_of(const World& world, const Surroundings& context, std::vector
 }
 
 util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
-                                     const LaunchRequest& request, const Surroundings& context,
+                                     const LaunchRequest& request, const RuntimeContext& context,
                                      store::Activity* activity, bool stays_for_others) {
   const World& world = node->world;
   auto ports = ports_of(world);
@@ -53,14 +53,14 @@ util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& nod
 }
 
 std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
-                                              const LaunchRequest& request, const Surroundings& context,
+                                              const LaunchRequest& request, const RuntimeContext& context,
                                               store::Activity* activity) {
   const World& world = node->world;
   node->env.unset(k_store_variable); // it may name the store of another step
-  if (world.layout.node_rank != 0 || !is_to_meet(world, request)) return std::nullopt;
+  if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;
   const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
   if (!store) {
-    narrate("hpcml launch: " + store.error().what);
+    log_stderr("hpcml launch: " + store.error().what);
     return std::nullopt;
   }
   node->env.set(k_store_variable, store::place_text(world.address, store->port));

@@ -34,8 +34,8 @@ bool is_one_file(int a, int b) {
 
 } // namespace
 
-Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& context,
-                       const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight)
+Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& context,
+                       const std::shared_ptr<const NodeSetup>& node, const SupervisionOptions* oversight)
     : x_request(request), x_here(context), x_oversight(oversight), x_start_of_ranks{request, context, node},
       x_count(node->world.layout.local_world_size),
       x_out(STDOUT_FILENO, routes_to_output(is_one_file(STDOUT_FILENO, STDERR_FILENO)),
@@ -51,7 +51,7 @@ Supervisor::Supervisor(const LaunchRequest& request, const Surroundings& context
   x_start_of_ranks.mask = oversight ? oversight->mask : x_mask_before;
   if (oversight) {
     for (const pid_t child : oversight->spared) x_groups.spare(child);
-    x_groups.guard().take_along(oversight->folder);
+    x_groups.guard().remove_on_exit(oversight->folder);
     for (unsigned i = 0; i < x_count; ++i)
       x_start_of_ranks.met.push_back(std::make_unique<store::Activity>());
   }
@@ -225,7 +225,7 @@ void Supervisor::take_end_of_store() {
   if (!status || !x_store_fault.empty() || x_failed || x_stopped || x_ending != 0) return;
   if (!x_groups.any_running()) return;
   x_store_fault = "the process that serves the ranks' store " + describe_end(*status);
-  if (x_oversight) x_oversight->overseer->lost_store(x_store_fault);
+  if (x_oversight) x_oversight->overseer->on_store_lost(x_store_fault);
   x_stopped = true;
   stop_others();
 }
@@ -254,7 +254,7 @@ void Supervisor::take_failure(std::size_t index) {
   if (!x_oversight && !by_ours) look_for_memory(x_groups.ranks()[index]);
   if (x_oversight && x_ending == 0) {
     if (by_ours)
-      x_oversight->overseer->asked_to_end(x_received);
+      x_oversight->overseer->on_stop_requested(x_received);
     else
       x_oversight->overseer->failed(x_groups.ranks()[index], *this);
   }

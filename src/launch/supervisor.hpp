@@ -12,7 +12,7 @@
 #include "launch/input_relay.hpp"
 #include "launch/out_of_memory.hpp"
 #include "launch/output_stream.hpp"
-#include "launch/overseer.hpp"
+#include "launch/rank_observer.hpp"
 #include "launch/rank_process.hpp"
 #include "launch/rank_starter.hpp"
 
@@ -28,8 +28,8 @@ struct Outcome {
 /// The ranks of one node, from their start to their end.
 class Supervisor {
 public:
-  Supervisor(const LaunchRequest& request, const Surroundings& context,
-             const std::shared_ptr<const NodeSetup>& node, const Oversight* oversight = nullptr);
+  Supervisor(const LaunchRequest& request, const RuntimeContext& context,
+             const std::shared_ptr<const NodeSetup>& node, const SupervisionOptions* oversight = nullptr);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -69,7 +69,7 @@ public:
   void say(const std::string& line);
   const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
   /// Every rank was started, and has ended with 0.
-  bool have_all_ended_well() const;
+  bool all_succeeded() const;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -112,14 +112,14 @@ private:
   Outcome finish();
   bool pump();
   void take_late_signals();
-  void say_what_is_lost();
+  void report_lost_output();
   std::string output_fault() const;
   std::string describe_failure() const;
   void say_class(const Outcome& outcome);
 
   const LaunchRequest& x_request;
-  const Surroundings& x_here;
-  const Oversight* x_oversight; ///< none: nobody oversees the ranks
+  const RuntimeContext& x_here;
+  const SupervisionOptions* x_oversight; ///< none: nobody oversees the ranks
   RankStart x_start_of_ranks;
   unsigned x_count;
   OutputStream x_out;

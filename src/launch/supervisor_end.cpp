@@ -63,7 +63,7 @@ std::optional<std::chrono::steady_clock::time_point> Supervisor::met_at(unsigned
   return at == Clock::time_point() ? std::nullopt : std::optional(at);
 }
 
-bool Supervisor::have_all_ended_well() const {
+bool Supervisor::all_succeeded() const {
   const auto& ranks = x_groups.ranks();
   return ranks.size() == x_count && std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) {
            return !rank.running && rank.status == 0;
@@ -101,7 +101,7 @@ bool Supervisor::pump() {
 }
 
 /// Into what still takes something, without waiting for it.
-void Supervisor::say_what_is_lost() {
+void Supervisor::report_lost_output() {
   const auto lost = [](OutputStream& stream, const char* name) -> std::string {
     const auto bytes = stream.queue().size();
     stream.queue().drop();
@@ -176,7 +176,7 @@ Outcome Supervisor::finish() {
     errors().write_some();
   }
   if (x_drain_given_up) {
-    say_what_is_lost();
+    report_lost_output();
     if (outcome.code == 0) outcome = {128 + x_ending, x_ending};
   }
   return outcome;
@@ -208,7 +208,7 @@ void end_by_signal(int signal) {
 }
 
 void end_step_by_signal(int signal, const util::EnvSnapshot& env) {
-  let_last_words_arrive(env);
+  wait_for_output_flush(env);
   end_by_signal(signal);
 }
 

@@ -9,7 +9,7 @@ namespace hpcml::launch {
 
 namespace {
 
-bool in_colour(const Surroundings& context, bool terminal) {
+bool in_colour(const RuntimeContext& context, bool terminal) {
   return terminal && context.env.get_or("NO_COLOR", "").empty();
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t k_last_words = 16U << 20;
 /// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
 /// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
 std::optional<std::chrono::seconds> grace_after_signal(const LaunchRequest& request,
-                                                       const Surroundings& context) {
+                                                       const RuntimeContext& context) {
   if (request.grace || context.env.get_or("SLURM_JOB_ID", "").empty())
     return request.grace.value_or(k_grace_after_signal);
   return std::nullopt;
@@ -122,7 +122,7 @@ void Supervisor::take_request_to_end(int signal) {
   if (x_err) x_err->queue().set_limit(k_last_words);
   x_groups.signal(signal);
   x_groups.signal(SIGCONT); // one that is stopped could not hear it
-  if (x_oversight) x_oversight->overseer->asked_to_end(signal);
+  if (x_oversight) x_oversight->overseer->on_stop_requested(signal);
   if (const auto limit = grace_after_signal(x_request, x_here)) x_kill_at = x_asked + *limit;
 }
 

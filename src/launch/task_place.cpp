@@ -109,7 +109,7 @@ bool says_the_same(const util::EnvSnapshot& env, const model::LauncherRule& rule
 
 /// MPI's launchers begin with the job's first node, unless they are told of hosts: then MASTER_ADDR has to
 /// say where rank 0 is, and rank 0 looks whether it is there.
-Result<TaskPlace> place_by_launcher(const Surroundings& context, const model::LauncherRule& rule) {
+Result<TaskPlace> place_by_launcher(const RuntimeContext& context, const model::LauncherRule& rule) {
   const auto& env = context.env;
   TRY(auto layout, slurm::read_launcher_layout(env, rule, context.machine.empty() ? context.host : context.machine));
   TaskPlace place{layout, slurm::read_launcher_identity(env, rule), layout.nodes.front()};
@@ -127,17 +127,17 @@ Result<TaskPlace> place_by_launcher(const Surroundings& context, const model::La
 
 } // namespace
 
-Starter starter_of(const Surroundings& context) {
+Starter starter_of(const RuntimeContext& context) {
   return judge_ancestors(context.ancestors, context.env.get_or("SLURM_JOB_ID", ""));
 }
 
-bool in_task(const LaunchRequest& request, const Surroundings& context) {
+bool in_task(const LaunchRequest& request, const RuntimeContext& context) {
   const auto starter = starter_of(context);
   return (starter != Starter::script && slurm::in_step_task(context.env)) ||
          launcher_of_task(request, context.env, starter).has_value();
 }
 
-Result<TaskPlace> find_task_place(const LaunchRequest& request, const Surroundings& context, FirstNode first) {
+Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeContext& context, FirstNode first) {
   const auto starter = starter_of(context);
   const auto rule = launcher_of_task(request, context.env, starter);
   if (starter != Starter::script && slurm::in_step_task(context.env)) {

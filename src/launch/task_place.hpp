@@ -25,14 +25,14 @@ enum class FirstNode {
 };
 
 /// Who has started this process.
-Starter starter_of(const Surroundings& context);
+Starter starter_of(const RuntimeContext& context);
 
 /// True if this process is a task of a step (Slurm's or an MPI launcher's).
-bool in_task(const LaunchRequest& request, const Surroundings& context);
+bool in_task(const LaunchRequest& request, const RuntimeContext& context);
 
 /// From Slurm's step, unless a launcher inside it has made another world (ibrun starts one task per node by
 /// srun). Asks Slurm where the variables do not tell.
-util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const Surroundings& context,
+util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeContext& context,
                                         FirstNode first);
 
 } // namespace hpcml::launch

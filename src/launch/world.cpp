@@ -42,7 +42,7 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
   return std::optional(static_cast<unsigned>(*port));
 }
 
-util::Status set_meeting_point(const LaunchRequest& request, const Surroundings& context, World& world) {
+util::Status set_meeting_point(const LaunchRequest& request, const RuntimeContext& context, World& world) {
   const std::string suffix = request.site ? request.site->network.master.suffix : "";
   if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
   world.address = step_address(context.env, world.first_node, suffix);
@@ -53,16 +53,16 @@ util::Status set_meeting_point(const LaunchRequest& request, const Surroundings&
 }
 
 /// One rank, and ranks that do not wait for each other, need no key.
-util::Status set_channel(const LaunchRequest& request, const Surroundings& context, bool starts_all_ranks,
+util::Status set_channel(const LaunchRequest& request, const RuntimeContext& context, bool starts_all_ranks,
                          World& world) {
-  if (!model::is_to_meet(request.rank_request, world.layout.world_size)) return util::Done{};
+  if (!model::needs_rendezvous(request.rank_request, world.layout.world_size)) return util::Done{};
   TRY(world.channel, find_job_channel(context.env, world.identity, starts_all_ranks));
   return util::Done{};
 }
 
 } // namespace
 
-Result<World> find_task_world(const LaunchRequest& request, const Surroundings& context) {
+Result<World> find_task_world(const LaunchRequest& request, const RuntimeContext& context) {
   TRY(auto place, find_task_place(request, context, FirstNode::of_tasks));
   World world = world_of_place(std::move(place));
   TRY_DONE(set_meeting_point(request, context, world));
@@ -71,7 +71,7 @@ Result<World> find_task_world(const LaunchRequest& request, const Surroundings& 
   return world;
 }
 
-Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings& context, unsigned processes) {
+Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContext& context, unsigned processes) {
   World world;
   world.layout.nodes = {context.host};
   world.layout.host = context.host;

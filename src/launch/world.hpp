@@ -41,11 +41,11 @@ struct World {
 
 /// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must
 /// agree; the error names each that does not.
-util::Result<World> find_task_world(const LaunchRequest& request, const Surroundings& context);
+util::Result<World> find_task_world(const LaunchRequest& request, const RuntimeContext& context);
 
 /// The world of the first of `processes` ranks that this process is to start on its node: one task per node,
 /// or no Slurm.
-util::Result<World> find_spawn_world(const LaunchRequest& request, const Surroundings& context,
+util::Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContext& context,
                                      unsigned processes);
 
 /// The same world seen by local rank `local_rank` of this node.

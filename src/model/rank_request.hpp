@@ -199,7 +199,7 @@ inline std::string variable_of(std::string_view key) {
 }
 
 /// Whether the launchers of a step's ranks meet before the programs start.
-inline bool is_to_meet(const RankRequest& rank_request, unsigned ranks) {
+inline bool needs_rendezvous(const RankRequest& rank_request, unsigned ranks) {
   return ranks > 1 && (!rank_request.meet_timeout || rank_request.meet_timeout->value > 0);
 }
 

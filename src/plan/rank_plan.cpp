@@ -130,7 +130,7 @@ model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& li
 }
 
 Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
-                    const RankWishes& request) {
+                    const RankOptions& request) {
   Layout layout;
   auto& numbers = layout.numbers;
   numbers.nodes = facts.node_count;
@@ -150,7 +150,7 @@ Layout lay_out_node(const model::Site& site, const Placement& placement, const N
 }
 
 NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
-                   const RankWishes& request) {
+                   const RankOptions& request) {
   NodePlan plan;
   plan.request = request;
   plan.layout = lay_out_node(site, placement, facts, request);

@@ -43,7 +43,7 @@ struct NodeFacts {
 };
 
 /// What was asked for each rank.
-struct RankWishes {
+struct RankOptions {
   unsigned gpus_per_rank = 1;
   unsigned cpus_per_rank = 0;                      ///< physical cores; 0: what the slice gives
   std::optional<model::GpusSeen> gpu_visibility;   ///< unset: the site's
@@ -62,7 +62,7 @@ struct NodePlan {
   std::vector<std::string> warnings; ///< "GPU 3 is not local to the cores …"
   topo::Node node;                   ///< what was planned on
   topo::NearNics nics;               ///< near its GPUs
-  RankWishes request;
+  RankOptions request;
   Layout layout; ///< of the whole job, as far as this node and its script tell
 };
 
@@ -82,11 +82,11 @@ model::IdSet reserved_cpus(const Placement& placement, const model::CpuShape& li
 
 /// The job's numbers and facts: as its script promised them, else as this node shows them.
 Layout lay_out_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
-                    const RankWishes& request);
+                    const RankOptions& request);
 
 /// The plan of a node from what it shows. Its cost grows with the number of ranks, and no faster.
 NodePlan plan_node(const model::Site& site, const Placement& placement, const NodeFacts& facts,
-                   const RankWishes& request);
+                   const RankOptions& request);
 
 /// One rank of the node. A rank that the node has no core for gets no binding.
 RankPlan plan_rank(const model::Site& site, const NodePlan& node, unsigned local_rank);

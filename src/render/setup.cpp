@@ -135,7 +135,7 @@ namespace {
 /// The job's key, where its processes on several nodes, or several tasks of a step, speak to each other.
 ScriptLines make_secret(const model::Plan& plan) {
   const bool agents = plan.launcher.has_own_agent() && plan.tasks() > plan.layout.tasks_per_node;
-  const bool tasks = !plan.launcher.has_own_agent() && model::is_to_meet(plan.ranks, plan.tasks());
+  const bool tasks = !plan.launcher.has_own_agent() && model::needs_rendezvous(plan.ranks, plan.tasks());
   if (!plan.launcher.choice.is_hpcml() || (!agents && !tasks)) return {};
   return {Verbatim{render_block("secret", {}),
                    by_rule("without the key nothing that arrives over the network is applied")}};
@@ -148,7 +148,7 @@ ScriptLines make_store(const model::Plan& plan) {
   const auto& meeting = plan.rendezvous;
   // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
   const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();
-  const bool meets = model::is_to_meet(plan.ranks, plan.tasks());
+  const bool meets = model::needs_rendezvous(plan.ranks, plan.tasks());
   if (plan.launcher.has_own_agent()) return lines; // the agents serve one for each start of their ranks
   if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return lines;
   const bool looked_up = !meeting.interface.empty() || meeting.ipv4 || !meeting.from_env.empty();

@@ -87,7 +87,7 @@ PhaseMeeting::PhaseMeeting(const RankEnv& env, milliseconds timeout)
   x_store.set(key(k_arrival, "done", env.rank), host_name());
   if (env.rank != 0) {
     const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
-    heed_verdict(k_arrival, std::max(left, milliseconds(0)) + k_grace);
+    wait_for_verdict(k_arrival, std::max(left, milliseconds(0)) + k_grace);
     // While it is there: where rank 0 leaves, its store goes with it.
     x_first_host = x_store.get(key(k_arrival, "done", 0), timeout);
     return;
@@ -198,7 +198,7 @@ std::optional<Culprit> PhaseMeeting::find_culprit(const std::string& phase) {
   return culprit;
 }
 
-PhaseOutcome PhaseMeeting::heed_verdict(const std::string& phase, milliseconds limit) {
+PhaseOutcome PhaseMeeting::wait_for_verdict(const std::string& phase, milliseconds limit) {
   const std::string verdict = heed(phase, limit);
   if (verdict == k_well) return PhaseOutcome::well;
   if (verdict == k_unexplained) return PhaseOutcome::unexplained;
@@ -221,7 +221,7 @@ PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault
          std::string("rank 0 is gone: ") + lost.what() + (own.empty() ? "" : "; before that: " + own),
          "Look for a crash or a kill in the log of rank 0."});
   }
-  if (x_env.rank != 0) return heed_verdict(phase, 2 * x_timeout + 2 * k_grace);
+  if (x_env.rank != 0) return wait_for_verdict(phase, 2 * x_timeout + 2 * k_grace);
   wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
   if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
   const bool well = x_reason.empty();
@@ -248,7 +248,7 @@ std::string PhaseMeeting::heed(const std::string& matter, milliseconds limit) {
 
 void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
   if (x_env.rank != 0 || !found) {
-    heed_verdict(phase, limit);
+    wait_for_verdict(phase, limit);
     throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
   }
   decree(phase, pack(*found));

@@ -21,8 +21,8 @@ std::string secret_of_agents() {
 
 namespace {
 
-launch::Surroundings surroundings(const std::string& host, bool has_key) {
-  launch::Surroundings context;
+launch::RuntimeContext surroundings(const std::string& host, bool has_key) {
+  launch::RuntimeContext context;
   for (const auto* name : {"PATH", "HOME", "TMPDIR"})
     if (const char* value = ::getenv(name)) context.env.set(name, value);
   if (has_key) context.env.set("HPCML_JOB_SECRET", secret_of_agents());

@@ -24,8 +24,8 @@ using Lines = std::vector<std::string>;
 namespace {
 
 /// "file+shown", "file", "shown" or "dropped".
-std::string way(const OutputWishes& wishes, unsigned local_rank, bool is_error) {
-  const auto route = plan_routes(wishes, {10, 4, false}, is_error)[local_rank];
+std::string way(const OutputOptions& output_options, unsigned local_rank, bool is_error) {
+  const auto route = plan_routes(output_options, {10, 4, false}, is_error)[local_rank];
   if (route.in_file) return route.shown ? "file+shown" : "file";
   return route.shown ? "shown" : "dropped";
 }
@@ -33,29 +33,29 @@ std::string way(const OutputWishes& wishes, unsigned local_rank, bool is_error) 
 } // namespace
 
 TEST_CASE("where a stream goes follows from the folder, what is redirected, what is teed and who is shown") {
-  OutputWishes wishes;
-  CHECK(way(wishes, 0, false) == "shown");
-  wishes.folder = "logs";
-  CHECK(way(wishes, 0, false) == "file+shown");
-  CHECK(way(wishes, 3, true) == "file+shown");
-  wishes.shown = {0};
-  CHECK(way(wishes, 0, true) == "file+shown");
-  CHECK(way(wishes, 1, true) == "file");
-  wishes.shown = {};
-  wishes.redirects.others = {true, false};
-  CHECK(way(wishes, 0, false) == "file");
-  CHECK(way(wishes, 0, true) == "shown");
-  wishes.tee.named[2] = {true, true};
-  CHECK(way(wishes, 1, false) == "file");
-  CHECK(way(wishes, 2, false) == "file+shown");
-  CHECK(way(wishes, 2, true) == "file+shown");
-  wishes.shown = {1, 2};
-  CHECK(way(wishes, 0, true) == "dropped");
-  CHECK(way(wishes, 1, true) == "shown");
-  CHECK(way(wishes, 3, false) == "file");
-  wishes.folder.clear();
-  CHECK(way(wishes, 1, false) == "dropped");
-  CHECK(way(wishes, 2, false) == "shown");
+  OutputOptions output_options;
+  CHECK(way(output_options, 0, false) == "shown");
+  output_options.folder = "logs";
+  CHECK(way(output_options, 0, false) == "file+shown");
+  CHECK(way(output_options, 3, true) == "file+shown");
+  output_options.shown = {0};
+  CHECK(way(output_options, 0, true) == "file+shown");
+  CHECK(way(output_options, 1, true) == "file");
+  output_options.shown = {};
+  output_options.redirects.others = {true, false};
+  CHECK(way(output_options, 0, false) == "file");
+  CHECK(way(output_options, 0, true) == "shown");
+  output_options.tee.named[2] = {true, true};
+  CHECK(way(output_options, 1, false) == "file");
+  CHECK(way(output_options, 2, false) == "file+shown");
+  CHECK(way(output_options, 2, true) == "file+shown");
+  output_options.shown = {1, 2};
+  CHECK(way(output_options, 0, true) == "dropped");
+  CHECK(way(output_options, 1, true) == "shown");
+  CHECK(way(output_options, 3, false) == "file");
+  output_options.folder.clear();
+  CHECK(way(output_options, 1, false) == "dropped");
+  CHECK(way(output_options, 2, false) == "shown");
 }
 
 TEST_CASE("files are named by the rank, filtered ones by the node unless it is the first") {
@@ -79,10 +79,10 @@ TEST_CASE("a prefix is filled in as Python fills in a template") {
                       {"$local_rank-$role_name", "3-trainer"},
                       {"plain ", "plain "}};
   for (const auto& row : rows) {
-    OutputWishes wishes;
-    wishes.role = "trainer";
-    wishes.prefix = row.text;
-    CHECK(fill_prefix(wishes, 11, 3) == row.filled);
+    OutputOptions output_options;
+    output_options.role = "trainer";
+    output_options.prefix = row.text;
+    CHECK(fill_prefix(output_options, 11, 3) == row.filled);
   }
   CHECK(plan_routes({}, {7, 1, false}, false)[0].prefix == "[7] ");
   CHECK(plan_routes({}, {7, 1, true}, false)[0].prefix == "\033[32m[7]\033[0m ");

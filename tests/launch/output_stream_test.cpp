@@ -21,12 +21,12 @@ namespace {
 /// A stream whose sources are pipes of this process, and its reader.
 class Pipes {
 public:
-  Pipes(const OutputWishes& wishes, unsigned count, bool errors)
+  Pipes(const OutputOptions& output_options, unsigned count, bool errors)
       : x_writing(count, -1), x_target(make_target()),
-        stream(x_target[1], plan_routes(wishes, {0, count, false}, errors),
+        stream(x_target[1], plan_routes(output_options, {0, count, false}, errors),
                [this](const std::string& text) { printed.push_back(text); }) {
     x_handler = ::signal(SIGPIPE, SIG_IGN);
-    REQUIRE(stream.open_files(wishes, 0));
+    REQUIRE(stream.open_files(output_options, 0));
     for (unsigned i = 0; i < count; ++i) {
       int ends[2];
       REQUIRE(::pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
@@ -117,14 +117,14 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
   for (int round = 0; round < 40; ++round) {
     test::TempFolder folder;
     const unsigned count = test::pick(random, 1, 6), newlines = test::pick(random, 0, 5);
-    OutputWishes wishes;
-    wishes.folder = folder.path().string();
+    OutputOptions output_options;
+    output_options.folder = folder.path().string();
     for (unsigned i = 0; i < count; ++i) {
-      if (test::chance(random, 50)) wishes.tee.named[i] = {true, true};
-      if (test::chance(random, 30)) wishes.redirects.named[i] = {true, true};
+      if (test::chance(random, 50)) output_options.tee.named[i] = {true, true};
+      if (test::chance(random, 30)) output_options.redirects.named[i] = {true, true};
     }
-    const auto routes = plan_routes(wishes, {0, count, false}, true);
-    Pipes pipes(wishes, count, true);
+    const auto routes = plan_routes(output_options, {0, count, false}, true);
+    Pipes pipes(output_options, count, true);
     std::vector<std::string> sent(count);
     for (auto steps = test::pick(random, 0, 300); steps > 0; --steps) {
       const unsigned source = test::pick(random, 0, count - 1);
@@ -153,10 +153,10 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
 
 TEST_CASE("a rank that is not shown does not wait for the reader of the others") {
   test::TempFolder folder;
-  OutputWishes wishes;
-  wishes.folder = folder.path().string();
-  wishes.redirects.named[1] = {true, true};
-  Pipes pipes(wishes, 2, false);
+  OutputOptions output_options;
+  output_options.folder = folder.path().string();
+  output_options.redirects.named[1] = {true, true};
+  Pipes pipes(output_options, 2, false);
   std::size_t taken = 0;
   const std::string line(1000, 'x');
   while (!pipes.stream.queue().full()) { // nobody reads
@@ -180,9 +180,9 @@ TEST_CASE("a rank that is not shown does not wait for the reader of the others")
 
 TEST_CASE("what is in the pipes goes into the files also where the reader has been given up") {
   test::TempFolder folder;
-  OutputWishes wishes;
-  wishes.folder = folder.path().string();
-  Pipes pipes(wishes, 1, false);
+  OutputOptions output_options;
+  output_options.folder = folder.path().string();
+  Pipes pipes(output_options, 1, false);
   std::string sent;
   const std::string line = std::string(999, 'x') + "\n";
   while (!pipes.stream.queue().full()) {
@@ -199,10 +199,10 @@ TEST_CASE("what is in the pipes goes into the files also where the reader has be
 
 TEST_CASE("a reader that goes away ends the ranks without files, and not those with one") {
   test::TempFolder folder;
-  OutputWishes wishes;
-  wishes.folder = folder.path().string();
-  wishes.tee.named[1] = {true, true};
-  Pipes pipes(wishes, 2, false);
+  OutputOptions output_options;
+  output_options.folder = folder.path().string();
+  output_options.tee.named[1] = {true, true};
+  Pipes pipes(output_options, 2, false);
   pipes.close_reader();
   pipes.write(0, "a\n");
   pipes.write(1, "b\n");
@@ -224,9 +224,9 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
 
 TEST_CASE("a stream of which everything is in files has no fault when its reader goes away") {
   test::TempFolder folder;
-  OutputWishes wishes;
-  wishes.folder = folder.path().string();
-  Pipes pipes(wishes, 1, false);
+  OutputOptions output_options;
+  output_options.folder = folder.path().string();
+  Pipes pipes(output_options, 1, false);
   pipes.close_reader();
   pipes.write(0, "a\n");
   pipes.stream.read_some();

@@ -72,7 +72,7 @@ TEST_CASE("each rank gets its own entries of the visible list") {
   };
   for (const auto& row : rows) {
     CAPTURE(row.list, row.local_rank);
-    CHECK(launch::own_entries({launch::split_visible_list(row.list), "", ""}, row.local_rank, row.ranks,
+    CHECK(launch::gpus_of_local_rank({launch::split_visible_list(row.list), "", ""}, row.local_rank, row.ranks,
                               row.per_rank) == row.own);
   }
 }

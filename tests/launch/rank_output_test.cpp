@@ -34,7 +34,7 @@ long memory(const std::string& name) {
 }
 
 /// Keeps what is known of a rank's output when it fails, in a file.
-class Listener : public launch::Overseer {
+class Listener : public launch::RankObserver {
 public:
   explicit Listener(std::string path) : x_path(std::move(path)) {}
   bool look(launch::Supervisor&) override { return false; }
@@ -50,10 +50,10 @@ private:
 
 const char* const k_two_words = "echo out$RANK; echo err$RANK >&2";
 
-launch::OutputWishes into(const std::filesystem::path& folder) {
-  launch::OutputWishes wishes;
-  wishes.folder = folder.string();
-  return wishes;
+launch::OutputOptions into(const std::filesystem::path& folder) {
+  launch::OutputOptions output_options;
+  output_options.folder = folder.string();
+  return output_options;
 }
 
 /// The file's bytes; "none" where there is no such file.
@@ -84,10 +84,10 @@ TEST_CASE("with a folder each rank's streams go into files of their own and are 
 
 TEST_CASE("redirected streams are in files only, teed ones in both, and the others are shown only") {
   test::TempFolder folder;
-  auto wishes = into(folder.path());
-  wishes.redirects.others = {true, false};
-  wishes.tee.named[1] = {true, false};
-  const auto output = run_wished({wishes, 2, in_shell(k_two_words)});
+  auto output_options = into(folder.path());
+  output_options.redirects.others = {true, false};
+  output_options.tee.named[1] = {true, false};
+  const auto output = run_wished({output_options, 2, in_shell(k_two_words)});
   CHECK(output.out == "[1] out1\n");
   CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
   CHECK(bytes_of(folder / "0/stdout.log") == "out0\n");
@@ -98,14 +98,14 @@ TEST_CASE("redirected streams are in files only, teed ones in both, and the othe
 
 TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
   test::TempFolder folder;
-  auto wishes = into(folder.path());
-  wishes.shown = {1};
-  auto output = run_wished({wishes, 3, in_shell(k_two_words)});
+  auto output_options = into(folder.path());
+  output_options.shown = {1};
+  auto output = run_wished({output_options, 3, in_shell(k_two_words)});
   CHECK(output.out == "[1] out1\n");
   CHECK(output.err == "[1] err1\n");
   CHECK(bytes_of(folder / "2/stdout.log") == "out2\n");
-  wishes.folder.clear();
-  output = run_wished({wishes, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
+  output_options.folder.clear();
+  output = run_wished({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
   CHECK(output.exit_code == 0);
   CHECK(output.err == "[1] err1\n");
   CHECK(count_of(output.out, "\n") == 20001);
@@ -113,22 +113,22 @@ TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
 
 TEST_CASE("shown lines have the prefix that is asked for, and files none") {
   test::TempFolder folder;
-  auto wishes = into(folder.path());
-  wishes.prefix = "[${role_name}${local_rank}]:";
-  wishes.role = "trainer";
-  const auto output = run_wished({wishes, 2, in_shell("printf 'a\\nb'")});
+  auto output_options = into(folder.path());
+  output_options.prefix = "[${role_name}${local_rank}]:";
+  output_options.role = "trainer";
+  const auto output = run_wished({output_options, 2, in_shell("printf 'a\\nb'")});
   CHECK(sorted_lines(output.out) == Lines{"[trainer0]:a", "[trainer0]:b", "[trainer1]:a", "[trainer1]:b"});
   CHECK(bytes_of(folder / "1/stdout.log") == "a\nb");
 }
 
 TEST_CASE("lines that hold one of the strings go into a file of all ranks, too") {
   test::TempFolder folder;
-  auto wishes = into(folder.path());
-  wishes.out_filters = {"loss=", "epoch"};
-  wishes.err_filters = {"Error"};
-  wishes.redirects.others = {true, true};
+  auto output_options = into(folder.path());
+  output_options.out_filters = {"loss=", "epoch"};
+  output_options.err_filters = {"Error"};
+  output_options.redirects.others = {true, true};
   const auto output =
-      run_wished({wishes, 2,
+      run_wished({output_options, 2,
                   in_shell("echo loss=$RANK; echo other; echo Error >&2; echo fine >&2; printf "
                            "'the epoch'")});
   CHECK(output.out.empty());
@@ -141,11 +141,11 @@ TEST_CASE("lines that hold one of the strings go into a file of all ranks, too")
 
 TEST_CASE("binary output without a last newline is in the files byte by byte") {
   test::TempFolder folder;
-  auto wishes = into(folder / "logs");
-  wishes.redirects.named[0] = {true, true};
-  wishes.tee.others = {true, true};
+  auto output_options = into(folder / "logs");
+  output_options.redirects.named[0] = {true, true};
+  output_options.tee.others = {true, true};
   const auto raw = (folder / "raw").string();
-  const auto output = run_wished({wishes, 3,
+  const auto output = run_wished({output_options, 3,
                                   in_shell("head -c 2000000 /dev/urandom > " + raw + "$RANK; printf end >> " +
                                            raw + "$RANK; cat " + raw + "$RANK; cat " + raw + "$RANK >&2")});
   CHECK(output.exit_code == 0);

@@ -20,11 +20,11 @@ namespace {
 
 constexpr unsigned k_patience = 300; ///< seconds, until the ranks are taken to hang
 
-int run_overseen(const launch::LaunchRequest& request, const launch::Surroundings& context,
-                 launch::Overseer* overseer) {
+int run_overseen(const launch::LaunchRequest& request, const launch::RuntimeContext& context,
+                 launch::RankObserver* overseer) {
   const auto first = launch::find_first_world(request, context);
   const auto ranks = launch::prepare_ranks(request, context, std::get<launch::World>(first));
-  const launch::Oversight oversight{overseer, {}, {}, {}};
+  const launch::SupervisionOptions oversight{overseer, {}, {}, {}};
   return launch::Supervisor(request, context, std::get<launch::PreparedRanks>(ranks).node, &oversight)
       .run()
       .code;
@@ -36,9 +36,9 @@ int run_overseen(const launch::LaunchRequest& request, const launch::Surrounding
   request.processes_per_node = ranks.count;
   request.bind = launch::BindMode::none;
   request.rank_request.meet_timeout = model::Sourced<unsigned>{0, {}}; // they are alone
-  request.output = ranks.wishes;
+  request.output = ranks.output_options;
   request.command = ranks.command;
-  launch::Surroundings context;
+  launch::RuntimeContext context;
   context.env = bare_environment();
   context.host = context.machine = "here";
   context.program = util::own_executable().string();

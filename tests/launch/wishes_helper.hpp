@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "launch/output_wishes.hpp"
-#include "launch/overseer.hpp"
+#include "launch/rank_observer.hpp"
 #include "util/process.hpp"
 
 namespace hpcml::testing {
 
 /// Ranks that are to be started.
 struct WishedRanks {
-  launch::OutputWishes wishes;
+  launch::OutputOptions output_options;
   unsigned count = 1;
   std::vector<std::string> command;
   std::function<void()> before = {};    ///< in the process that starts them, before it does
   std::function<void()> after = {};     ///< there, when all have ended
-  launch::Overseer* overseer = nullptr; ///< there
+  launch::RankObserver* overseer = nullptr; ///< there
 };
 
 /// A process that runs them, and the reading ends of its standard output and error.

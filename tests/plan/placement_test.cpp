@@ -148,7 +148,7 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   const model::Site none{};
   const auto cpus_of = [&](unsigned rank, unsigned threads, model::CoreSpill spill) {
     facts.local_rank = rank;
-    plan::RankWishes request;
+    plan::RankOptions request;
     request.threads_per_core = threads;
     request.spill = spill;
     return seen_rank(none, facts, request).binding.cpus.to_list();
@@ -161,7 +161,7 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   // A step with one thread of each core cannot give two.
   facts.allowed = model::IdSet::range(0, 15);
   facts.local_rank = 0;
-  plan::RankWishes request;
+  plan::RankOptions request;
   request.threads_per_core = 2;
   const auto plan = seen_rank(none, facts, request);
   CHECK(plan.binding.cpus.to_list() == "0-3");

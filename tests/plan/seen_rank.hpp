@@ -19,7 +19,7 @@ struct SeenRank : plan::RankPlan {
   std::vector<std::string> node_warnings;
 };
 
-inline SeenRank seen_rank(const model::Site& site, const RankFacts& facts, const plan::RankWishes& request) {
+inline SeenRank seen_rank(const model::Site& site, const RankFacts& facts, const plan::RankOptions& request) {
   const auto placed = plan::place_node(site, facts);
   const auto node = plan::plan_node(site, placed.value, facts, request);
   SeenRank seen{plan::plan_rank(site, node, facts.local_rank),

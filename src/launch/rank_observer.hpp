@@ -16,10 +16,10 @@ namespace hpcml::launch {
 
 class Supervisor;
 
-class Overseer {
+class RankObserver {
 public:
   using Time = std::chrono::steady_clock::time_point;
-  virtual ~Overseer() = default;
+  virtual ~RankObserver() = default;
 
   /// What to poll beside the ranks: for reading, or for writing where `wants_to_write`; -1: nothing.
   virtual int fd() const { return -1; }
@@ -37,15 +37,15 @@ public:
   /// The first rank here that failed of itself; the others of this node are stopped next.
   virtual void failed(const RankProcess& process, const Supervisor& ranks) = 0;
   /// The ranks have no store any more, and are stopped next; `why` is a sentence without a full stop.
-  virtual void lost_store(const std::string& /*why*/) {}
+  virtual void on_store_lost(const std::string& /*why*/) {}
   /// A signal to end has come; the ranks have been sent it. Also one of another kind that a rank has ended
   /// by.
-  virtual void asked_to_end(int /*signal*/) {}
+  virtual void on_stop_requested(int /*signal*/) {}
 };
 
 /// How ranks are overseen.
-struct Oversight {
-  Overseer* overseer = nullptr;
+struct SupervisionOptions {
+  RankObserver* overseer = nullptr;
   sigset_t mask{};           ///< signals that a rank finds blocked: the overseer has blocked its own before
   std::vector<pid_t> spared; ///< children of this process that are no ranks and live on
   std::string folder;        ///< goes where this process is killed; empty: none

@@ -16,16 +16,16 @@ constexpr const char* k_launch_variable = "HPCML_LAUNCH";
 /// Started before the first rank. While launch lives, it waits; if launch ends without saying so (SIGKILL, a
 /// crash), it kills the ranks' process groups and every process that has this launch's mark in its
 /// environment.
-class Guard {
+class OrphanReaper {
 public:
   /// `count`: ranks that will be named to it.
-  explicit Guard(std::size_t count);
-  ~Guard();
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
+  explicit OrphanReaper(std::size_t count);
+  ~OrphanReaper();
+  OrphanReaper(const OrphanReaper&) = delete;
+  OrphanReaper& operator=(const OrphanReaper&) = delete;
 
   /// A folder that goes, too, where launch is killed; said before the start.
-  void take_along(std::string folder) { x_folder = std::move(folder); }
+  void remove_on_exit(std::string folder) { x_folder = std::move(folder); }
   util::Status start();
   /// The process group of a rank; 0 once the group is gone, since its number may become somebody else's.
   void set_group(std::size_t index, pid_t group);

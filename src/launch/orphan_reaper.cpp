@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "launch/guard.hpp"
+#include "launch/orphan_reaper.hpp"
 
 #include <cerrno>
 #include <chrono>
@@ -72,13 +72,13 @@ bool kill_marked(const std::string& mark) {
 
 } // namespace
 
-Guard::Guard(std::size_t count) : x_count(count) {
+OrphanReaper::OrphanReaper(std::size_t count) : x_count(count) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   x_mark = std::to_string(::getpid()) + "." +
            std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-util::Status Guard::start() {
+util::Status OrphanReaper::start() {
   const auto failed = [](const char* what) {
     return util::Error{std::string("cannot ") + what +
                        " for the process that ends the ranks if launch is killed: " + std::strerror(errno)};
@@ -101,11 +101,11 @@ util::Status Guard::start() {
   return util::Done{};
 }
 
-void Guard::set_group(std::size_t index, pid_t group) {
+void OrphanReaper::set_group(std::size_t index, pid_t group) {
   if (x_groups != nullptr) x_groups[index] = group;
 }
 
-Guard::~Guard() {
+OrphanReaper::~OrphanReaper() {
   if (x_line >= 0) {
     const char word = 'e';
     while (::write(x_line, &word, 1) < 0 && errno == EINTR) {

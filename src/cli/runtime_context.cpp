@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/surroundings.hpp"
+#include "cli/runtime_context.hpp"
 
 #include <unistd.h>
 
@@ -28,8 +28,8 @@ std::optional<model::FailureClass> why_job_ends(const util::EnvSnapshot& env) {
 
 } // namespace
 
-launch::Surroundings surroundings_of(const Context& context) {
-  launch::Surroundings surroundings;
+launch::RuntimeContext runtime_context_of(const Context& context) {
+  launch::RuntimeContext surroundings;
   surroundings.find_fabric = [&context] { return find_own_fabric(context); };
   surroundings.env = launch::without_outer_rank(context.env);
   surroundings.machine = util::read_host_name();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "launch/become_rank.hpp"
+#include "launch/exec_rank.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -32,7 +32,7 @@ std::string cache_tag(const World& world) {
 }
 
 /// What to say instead of a program's name where it is a script, or lies in this folder.
-std::string right_words(const std::string& name) {
+std::string suggested_command(const std::string& name) {
   if (name.ends_with(".py")) return "say python " + name;
   if (name.find('/') == std::string::npos && ::access(name.c_str(), X_OK) == 0)
     return "it lies in this folder, which is not in PATH: say ./" + name;
@@ -52,7 +52,7 @@ Error exec_error(const std::string& name, int code) {
     return Error{"cannot execute " + name + ": it is a directory"};
   return Error{"cannot execute " + name + ": " + std::strerror(code),
                code != EACCES          ? ""
-               : name.ends_with(".py") ? right_words(name)
+               : name.ends_with(".py") ? suggested_command(name)
                                        : "chmod +x " + name + " if it is a program"};
 }
 
@@ -84,7 +84,7 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                  std::string(mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
                      "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
   for (const auto& fault : faults)
-    narrate("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " +
+    log_stderr("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " +
             fault);
   return util::Done{};
 }
@@ -93,13 +93,13 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
 void say_warnings(const RankSetup& setup, const std::string& host) {
   if (setup.world.layout.rank == 0)
     for (const auto* list : {&setup.node->warnings, &setup.node->plan.warnings, &setup.warnings})
-      for (const auto& warning : *list) narrate("hpcml launch: warning: " + warning);
+      for (const auto& warning : *list) log_stderr("hpcml launch: warning: " + warning);
   if (setup.world.layout.local_rank == 0)
     for (const auto& warning : setup.node->node_warnings)
-      narrate("hpcml launch: warning: " + host + ": " + warning);
+      log_stderr("hpcml launch: warning: " + host + ": " + warning);
 }
 
-int fail(const RankSetup& setup, const Surroundings& context, const std::string& phase, const Error& error,
+int fail(const RankSetup& setup, const RuntimeContext& context, const std::string& phase, const Error& error,
          int code = k_cannot_set_up) {
   return report_failure({code, phase, error, setup.world.layout.rank, context.host}, context.env);
 }
@@ -127,7 +127,7 @@ Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>
     }
     opened.push_back(std::move(*cache));
   }
-  if (const auto watched = start_watcher(opened); !watched) narrate("hpcml launch: " + watched.error().what);
+  if (const auto watched = start_watcher(opened); !watched) log_stderr("hpcml launch: " + watched.error().what);
   return opened;
 }
 
@@ -147,7 +147,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
     if (const auto file = unexecutable(command.front(), env))
       return {k_cannot_execute, "exec", exec_error(*file, EACCES), {}, {}};
     const bool path = command.front().find('/') != std::string::npos;
-    const auto suggestion = right_words(command.front());
+    const auto suggestion = suggested_command(command.front());
     return {k_not_found,
             "exec",
             Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
@@ -163,7 +163,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
   return {code == ENOENT ? k_not_found : k_cannot_execute, "exec", exec_error(*program, code), {}, {}};
 }
 
-int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& context,
+int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
                 store::Activity* met) {
   say_warnings(setup, context.host);
   apply_limits(setup.node->limits);
@@ -178,10 +178,10 @@ int become_rank(RankSetup setup, const LaunchRequest& request, const Surrounding
     tell_failure(setup.world, request, context, checked.error().what);
     return fail(setup, context, "bind", checked.error());
   }
-  if (const auto meeting = meet_others(setup, request, context); !meeting)
+  if (const auto meeting = join_rendezvous(setup, request, context); !meeting)
     return fail(setup, context, "meet", meeting.error());
   if (met != nullptr) met->touch(std::chrono::steady_clock::now());
-  if (report) narrate(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
+  if (report) log_stderr(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.rank_request.preflight))
     if (const auto failure = run_preflight(setup, request, context)) return report_failure(*failure, context.env);
   set_container_variables(setup, request);

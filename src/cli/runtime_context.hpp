@@ -8,6 +8,6 @@
 namespace hpcml::cli {
 
 /// `context` must outlive the result.
-launch::Surroundings surroundings_of(const Context& context);
+launch::RuntimeContext runtime_context_of(const Context& context);
 
 } // namespace hpcml::cli

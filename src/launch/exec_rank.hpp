@@ -28,7 +28,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 
 /// Binds, checks, meets the others, reports and execs: the whole way of one rank. `met` is touched once the
 /// meeting is over. Returns only on failure, with the exit code.
-int become_rank(RankSetup setup, const LaunchRequest& request, const Surroundings& context,
+int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
                 store::Activity* met = nullptr);
 
 } // namespace hpcml::launch
