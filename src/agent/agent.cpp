@@ -44,7 +44,7 @@ launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& c
   const auto run_id = run_id_of(request, world.identity);
   auto folder = RunFolder::make(request, run_id, context);
   if (!folder) return fail("log", folder.error());
-  auto met = meet_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
+  auto met = join_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
   if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
   if (!met) return fail("agents", met.error());
   auto own = world;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/attempt_world.hpp"
-#include "agent/conductor.hpp"
+#include "agent/coordinator.hpp"
 #include "agent/failure_hints.hpp"
 #include "agent/failure_report.hpp"
 #include "agent/flight_recorder.hpp"
@@ -40,7 +40,7 @@ sigset_t end_signals() {
 } // namespace
 
 AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-                     AgentsMeeting met, RunFolder folder, std::string run_id, const sigset_t& mask)
+                     AgentRendezvous met, RunFolder folder, std::string run_id, const sigset_t& mask)
     : x_request(request), x_here(context), x_own(std::move(own)), x_met(std::move(met)),
       x_folder(std::move(folder)), x_run_id(std::move(run_id)), x_mask(mask) {
   const auto signals = end_signals();
@@ -104,7 +104,7 @@ int AgentLoop::code_of_lost_line() const { return x_met.leads ? k_cannot_set_up 
 
 /// Between attempts. Signals that come meanwhile are told as those that come to ranks.
 void AgentLoop::wait_for_order() {
-  if (auto order = x_met.link->take()) return obey(*order);
+  if (auto order = x_met.link->take()) return handle_command(*order);
   if (const auto fault = x_met.link->fault(); !fault.empty()) {
     if (x_signal == 0) launch::log_stderr("hpcml agent: " + fault);
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
@@ -124,47 +124,47 @@ void AgentLoop::take_signals() {
     if (x_signal != 0) continue;
     x_signal = static_cast<int>(info.ssi_signo);
     x_leaving = Clock::now();
-    Event event;
-    event.kind = Event::Kind::leaving;
+    AgentEvent event;
+    event.kind = AgentEvent::Kind::leaving;
     event.signal = x_signal;
-    tell(std::move(event));
+    send_event(std::move(event));
   }
 }
 
-void AgentLoop::obey(const Order& order) {
+void AgentLoop::handle_command(const AgentCommand& order) {
   note_lost(order);
   switch (order.kind) {
-  case Order::Kind::serve: return serve(order);
-  case Order::Kind::start: return start(order);
-  case Order::Kind::stop: // nothing runs here
-  case Order::Kind::name: return report_stop(order, launch::log_stderr);
-  case Order::Kind::lost: // no rank of it runs any more
-  case Order::Kind::end: return end(order);
-  case Order::Kind::heartbeat: // the link's own
-  case Order::Kind::look: return;
+  case AgentCommand::Kind::serve: return serve(order);
+  case AgentCommand::Kind::start: return start(order);
+  case AgentCommand::Kind::stop: // nothing runs here
+  case AgentCommand::Kind::name: return report_stop(order, launch::log_stderr);
+  case AgentCommand::Kind::lost: // no rank of it runs any more
+  case AgentCommand::Kind::end: return end(order);
+  case AgentCommand::Kind::heartbeat: // the link's own
+  case AgentCommand::Kind::look: return;
   }
 }
 
-void AgentLoop::tell(Event event) {
+void AgentLoop::send_event(AgentEvent event) {
   event.attempt = x_attempt ? x_attempt->number : 0;
-  x_met.link->tell(event);
+  x_met.link->send_event(event);
 }
 
 /// What this agent cannot do counts as a rank's failure does: the run has one first failure, whoever's.
 void AgentLoop::fail(const launch::Failure& failure) {
-  Event event;
-  event.kind = Event::Kind::failed;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::failed;
   event.failure.of_launcher = true;
   event.failure.host = x_here.host;
   event.failure.status = failure.exit_code << 8;
   event.failure.message = failure.error.what;
   launch::log_stderr(launch::describe(failure));
   x_told_failure = true;
-  tell(std::move(event));
+  send_event(std::move(event));
 }
 
 /// Plans this node for an attempt, once; false where that failed and was told.
-bool AgentLoop::prepare(const Order& order) {
+bool AgentLoop::prepare(const AgentCommand& order) {
   if (x_attempt && x_attempt->number == order.attempt && x_attempt->node) return true;
   launch::AgentFacts facts;
   facts.restarts = order.restarts;
@@ -203,12 +203,12 @@ bool AgentLoop::prepare(const Order& order) {
 }
 
 /// A fresh store for the attempt's ranks, before the old one goes.
-void AgentLoop::serve(const Order& order) {
+void AgentLoop::serve(const AgentCommand& order) {
   if (!prepare(order)) return;
   const auto& world = x_attempt->world;
   pid_t before = std::exchange(x_store, -1);
-  Event event;
-  event.kind = Event::Kind::serving;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::serving;
   if (launch::needs_rendezvous(world, x_request.launch)) {
     const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_here, &x_activity);
     if (!store) {
@@ -219,7 +219,7 @@ void AgentLoop::serve(const Order& order) {
     event.place = store::place_text(world.address, store->port);
   }
   end_store(before);
-  tell(std::move(event));
+  send_event(std::move(event));
 }
 
 void AgentLoop::end_store(pid_t& store) {
@@ -229,7 +229,7 @@ void AgentLoop::end_store(pid_t& store) {
   store = -1;
 }
 
-void AgentLoop::start(const Order& order) {
+void AgentLoop::start(const AgentCommand& order) {
   x_all_good = false;
   if (!prepare(order)) return tell_ended(false); // the others' ranks are waited for, and none is here
   auto& node = *x_attempt->node;
@@ -243,9 +243,9 @@ void AgentLoop::start(const Order& order) {
   note(facts);
   auto launch_request = x_request.launch;
   launch_request.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
-  AttemptRanks overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
+  WorkerGroup overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
                         x_store > 0 ? &x_activity : nullptr,
-                        [this](const Order& why, const auto& say) { report_stop(why, say); });
+                        [this](const AgentCommand& why, const auto& say) { report_stop(why, say); });
   launch::SupervisionOptions oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
   if (x_met.service) oversight.spared.push_back(*x_met.service);
   if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());
@@ -275,13 +275,13 @@ void AgentLoop::start(const Order& order) {
 }
 
 void AgentLoop::tell_ended(bool good) {
-  Event event;
-  event.kind = Event::Kind::ended;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::ended;
   event.good = good;
-  tell(std::move(event));
+  send_event(std::move(event));
 }
 
-void AgentLoop::report_stop(const Order& order, const std::function<void(const std::string&)>& say) {
+void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& say) {
   if (!order.says) return;
   x_said = order;
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
@@ -292,7 +292,7 @@ void AgentLoop::report_stop(const Order& order, const std::function<void(const s
       note_bad_node(order.failure->host,
                     "rank " + std::to_string(order.failure->rank) + " ended by: " + fault);
   }
-  if (order.kind != Order::Kind::end && order.restarts_all) {
+  if (order.kind != AgentCommand::Kind::end && order.restarts_all) {
     RestartBegun begun{order.restarts,
                        x_request.max_restarts,
                        {},
@@ -311,11 +311,11 @@ void AgentLoop::report_stop(const Order& order, const std::function<void(const s
     say("hpcml agent: where all ranks were: " + file);
 }
 
-void AgentLoop::end(const Order& order) {
+void AgentLoop::end(const AgentCommand& order) {
   x_apart = order.code == 0 && x_evidence &&
             launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
-  const bool was_commanded = x_said && x_said->kind != Order::Kind::end && !x_said->restarts_all;
+  const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !was_commanded) report_stop(order, launch::log_stderr);
   if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& failed = *order.failure;

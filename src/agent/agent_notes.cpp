@@ -9,7 +9,7 @@
 namespace hpcml::agent {
 
 /// The run's record begins with the first attempt: only then all nodes are known.
-void AgentLoop::open_record(const Order& order) {
+void AgentLoop::open_record(const AgentCommand& order) {
   if (x_record || !x_folder.is_kept()) return;
   auto record = RunRecord::open(x_folder.path() + "/" + record_name(order.node_rank));
   if (!record) return launch::log_stderr("hpcml agent: " + record.error().what);
@@ -44,7 +44,7 @@ void AgentLoop::note_bad_node(const std::string& node, const std::string& why) {
   launch::report_bad_node({node, why}, x_here.env);
 }
 
-void AgentLoop::note_lost(const Order& order) {
+void AgentLoop::note_lost(const AgentCommand& order) {
   for (const auto& host : order.lost) note_bad_node(host, "its agent was lost");
 }
 

@@ -18,10 +18,10 @@ constexpr auto k_port_patience = std::chrono::seconds(5);
 /// For one that has taken our line, if the run waits for as long.
 constexpr auto k_busy_patience = std::chrono::seconds(60);
 
-ConductorRules rules_of(const AgentRequest& request, const launch::World& world, const std::string& run_id) {
+CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& world, const std::string& run_id) {
   const bool placed = request.place.has_value();
   const unsigned nodes = placed ? 1 : world.layout.node_count();
-  ConductorRules rules;
+  CoordinatorOptions rules;
   // Machines that no Slurm joins may know a person by different numbers.
   rules.job = placed ? std::string() : launch::meeting_job(world.identity);
   rules.run_id = run_id;
@@ -32,21 +32,21 @@ ConductorRules rules_of(const AgentRequest& request, const launch::World& world,
   if (rules.max_nodes > 1) rules.heartbeat = request.heartbeat; // else the only agent is the coordinator
   rules.nodes_return = placed && rules.max_nodes > 1;
   if (placed) {
-    rules.patience = request.place->patience;
-    rules.last_call = request.place->last_call;
+    rules.join_timeout = request.place->join_timeout;
+    rules.extra_nodes_timeout = request.place->extra_nodes_timeout;
   }
-  if (request.stall_timeout) rules.quiet_time = std::to_string(request.stall_timeout->count()) + " s";
+  if (request.stall_timeout) rules.stall_timeout = std::to_string(request.stall_timeout->count()) + " s";
   return rules;
 }
 
-Hello hello_of(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world,
-               const ConductorRules& rules) {
-  Hello hello{rules.job, rules.run_id, context.host, {}, world.layout.local_world_size, false};
+RegisterRequest registration_of(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world,
+               const CoordinatorOptions& rules) {
+  RegisterRequest registration{rules.job, rules.run_id, context.host, {}, world.layout.local_world_size, false};
   if (request.place)
-    hello.node_rank = request.place->node_rank;
+    registration.node_rank = request.place->node_rank;
   else if (rules.max_nodes > 1)
-    hello.node_rank = world.layout.node_rank;
-  return hello;
+    registration.node_rank = world.layout.node_rank;
+  return registration;
 }
 
 /// The first node by its names, and the ports at which its agent may be.
@@ -110,55 +110,55 @@ util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes
                      "nodes can access"};
 }
 
-using Found = std::variant<std::unique_ptr<ConductorLink>, NoConductor>;
+using Found = std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>;
 
 /// None for agents without a key.
 std::optional<store::SecretKey> key_to_prove(const launch::JobChannel& channel) {
   return channel.is_open ? std::nullopt : channel.key;
 }
 
-Found look_for_first(const Hello& hello, const launch::JobChannel& channel, const FirstNodePlace& first,
-                     const HeartbeatOptions& heartbeat, std::chrono::seconds patience,
+Found look_for_first(const RegisterRequest& registration, const launch::JobChannel& channel, const FirstNodePlace& first,
+                     const HeartbeatOptions& heartbeat, std::chrono::seconds join_timeout,
                      std::chrono::seconds answer, const std::function<bool()>& is_over) {
-  ConductorSearch search;
+  CoordinatorSearch search;
   search.key = key_to_prove(channel);
   search.name = first.name;
   search.heartbeat = heartbeat;
-  search.patience = patience;
+  search.join_timeout = join_timeout;
   search.answer = answer;
   search.is_over = is_over;
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
   search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
-    launch::log_stderr("hpcml agent: " + hello.host + " has waited " + std::to_string(waited.count()) +
+    launch::log_stderr("hpcml agent: " + registration.host + " has waited " + std::to_string(waited.count()) +
                     " s for the agent of the first node (" + first.name + "): " + reason);
   };
   if (search.places.empty())
-    return NoConductor{{"the name " + first.name + " of the first node does not resolve here"}, true};
-  return find_conductor(hello, search);
+    return NoCoordinator{{"the name " + first.name + " of the first node does not resolve here"}, true};
+  return find_coordinator(registration, search);
 }
 
 /// Serves and leads; an error where no port is free.
-util::Result<AgentsMeeting> lead(const ConductorRules& rules, Hello hello, const launch::JobChannel& channel,
+util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequest registration, const launch::JobChannel& channel,
                                  const FirstNodePlace& first, const std::vector<std::string>& addresses,
                                  const std::function<bool()>& is_over) {
   TRY(const auto served, start_service(rules, channel, addresses, first.ports));
-  hello.leads = true;
-  ConductorSearch search;
+  registration.leads = true;
+  CoordinatorSearch search;
   search.key = key_to_prove(channel);
   search.places = {{addresses.empty() ? "127.0.0.1" : addresses.front(), served.port}};
   search.is_over = is_over;
   search.own = true;
-  search.name = hello.host + ", process " + std::to_string(served.pid);
+  search.name = registration.host + ", process " + std::to_string(served.pid);
   search.heartbeat = rules.heartbeat;
-  auto found = find_conductor(hello, search);
-  if (auto* none = std::get_if<NoConductor>(&found)) return none->error;
-  return AgentsMeeting{std::move(std::get<0>(found)), served.pid, true, {}, {}, {}};
+  auto found = find_coordinator(registration, search);
+  if (auto* none = std::get_if<NoCoordinator>(&found)) return none->error;
+  return AgentRendezvous{std::move(std::get<0>(found)), served.pid, true, {}, {}, {}};
 }
 
 /// Agents without a key take that of their ranks' stores from the first node, and accept any answer from
 /// there.
-void note_open_channel(AgentsMeeting& met, const FirstNodePlace& first) {
+void note_open_channel(AgentRendezvous& met, const FirstNodePlace& first) {
   if (auto key = store::SecretKey::parse(met.link->open_secret())) met.channel.key = std::move(key);
   if (met.leads)
     launch::log_stderr("hpcml agent: note: no key protects this run (" + met.channel.origin +
@@ -168,17 +168,17 @@ void note_open_channel(AgentsMeeting& met, const FirstNodePlace& first) {
 
 } // namespace
 
-util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::RuntimeContext& context,
+util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const launch::RuntimeContext& context,
                                         const launch::World& world, const std::string& run_id,
                                         const std::function<bool()>& is_over) {
   const auto begin = std::chrono::steady_clock::now();
   const auto rules = rules_of(request, world, run_id);
-  auto hello = hello_of(request, context, world, rules);
+  auto registration = registration_of(request, context, world, rules);
   TRY(auto channel, find_run_channel(request, context, world, rules.max_nodes));
   TRY_DONE(check_channel(channel, rules.max_nodes));
   if (rules.max_nodes == 1) {
-    hello.leads = true;
-    return AgentsMeeting{make_own_link(rules, hello), {}, true, {}, std::move(channel), begin};
+    registration.leads = true;
+    return AgentRendezvous{make_own_link(rules, registration), {}, true, {}, std::move(channel), begin};
   }
   const auto first = first_node_of(request, context, world);
   const bool may = may_lead(request, context, world);
@@ -187,7 +187,7 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
                              : std::vector<std::string>();
   for (;;) {
     const auto waited = std::chrono::steady_clock::now() - begin;
-    auto met = may ? lead(rules, hello, channel, first, addresses, is_over) : util::Error{};
+    auto met = may ? lead(rules, registration, channel, first, addresses, is_over) : util::Error{};
     // The port may still be that of a run that has just ended.
     if (must && !met && !is_over() && waited < k_port_patience) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -196,13 +196,13 @@ util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launc
     if (!met && !must) {
       // Of several agents on one machine the first serves; where that one goes before we have come, we may.
       auto found =
-          look_for_first(hello, channel, first, rules.heartbeat, may ? k_port_patience : rules.patience,
-                         std::min(k_busy_patience, rules.patience), is_over);
-      if (const auto* none = std::get_if<NoConductor>(&found)) {
-        if (may && !none->refused && waited < rules.patience) continue;
+          look_for_first(registration, channel, first, rules.heartbeat, may ? k_port_patience : rules.join_timeout,
+                         std::min(k_busy_patience, rules.join_timeout), is_over);
+      if (const auto* none = std::get_if<NoCoordinator>(&found)) {
+        if (may && !none->refused && waited < rules.join_timeout) continue;
         return none->error;
       }
-      met = AgentsMeeting{std::move(std::get<0>(found)), {}, false, {}, {}, {}};
+      met = AgentRendezvous{std::move(std::get<0>(found)), {}, false, {}, {}, {}};
     }
     if (met) met->channel = channel;
     if (met && channel.is_open) note_open_channel(*met, first);

@@ -17,8 +17,8 @@
 namespace hpcml::agent {
 
 /// This agent's line, and what it has started for it.
-struct AgentsMeeting {
-  std::unique_ptr<ConductorLink> link;
+struct AgentRendezvous {
+  std::unique_ptr<CoordinatorConnection> link;
   std::optional<pid_t> service; ///< serves the conductor; this agent leads
   bool leads = false;
   std::string address; ///< of the first node, for the ranks; empty: the world's own
@@ -29,7 +29,7 @@ struct AgentsMeeting {
 
 /// Meets the other agents. `world`: as the first rank of this process sees it, without the others where Slurm
 /// knows of none. `is_over` is asked while this agent waits.
-util::Result<AgentsMeeting> meet_agents(const AgentRequest& request, const launch::RuntimeContext& context,
+util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const launch::RuntimeContext& context,
                                         const launch::World& world, const std::string& run_id,
                                         const std::function<bool()>& is_over);
 

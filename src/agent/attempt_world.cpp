@@ -3,7 +3,7 @@
 
 namespace hpcml::agent {
 
-launch::World make_attempt_world(const launch::World& own, const Order& order, const std::string& address,
+launch::World make_attempt_world(const launch::World& own, const AgentCommand& order, const std::string& address,
                                  const launch::AgentFacts& facts) {
   launch::World world = own;
   auto& layout = world.layout;

@@ -36,7 +36,7 @@ std::string tail_of(std::string_view text, std::size_t most) {
   return std::string(line == std::string_view::npos ? std::string_view() : text.substr(line + 1));
 }
 
-ToldFailure bounded(std::string_view message, std::string_view traceback) {
+ReportedError bounded(std::string_view message, std::string_view traceback) {
   const auto end = traceback.find_last_not_of(" \n\r\t");
   traceback = traceback.substr(0, end == std::string_view::npos ? 0 : end + 1);
   return {head_of(util::trim(message), k_most_of_message), tail_of(traceback, k_most_of_traceback), 0};
@@ -74,7 +74,7 @@ std::optional<std::string> prefix_of_traceback(const std::string& line) {
 
 /// The traceback from its first line on: frames are indented, and the first line that is not is its message.
 /// Behind a prefix what the message says on its further lines is seen, too.
-ToldFailure traceback_from(const std::vector<std::string>& lines, std::size_t at, std::string prefix) {
+ReportedError traceback_from(const std::vector<std::string>& lines, std::size_t at, std::string prefix) {
   std::vector<std::string> block = {std::string(k_traceback)};
   std::string message;
   // A logger's "2026-… ERROR: Traceback" has its words on the first line only.
@@ -95,7 +95,7 @@ ToldFailure traceback_from(const std::vector<std::string>& lines, std::size_t at
 }
 
 /// Of the stacks that Python's faulthandler writes, that of the thread which failed.
-ToldFailure fatal_error_from(const std::vector<std::string>& lines, std::size_t at) {
+ReportedError fatal_error_from(const std::vector<std::string>& lines, std::size_t at) {
   auto line = lines.begin() + static_cast<std::ptrdiff_t>(at) + 1;
   line = std::find_if(line, lines.end(), [](const auto& text) { return text.starts_with("Current thread"); });
   const auto end = std::find_if(line, lines.end(), [](const auto& text) { return util::trim(text).empty(); });
@@ -117,13 +117,13 @@ std::string uncaught_of_cpp(const std::vector<std::string>& lines, std::size_t a
 
 } // namespace
 
-std::optional<ToldFailure> parse_error_file(std::string_view text) {
+std::optional<ReportedError> parse_error_file(std::string_view text) {
   if (text.size() > k_most_of_file) return std::nullopt;
   const auto root = nlohmann::json::parse(text, nullptr, false);
   if (!root.is_object()) return std::nullopt;
   const auto found = root.find("message");
   if (found == root.end()) return std::nullopt;
-  ToldFailure result;
+  ReportedError result;
   if (found->is_string()) {
     result = bounded(found->get<std::string>(), "");
   } else if (found->is_object()) {
@@ -137,7 +137,7 @@ std::optional<ToldFailure> parse_error_file(std::string_view text) {
   return result;
 }
 
-std::optional<ToldFailure> read_error_file(const std::string& path) {
+std::optional<ReportedError> read_error_file(const std::string& path) {
   // A pipe in the file's place would wait for ever.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<ToldFailure> read_error_file(const std::string& path) {
   return parse_error_file(text);
 }
 
-ToldFailure find_told_failure(const std::vector<std::string>& lines) {
+ReportedError find_told_failure(const std::vector<std::string>& lines) {
   for (auto at = lines.size(); at-- > 0;) {
     if (const auto prefix = prefix_of_traceback(lines[at])) return traceback_from(lines, at, *prefix);
     if (lines[at].starts_with("Fatal Python error: ")) return fatal_error_from(lines, at);

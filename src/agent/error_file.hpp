@@ -12,7 +12,7 @@
 namespace hpcml::agent {
 
 /// Of at most 4 KiB and 32 KiB; either may be empty.
-struct ToldFailure {
+struct ReportedError {
   std::string message;   ///< "ValueError: …", of one line or several
   std::string traceback; ///< of Python, without a newline at its end
   std::int64_t at = 0;   ///< seconds since 1970, where the file says when; else 0
@@ -22,13 +22,13 @@ struct ToldFailure {
 /// /errors/error_handler.py, 2.13): {"message": {"message": …, "extraInfo": {"py_callstack": …, "timestamp":
 /// "1764111784"}}}, or
 /// {"message": TEXT} as handlers of one's own write it. Nothing where the text is neither, or half of one.
-std::optional<ToldFailure> parse_error_file(std::string_view text);
+std::optional<ReportedError> parse_error_file(std::string_view text);
 /// Of a regular file of at most 4 MiB; never waits.
-std::optional<ToldFailure> read_error_file(const std::string& path);
+std::optional<ReportedError> read_error_file(const std::string& path);
 
 /// What a program without an error file wrote last: Python's last traceback (with the "[rank0]: " that torch
 /// puts in front of its lines, too), its "Fatal Python error", or C++'s uncaught exception. Empty where there
 /// is none.
-ToldFailure find_told_failure(const std::vector<std::string>& lines);
+ReportedError find_told_failure(const std::vector<std::string>& lines);
 
 } // namespace hpcml::agent

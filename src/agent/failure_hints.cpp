@@ -218,7 +218,7 @@ bool tells_of(std::string_view text, const KnownError& error) {
   return false;
 }
 
-std::string hint_for_end(const FailureNote& note) {
+std::string hint_for_end(const RankFailure& note) {
   if (note.out_of_memory)
     return "more --mem, or less in use: data loader workers and caches of a rank count, too";
   if (!WIFSIGNALED(note.status)) return {};
@@ -235,7 +235,7 @@ std::string hint_for_end(const FailureNote& note) {
 }
 
 /// The first known error that the rank's words tell of; nullptr: none.
-const KnownError* find_known(const FailureNote& note) {
+const KnownError* find_known(const RankFailure& note) {
   const auto is_known = [&](const KnownError& error) {
     return tells_of(note.message, error) || tells_of(note.traceback, error) ||
            std::any_of(note.last_lines.begin(), note.last_lines.end(),
@@ -248,7 +248,7 @@ const KnownError* find_known(const FailureNote& note) {
 
 } // namespace
 
-std::string find_hint(const FailureNote& note) {
+std::string find_hint(const RankFailure& note) {
   if (!note.gpu_fault.empty())
     return "the node's kernel tells of an error that is not the program's: leave the node out (--exclude=" +
            note.host + ") and tell the site";
@@ -257,7 +257,7 @@ std::string find_hint(const FailureNote& note) {
   return util::replace_all(std::string(known->hint), "{host}", note.host);
 }
 
-std::string find_node_fault(const FailureNote& note) {
+std::string find_node_fault(const RankFailure& note) {
   if (!note.gpu_fault.empty()) return note.gpu_fault;
   const auto* known = note.of_launcher ? nullptr : find_known(note);
   return std::string(known != nullptr && known->of_node ? known->text : "");

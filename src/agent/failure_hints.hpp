@@ -24,10 +24,10 @@ const std::vector<KnownError>& known_errors();
 /// The hint of the first known error in the rank's message, traceback or last lines; else one for how it
 /// ended (SIGKILL, SIGBUS, SIGILL). Empty where nothing is known. What the kernel tells of a GPU goes before
 /// all.
-std::string find_hint(const FailureNote& note);
+std::string find_hint(const RankFailure& note);
 
 /// What a rank met that no program makes, "uncorrectable ECC error", or its node's kernel has told of a GPU;
 /// empty: nothing of that kind. Its node is bad.
-std::string find_node_fault(const FailureNote& note);
+std::string find_node_fault(const RankFailure& note);
 
 } // namespace hpcml::agent

@@ -11,7 +11,7 @@ constexpr std::string_view k_mark = "hpcml failure 4";
 
 } // namespace
 
-std::string pack_failure(const FailureNote& note) {
+std::string pack_failure(const RankFailure& note) {
   store::Packed packed(k_mark);
   packed.number(note.attempt);
   packed.number(note.of_launcher ? 1 : 0);
@@ -35,9 +35,9 @@ std::string pack_failure(const FailureNote& note) {
   return packed.take();
 }
 
-std::optional<FailureNote> unpack_failure(std::string_view bytes) {
+std::optional<RankFailure> unpack_failure(std::string_view bytes) {
   store::Unpacked unpacked(bytes, k_mark);
-  FailureNote note;
+  RankFailure note;
   note.attempt = static_cast<unsigned>(unpacked.number());
   note.of_launcher = unpacked.number(1) == 1;
   note.rank = static_cast<unsigned>(unpacked.number());

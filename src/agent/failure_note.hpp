@@ -10,7 +10,7 @@
 
 namespace hpcml::agent {
 
-struct FailureNote {
+struct RankFailure {
   unsigned attempt = 0;     ///< 0: the first start of the ranks
   bool of_launcher = false; ///< no rank has failed but hpcml itself on `host`: `message` says at what, and
                             ///< what is told of a rank is nobody's
@@ -34,8 +34,8 @@ struct FailureNote {
   bool cut_short = false; ///< it had failed, and was ended by us before its program was: the status is ours
 };
 
-std::string pack_failure(const FailureNote& note);
+std::string pack_failure(const RankFailure& note);
 /// Nothing where these bytes are none.
-std::optional<FailureNote> unpack_failure(std::string_view bytes);
+std::optional<RankFailure> unpack_failure(std::string_view bytes);
 
 } // namespace hpcml::agent

@@ -34,7 +34,7 @@ bool says_gone(std::string_view text) {
 
 } // namespace
 
-bool only_suffers(const FailureNote& note) {
+bool is_secondary_failure(const RankFailure& note) {
   if (note.of_launcher || note.out_of_memory) return false;
   // Aborts are the watchdogs' way to end a program that waits for somebody.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
@@ -42,26 +42,26 @@ bool only_suffers(const FailureNote& note) {
   return std::any_of(note.last_lines.begin(), note.last_lines.end(), says_gone);
 }
 
-bool comes_before(const FailureNote& later, const FailureNote& first) {
+bool precedes(const RankFailure& later, const RankFailure& first) {
   if (later.gpu_fault.empty() != first.gpu_fault.empty()) return first.gpu_fault.empty();
-  const bool suffers = only_suffers(later);
-  if (suffers != only_suffers(first)) return !suffers;
+  const bool suffers = is_secondary_failure(later);
+  if (suffers != is_secondary_failure(first)) return !suffers;
   if (later.told_at == 0 || first.told_at == 0) return false;
   if (later.host == first.host) return later.told_at < first.told_at;
   return later.failed_at + k_clock_margin <= first.failed_at;
 }
 
-bool needs_arrival(const FailureNote& later, const FailureNote& first) {
+bool needs_arrival(const RankFailure& later, const RankFailure& first) {
   return later.host != first.host && later.told_at > 0 && first.told_at > 0 &&
-         later.gpu_fault.empty() == first.gpu_fault.empty() && only_suffers(later) == only_suffers(first);
+         later.gpu_fault.empty() == first.gpu_fault.empty() && is_secondary_failure(later) == is_secondary_failure(first);
 }
 
 std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time) {
   return told_at == 0 ? 0 : std::clamp<std::int64_t>(now - told_at * 1000, 0, run_time);
 }
 
-bool may_be_preceded(const FailureNote& first) {
-  return first.gpu_fault.empty() && (first.told_at > 0 || only_suffers(first));
+bool may_be_secondary(const RankFailure& first) {
+  return first.gpu_fault.empty() && (first.told_at > 0 || is_secondary_failure(first));
 }
 
 } // namespace hpcml::agent

@@ -61,7 +61,7 @@ Lines lines_of(const std::string& text) {
 }
 
 /// The traceback without what the message says already at its end.
-Lines traceback_lines(const FailureNote& note, const Lines& message) {
+Lines traceback_lines(const RankFailure& note, const Lines& message) {
   auto lines = lines_of(note.traceback);
   const auto same = [](const std::string& a, const std::string& b) { return trimmed(a) == trimmed(b); };
   if (!message.empty() && lines.size() >= message.size() &&
@@ -80,7 +80,7 @@ std::string without_rank(const std::string& line) {
 
 /// The last lines but those that the message and the traceback have told: these are searched for as texts,
 /// since @record leaves out frames that Python prints.
-Lines other_last_lines(const FailureNote& note) {
+Lines other_last_lines(const RankFailure& note) {
   Lines lines;
   for (const auto& line : note.last_lines) lines.push_back(without_rank(at_last(line)));
   std::set<std::string> printed_lines;
@@ -120,7 +120,7 @@ void add_block(Lines& report, const std::string& headline, const Lines& lines, s
     report.push_back(lines[i].empty() ? "" : "    " + shown(lines[i]));
 }
 
-std::string what_happens_next(const FailureNote& note, const AfterFailure& after) {
+std::string what_happens_next(const RankFailure& note, const AfterFailure& after) {
   const auto most = std::to_string(after.max_restarts);
   if (after.restart > 0)
     return "all ranks are started again" + describe_pause(after.pause) + " (restart " +
@@ -143,7 +143,7 @@ std::string describe_pause(std::chrono::seconds pause) {
   return pause.count() == 0 ? "" : " after a pause of " + std::to_string(pause.count()) + " s";
 }
 
-std::string render_failed_rank(const FailureNote& note) {
+std::string render_failed_rank(const RankFailure& note) {
   if (note.of_launcher) return shown("hpcml itself failed on host " + note.host);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f s", note.seconds);
@@ -153,7 +153,7 @@ std::string render_failed_rank(const FailureNote& note) {
   return shown(text);
 }
 
-std::vector<std::string> render_failure_report(const FailureNote& note, const AfterFailure& after) {
+std::vector<std::string> render_failure_report(const RankFailure& note, const AfterFailure& after) {
   Lines report = {render_failed_rank(note)};
   if (note.out_of_memory)
     report.push_back("  out of memory: " +

@@ -23,19 +23,19 @@ constexpr auto k_connect_time = seconds(2); ///< of one place
 constexpr auto k_answer_time = seconds(60); ///< of one that is connected: its machine may be busy
 constexpr auto k_pause = milliseconds(50);  ///< between two rounds of questions, at first
 
-class OwnLink : public ConductorLink {
+class OwnLink : public CoordinatorConnection {
 public:
-  OwnLink(const ConductorRules& rules, const Hello& hello) : x_conductor(rules, Clock::now()) {
-    x_conductor.hello(k_self, hello, Clock::now());
+  OwnLink(const CoordinatorOptions& rules, const RegisterRequest& registration) : x_coordinator(rules, Clock::now()) {
+    x_coordinator.register_agent(k_self, registration, Clock::now());
   }
-  void tell(const Event& event) override { x_conductor.tell(k_self, event, Clock::now()); }
-  std::optional<Order> take() override {
+  void send_event(const AgentEvent& event) override { x_coordinator.on_event(k_self, event, Clock::now()); }
+  std::optional<AgentCommand> take() override {
     if (Clock::now() >= x_tick) {
-      x_conductor.tick(Clock::now());
+      x_coordinator.tick(Clock::now());
       x_tick = Clock::now() + k_tick;
     }
-    for (auto& [agent, order] : x_conductor.take_orders()) x_orders.push_back(std::move(order));
-    for (const auto& line : x_conductor.take_words()) launch::log_stderr("hpcml agent: " + line);
+    for (auto& [agent, order] : x_coordinator.take_orders()) x_orders.push_back(std::move(order));
+    for (const auto& line : x_coordinator.take_words()) launch::log_stderr("hpcml agent: " + line);
     if (x_orders.empty()) return std::nullopt;
     auto order = std::move(x_orders.front());
     x_orders.erase(x_orders.begin());
@@ -49,24 +49,24 @@ public:
 
 private:
   static constexpr AgentId k_self = 1;
-  Conductor x_conductor;
-  std::vector<Order> x_orders;
+  Coordinator x_coordinator;
+  std::vector<AgentCommand> x_orders;
   Time x_tick = Clock::now();
 };
 
-class FarLink : public ConductorLink {
+class FarLink : public CoordinatorConnection {
 public:
-  FarLink(store::Client client, const ConductorSearch& search, std::string open_secret)
+  FarLink(store::Client client, const CoordinatorSearch& search, std::string open_secret)
       : x_client(std::move(client)), x_own(search.own), x_name(search.name),
         x_open_secret(std::move(open_secret)), x_heartbeat(search.heartbeat, util::now_with_suspend()) {
     x_client.put_get(k_order_key);
     x_client.advance();
   }
-  void tell(const Event& event) override {
+  void send_event(const AgentEvent& event) override {
     x_client.put_set(k_event_key, pack_event(event));
     x_client.advance();
   }
-  std::optional<Order> take() override {
+  std::optional<AgentCommand> take() override {
     keep_alive();
     for (;;) {
       x_client.advance();
@@ -76,7 +76,7 @@ public:
       x_client.put_get(k_order_key);
       x_client.advance();
       auto order = unpack_order(*value);
-      if (!order || order->kind != Order::Kind::heartbeat) return order;
+      if (!order || order->kind != AgentCommand::Kind::heartbeat) return order;
     }
     x_silent = x_silent || (x_client.fd() >= 0 && x_heartbeat.is_overdue(util::now_with_suspend()));
     return std::nullopt;
@@ -92,9 +92,9 @@ public:
     if (x_heartbeat.is_due(util::now_with_suspend())) {
       if (x_watchdog != nullptr) x_watchdog->on_heartbeat();
       if (x_client.fd() >= 0) {
-        Event event;
-        event.kind = Event::Kind::heartbeat;
-        tell(event);
+        AgentEvent event;
+        event.kind = AgentEvent::Kind::heartbeat;
+        send_event(event);
       }
     }
     return heartbeat_due();
@@ -130,11 +130,11 @@ private:
   bool x_silent = false; ///< the coordinator has not answered for the timeout
 };
 
-std::optional<store::Credentials> credentials_of(const Hello& hello, const ConductorSearch& search) {
+std::optional<store::Credentials> credentials_of(const RegisterRequest& registration, const CoordinatorSearch& search) {
   if (!search.key) return std::nullopt;
   return store::Credentials{
       *search.key,
-      {store::PeerRole::agent, hello.job, store::identity_text(hello.run_id), hello.node_rank.value_or(0)}};
+      {store::PeerRole::agent, registration.job, store::identity_text(registration.run_id), registration.node_rank.value_or(0)}};
 }
 
 /// Describes an answer that is not a reply to an agent.
@@ -147,9 +147,9 @@ std::string describe_other(const std::string& answer, const std::string& place) 
 
 /// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
 /// heard, an agent that has gone: who is connected waits on.
-util::Result<std::string> ask_place(store::Client& client, const Hello& hello, const ConductorSearch& search,
+util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration, const CoordinatorSearch& search,
                                     Clock::time_point deadline) {
-  client.put_compare_set(k_hello_key, {}, pack_hello(hello));
+  client.put_compare_set(k_hello_key, {}, pack_registration(registration));
   const auto begin = Clock::now();
   for (;;) {
     auto value = client.wait_for_value(Clock::now() + k_tick);
@@ -163,20 +163,20 @@ util::Result<std::string> ask_place(store::Client& client, const Hello& hello, c
 
 } // namespace
 
-std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const Hello& hello) {
-  return std::make_unique<OwnLink>(rules, hello);
+std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules, const RegisterRequest& registration) {
+  return std::make_unique<OwnLink>(rules, registration);
 }
 
-std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const Hello& hello,
-                                                                         const ConductorSearch& search) {
-  const auto begin = Clock::now(), deadline = begin + search.patience;
+std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator> find_coordinator(const RegisterRequest& registration,
+                                                                         const CoordinatorSearch& search) {
+  const auto begin = Clock::now(), deadline = begin + search.join_timeout;
   auto pause = k_pause;
   auto word = seconds(20);
   std::string reason = "no address of it is known";
   for (;;) {
     for (const auto& place : search.places) {
-      store::Client client(place.address, place.port, credentials_of(hello, search));
-      const auto value = ask_place(client, hello, search, deadline);
+      store::Client client(place.address, place.port, credentials_of(registration, search));
+      const auto value = ask_place(client, registration, search, deadline);
       const auto reply = value ? unpack_reply(*value) : std::nullopt;
       if (client.session_error() != store::SessionError::none) {
         reason = "the store at " + client.place() + " " + client.fault();
@@ -185,18 +185,18 @@ std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const H
       } else if (!reply) {
         reason = describe_other(*value, client.place());
       } else if (reply->refused.empty()) {
-        return std::unique_ptr<ConductorLink>(
+        return std::unique_ptr<CoordinatorConnection>(
             std::make_unique<FarLink>(std::move(client), search, reply->secret));
       } else {
         reason = "the agent at " + client.place() + " " + reply->refused;
-        if (!reply->again) return NoConductor{{reason}, true};
+        if (!reply->again) return NoCoordinator{{reason}, true};
       }
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
-    if (search.is_over && search.is_over()) return NoConductor{{"asked to end"}, true};
+    if (search.is_over && search.is_over()) return NoCoordinator{{"asked to end"}, true};
     if (Clock::now() >= deadline)
-      return NoConductor{{"the agent of the first node did not answer within " +
-                              std::to_string(search.patience.count()) + " s: " + reason,
+      return NoCoordinator{{"the agent of the first node did not answer within " +
+                              std::to_string(search.join_timeout.count()) + " s: " + reason,
                           "is it started there, and may this node reach its port?"}};
     if (waited >= word && search.slow) {
       search.slow(waited, reason);

@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "agent/agent_watchdog.hpp"
-#include "agent/conductor.hpp"
+#include "agent/coordinator.hpp"
 #include "agent/words.hpp"
 #include "store/seek.hpp"
 #include "util/result.hpp"
 
 namespace hpcml::agent {
 
-class ConductorLink {
+class CoordinatorConnection {
 public:
   using Time = std::chrono::steady_clock::time_point;
-  virtual ~ConductorLink() = default;
-  virtual void tell(const Event& event) = 0;
+  virtual ~CoordinatorConnection() = default;
+  virtual void send_event(const AgentEvent& event) = 0;
   /// The next order, where one has come.
-  virtual std::optional<Order> take() = 0;
+  virtual std::optional<AgentCommand> take() = 0;
   /// What to poll, for reading and where `wants_to_write` for writing; -1: nothing.
   virtual int fd() const = 0;
   virtual bool wants_to_write() const = 0;
@@ -49,13 +49,13 @@ public:
 };
 
 /// To a conductor of its own: the run has one node.
-std::unique_ptr<ConductorLink> make_own_link(const ConductorRules& rules, const Hello& hello);
+std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules, const RegisterRequest& registration);
 
 /// Where a conductor may be, and how long it is looked for.
-struct ConductorSearch {
+struct CoordinatorSearch {
   std::vector<store::StorePlace> places;
   std::optional<store::SecretKey> key = {}; ///< that both sides prove; none: any conductor is believed
-  std::chrono::seconds patience{600};
+  std::chrono::seconds join_timeout{600};
   std::chrono::seconds answer{
       0};           ///< where a line stands already its answer is waited for so long in any case
   bool own = false; ///< it is a child of this process
@@ -67,13 +67,13 @@ struct ConductorSearch {
 };
 
 /// Why no conductor takes this agent.
-struct NoConductor {
+struct NoCoordinator {
   util::Error error;
   bool refused = false; ///< the run's own has said so, or nobody wants one: looking on is of no use
 };
 
-/// To the conductor of the run that `hello` names, once it is found.
-std::variant<std::unique_ptr<ConductorLink>, NoConductor> find_conductor(const Hello& hello,
-                                                                         const ConductorSearch& search);
+/// To the conductor of the run that `registration` names, once it is found.
+std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator> find_coordinator(const RegisterRequest& registration,
+                                                                         const CoordinatorSearch& search);
 
 } // namespace hpcml::agent

@@ -73,7 +73,7 @@ struct SlowestOfPhase {
 
 /// The first failure over all nodes.
 struct FailureSeen {
-  FailureNote note = {};
+  RankFailure note = {};
   std::string hint = {};
 };
 

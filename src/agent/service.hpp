@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/conductor.hpp"
+#include "agent/coordinator.hpp"
 #include "launch/job_channel.hpp"
 #include "launch/store_child.hpp"
 #include "store/server.hpp"
@@ -23,7 +23,7 @@ class Service : public store::Observer {
 public:
   /// `open_secret`: agents need no key, and each that asks is given this one for its ranks' stores; empty:
   /// messages of other clients are ignored.
-  Service(ConductorRules rules, std::function<void(const std::string&)> say, std::string open_secret = {});
+  Service(CoordinatorOptions rules, std::function<void(const std::string&)> say, std::string open_secret = {});
 
   void authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time now) override;
   bool heard(store::ClientId client, const store::Message& message, store::Answers& answers,
@@ -35,11 +35,11 @@ public:
 
 private:
   void collect_orders();
-  Reply reply_to(store::ClientId client, const Hello& hello, store::Time now);
+  RegisterReply reply_to(store::ClientId client, const RegisterRequest& registration, store::Time now);
   /// True if the client may speak for this node of this run.
-  bool is_agent(store::ClientId client, const Hello& hello) const;
+  bool is_agent(store::ClientId client, const RegisterRequest& registration) const;
 
-  Conductor x_conductor;
+  Coordinator x_coordinator;
   std::string x_open_secret;
   std::map<AgentId, store::PeerIdentity> x_identities; ///< proved
   std::function<void(const std::string&)> x_say;
@@ -49,7 +49,7 @@ private:
 
 /// Serves as a child of this process until the run is over or this process ends. Returns once agents can
 /// come. `channel`: the key that agents must prove; one that is open is given to each.
-util::Result<launch::StoreChild> start_service(const ConductorRules& rules, const launch::JobChannel& channel,
+util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules, const launch::JobChannel& channel,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports);
 

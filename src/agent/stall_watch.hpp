@@ -22,13 +22,13 @@ public:
   void sign_of_life(Time when) { x_last = std::max(x_last, when); }
   /// What the conductor is to hear now: that they have become quiet, or busy again; nothing where it knows.
   /// After a pause of this process, which the ranks may have shared, they have their whole time again.
-  std::optional<Event::Kind> look(Time now) {
+  std::optional<AgentEvent::Kind> look(Time now) {
     if (util::is_late(x_due, now)) sign_of_life(now);
     x_due = now + often();
     const bool quiet = now - x_last >= x_limit;
     if (quiet == x_quiet) return std::nullopt;
     x_quiet = quiet;
-    return quiet ? Event::Kind::quiet : Event::Kind::busy;
+    return quiet ? AgentEvent::Kind::quiet : AgentEvent::Kind::busy;
   }
   /// When to look next at the latest: a sign of life may be found only then.
   Time due() const { return x_due; }

@@ -8,7 +8,7 @@ namespace hpcml::agent {
 
 namespace {
 
-std::vector<PlaceGroup> groups_of(const Order& order) {
+std::vector<PlaceGroup> groups_of(const AgentCommand& order) {
   std::vector<RankPlace> all;
   for (const auto& bytes : order.stacks)
     if (auto places = unpack_places(bytes))
@@ -18,8 +18,8 @@ std::vector<PlaceGroup> groups_of(const Order& order) {
 
 } // namespace
 
-std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, unsigned world_size) {
-  const bool restarts = order.kind != Order::Kind::end && order.restarts_all;
+std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size) {
+  const bool restarts = order.kind != AgentCommand::Kind::end && order.restarts_all;
   std::vector<std::string> lines;
   if (order.failure) {
     lines = render_failure_report(*order.failure,
@@ -37,7 +37,7 @@ std::vector<std::string> render_stop(const Order& order, unsigned max_restarts, 
   return lines;
 }
 
-std::string render_stalled(const Order& order) {
+std::string render_stalled(const AgentCommand& order) {
   return order.stacks.empty() ? "" : render_places(groups_of(order), order.reason);
 }
 

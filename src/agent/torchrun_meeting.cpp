@@ -27,7 +27,7 @@ bool is_alone(const TorchrunRequest& line) {
 
 /// Settings of --rdzv-conf.
 struct MeetingConf {
-  std::optional<std::chrono::seconds> join, last_call, fixed, keep_alive;
+  std::optional<std::chrono::seconds> join, extra_nodes_timeout, fixed, keep_alive;
   std::optional<unsigned> keep_alive_attempts;
   bool is_host = false;
   std::string key_file;
@@ -72,7 +72,7 @@ util::Status read_c10d_setting(const std::string& key, const std::string& value,
   if (key == "join_timeout") {
     TRY(conf.join, read_seconds(key, value));
   } else if (key == "last_call_timeout") {
-    TRY(conf.last_call, read_seconds(key, value));
+    TRY(conf.extra_nodes_timeout, read_seconds(key, value));
   } else if (key == "keep_alive_interval") {
     TRY(conf.keep_alive, read_seconds(key, value));
     if (conf.keep_alive->count() < 1) return wrong_setting(key, "a number of seconds above 0", value);
@@ -171,11 +171,11 @@ util::Status meet_at_endpoint(const TorchrunRequest& line, const MeetingConf& co
   place.run_id = line.run_id;
   if (is_static) {
     place.node_rank = line.node_rank;
-    place.patience = conf.fixed.value_or(k_static_patience);
+    place.join_timeout = conf.fixed.value_or(k_static_patience);
   } else {
     if (conf.is_host) place.node_rank = 0;
-    place.patience = conf.join.value_or(place.patience);
-    place.last_call = conf.last_call.value_or(place.last_call);
+    place.join_timeout = conf.join.value_or(place.join_timeout);
+    place.extra_nodes_timeout = conf.extra_nodes_timeout.value_or(place.extra_nodes_timeout);
     if (line.node_rank.value_or(0) != 0)
       plan.notes.emplace_back("--node-rank has no effect with --rdzv-backend c10d: the nodes are numbered as "
                               "they come");

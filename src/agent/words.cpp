@@ -24,63 +24,63 @@ unsigned long long number_or_none(const std::optional<unsigned>& number) {
 
 /// The kind that a number stands for; nothing if it stands for none. Without a default: a kind that is added
 /// is a warning of the compiler here, not a message that every peer rejects.
-std::optional<Event::Kind> event_kind(unsigned long long number) {
-  const auto kind = static_cast<Event::Kind>(number);
+std::optional<AgentEvent::Kind> event_kind(unsigned long long number) {
+  const auto kind = static_cast<AgentEvent::Kind>(number);
   switch (kind) {
-  case Event::Kind::serving:
-  case Event::Kind::failed:
-  case Event::Kind::ended:
-  case Event::Kind::quiet:
-  case Event::Kind::busy:
-  case Event::Kind::looked:
-  case Event::Kind::leaving:
-  case Event::Kind::heartbeat: return kind;
+  case AgentEvent::Kind::serving:
+  case AgentEvent::Kind::failed:
+  case AgentEvent::Kind::ended:
+  case AgentEvent::Kind::quiet:
+  case AgentEvent::Kind::busy:
+  case AgentEvent::Kind::looked:
+  case AgentEvent::Kind::leaving:
+  case AgentEvent::Kind::heartbeat: return kind;
   }
   return std::nullopt;
 }
 
-std::optional<Order::Kind> order_kind(unsigned long long number) {
-  const auto kind = static_cast<Order::Kind>(number);
+std::optional<AgentCommand::Kind> order_kind(unsigned long long number) {
+  const auto kind = static_cast<AgentCommand::Kind>(number);
   switch (kind) {
-  case Order::Kind::serve:
-  case Order::Kind::start:
-  case Order::Kind::look:
-  case Order::Kind::stop:
-  case Order::Kind::name:
-  case Order::Kind::end:
-  case Order::Kind::heartbeat:
-  case Order::Kind::lost: return kind;
+  case AgentCommand::Kind::serve:
+  case AgentCommand::Kind::start:
+  case AgentCommand::Kind::look:
+  case AgentCommand::Kind::stop:
+  case AgentCommand::Kind::name:
+  case AgentCommand::Kind::end:
+  case AgentCommand::Kind::heartbeat:
+  case AgentCommand::Kind::lost: return kind;
   }
   return std::nullopt;
 }
 
 } // namespace
 
-std::string pack_hello(const Hello& hello) {
+std::string pack_registration(const RegisterRequest& registration) {
   Packed packed(k_hello_mark);
-  packed.text(hello.job);
-  packed.text(hello.run_id);
-  packed.text(hello.host);
-  packed.number(number_or_none(hello.node_rank));
-  packed.number(hello.processes);
-  packed.number(hello.leads ? 1 : 0);
+  packed.text(registration.job);
+  packed.text(registration.run_id);
+  packed.text(registration.host);
+  packed.number(number_or_none(registration.node_rank));
+  packed.number(registration.processes);
+  packed.number(registration.leads ? 1 : 0);
   return packed.take();
 }
 
-std::optional<Hello> unpack_hello(std::string_view bytes) {
+std::optional<RegisterRequest> unpack_registration(std::string_view bytes) {
   Unpacked unpacked(bytes, k_hello_mark);
-  Hello hello;
-  hello.job = unpacked.text();
-  hello.run_id = unpacked.text();
-  hello.host = unpacked.text();
-  if (const auto rank = unpacked.number(); rank > 0) hello.node_rank = static_cast<unsigned>(rank - 1);
-  hello.processes = static_cast<unsigned>(unpacked.number());
-  hello.leads = unpacked.number(1) == 1;
-  if (!unpacked.whole() || hello.processes == 0 || !store::is_host(hello.host)) return std::nullopt;
-  return hello;
+  RegisterRequest registration;
+  registration.job = unpacked.text();
+  registration.run_id = unpacked.text();
+  registration.host = unpacked.text();
+  if (const auto rank = unpacked.number(); rank > 0) registration.node_rank = static_cast<unsigned>(rank - 1);
+  registration.processes = static_cast<unsigned>(unpacked.number());
+  registration.leads = unpacked.number(1) == 1;
+  if (!unpacked.whole() || registration.processes == 0 || !store::is_host(registration.host)) return std::nullopt;
+  return registration;
 }
 
-std::string pack_reply(const Reply& reply) {
+std::string pack_reply(const RegisterReply& reply) {
   Packed packed(k_reply_mark);
   packed.text(reply.refused);
   packed.number(reply.again ? 1 : 0);
@@ -88,9 +88,9 @@ std::string pack_reply(const Reply& reply) {
   return packed.take();
 }
 
-std::optional<Reply> unpack_reply(std::string_view bytes) {
+std::optional<RegisterReply> unpack_reply(std::string_view bytes) {
   Unpacked unpacked(bytes, k_reply_mark);
-  Reply reply;
+  RegisterReply reply;
   reply.refused = unpacked.text();
   reply.again = unpacked.number(1) == 1;
   reply.secret = unpacked.text();
@@ -98,7 +98,7 @@ std::optional<Reply> unpack_reply(std::string_view bytes) {
   return reply;
 }
 
-std::string pack_event(const Event& event) {
+std::string pack_event(const AgentEvent& event) {
   Packed packed(k_event_mark);
   packed.number(static_cast<unsigned>(event.kind));
   packed.number(event.attempt);
@@ -110,9 +110,9 @@ std::string pack_event(const Event& event) {
   return packed.take();
 }
 
-std::optional<Event> unpack_event(std::string_view bytes) {
+std::optional<AgentEvent> unpack_event(std::string_view bytes) {
   Unpacked unpacked(bytes, k_event_mark);
-  Event event;
+  AgentEvent event;
   const auto kind = event_kind(unpacked.number());
   event.attempt = static_cast<unsigned>(unpacked.number());
   event.good = unpacked.number(1) == 1;
@@ -127,7 +127,7 @@ std::optional<Event> unpack_event(std::string_view bytes) {
   return event;
 }
 
-std::string pack_order(const Order& order) {
+std::string pack_order(const AgentCommand& order) {
   Packed packed(k_order_mark);
   packed.number(static_cast<unsigned>(order.kind));
   packed.number(order.attempt);
@@ -152,9 +152,9 @@ std::string pack_order(const Order& order) {
   return packed.take();
 }
 
-std::optional<Order> unpack_order(std::string_view bytes) {
+std::optional<AgentCommand> unpack_order(std::string_view bytes) {
   Unpacked unpacked(bytes, k_order_mark);
-  Order order;
+  AgentCommand order;
   const auto kind = order_kind(unpacked.number());
   order.attempt = static_cast<unsigned>(unpacked.number());
   order.restarts = static_cast<unsigned>(unpacked.number());

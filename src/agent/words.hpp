@@ -22,7 +22,7 @@ inline constexpr std::string_view k_event_key = "\x01hpcml/agent/event";
 inline constexpr std::string_view k_order_key = "\x01hpcml/agent/order";
 
 /// An agent makes itself known.
-struct Hello {
+struct RegisterRequest {
   std::string job;    ///< the same for all agents of a job, and for none of another
   std::string run_id; ///< and of a run
   std::string host;
@@ -32,7 +32,7 @@ struct Hello {
 };
 
 /// The conductor's answer: nothing where the agent belongs here, else why not, as a clause.
-struct Reply {
+struct RegisterReply {
   std::string refused;
   bool again = false; ///< it is another run's or job's: the agent is to look elsewhere
   std::string secret =
@@ -40,7 +40,7 @@ struct Reply {
 };
 
 /// What an agent tells.
-struct Event {
+struct AgentEvent {
   enum class Kind {
     serving,   ///< the store of an attempt is at `place`
     failed,    ///< a rank: the first in the attempt on this node, or one that is to be named in its place
@@ -57,18 +57,18 @@ struct Event {
   int signal = 0;
   std::string place;  ///< HOST:PORT; empty: the ranks do not meet
   std::string stacks; ///< looked: where the ranks are, as pack_places says it
-  FailureNote failure = {};
+  RankFailure failure = {};
 };
 
 /// The nodes that take part in an attempt, in the order of their node_rank.
-struct Participant {
+struct NodeMember {
   std::string host;
   unsigned processes = 1;
-  bool operator==(const Participant&) const = default;
+  bool operator==(const NodeMember&) const = default;
 };
 
 /// What an agent is to do.
-struct Order {
+struct AgentCommand {
   enum class Kind {
     serve,     ///< a store for the attempt's ranks: the leader's
     start,     ///< the ranks of the attempt
@@ -82,10 +82,10 @@ struct Order {
   Kind kind = Kind::end;
   unsigned attempt = 0;  ///< 0: the first
   unsigned restarts = 0; ///< of these, how many count against --max-restarts
-  std::vector<Participant> world;
+  std::vector<NodeMember> world;
   unsigned node_rank = 0; ///< this agent's place in `world`
   std::string place;      ///< of the attempt's store
-  std::optional<FailureNote> failure;
+  std::optional<RankFailure> failure;
   std::string reason;            ///< where no rank has failed: a clause, "the agent of node002 has gone"
   bool restarts_all = false;     ///< stop: all ranks are started again afterwards
   std::chrono::seconds pause{0}; ///< stop: between the end of the ranks and their restart
@@ -95,14 +95,14 @@ struct Order {
   std::vector<std::string> lost;   ///< to the leader: hosts whose agents have died in the last attempt
 };
 
-std::string pack_hello(const Hello& hello);
-std::optional<Hello> unpack_hello(std::string_view bytes);
-std::string pack_reply(const Reply& reply);
-std::optional<Reply> unpack_reply(std::string_view bytes);
-std::string pack_event(const Event& event);
-std::optional<Event> unpack_event(std::string_view bytes);
-std::string pack_order(const Order& order);
+std::string pack_registration(const RegisterRequest& registration);
+std::optional<RegisterRequest> unpack_registration(std::string_view bytes);
+std::string pack_reply(const RegisterReply& reply);
+std::optional<RegisterReply> unpack_reply(std::string_view bytes);
+std::string pack_event(const AgentEvent& event);
+std::optional<AgentEvent> unpack_event(std::string_view bytes);
+std::string pack_order(const AgentCommand& order);
 /// Nothing where these bytes are none; so the others.
-std::optional<Order> unpack_order(std::string_view bytes);
+std::optional<AgentCommand> unpack_order(std::string_view bytes);
 
 } // namespace hpcml::agent

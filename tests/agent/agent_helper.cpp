@@ -55,7 +55,7 @@ agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& s
   request.place->host = "127.0.0.1";
   request.place->port = static_cast<std::uint16_t>(port);
   request.place->run_id = "test";
-  request.place->patience = std::chrono::seconds(60);
+  request.place->join_timeout = std::chrono::seconds(60);
   return request;
 }
 

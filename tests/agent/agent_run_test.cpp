@@ -136,7 +136,7 @@ TEST_CASE("the other nodes stop where an agent is killed, and go on where they m
       agent_at(port, 1, "echo world $WORLD_SIZE; test $WORLD_SIZE = 2 && exit 0; exec sleep 300", 3);
   const bool elastic = GENERATE(false, true);
   if (elastic) request.min_nodes = 2;
-  request.place->patience = std::chrono::seconds(elastic ? 60 : 3);
+  request.place->join_timeout = std::chrono::seconds(elastic ? 60 : 3);
   auto agents = start_agents(3, request);
   for (auto& agent : agents) REQUIRE(agent->shows("world 3"));
   ::kill(agents[1]->pid(), SIGKILL);

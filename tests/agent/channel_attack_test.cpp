@@ -114,10 +114,10 @@ TEST_CASE("agents without any key work and print one note") {
 TEST_CASE("agents with and without a key reject each other") {
   const auto port = test::free_port();
   auto request = agent_at(port, 1, "true", 2);
-  request.place->patience = std::chrono::seconds(15);
+  request.place->join_timeout = std::chrono::seconds(15);
   AgentProcess first(request, "node001");
   REQUIRE(is_open(port));
-  request.place->patience = std::chrono::seconds(3);
+  request.place->join_timeout = std::chrono::seconds(3);
   AgentProcess second(request, "node002", false);
   const auto first_end = first.wait(), second_end = second.wait();
   CHECK((first_end.code != 0 && second_end.code != 0));

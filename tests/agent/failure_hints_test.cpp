@@ -98,7 +98,7 @@ TEST_CASE("each known error is recognised by its own row, as programs write it")
   std::set<const KnownError*> seen;
   for (const auto& [line, text] : k_lines) {
     INFO(line);
-    FailureNote note;
+    RankFailure note;
     note.last_lines = {"epoch 1", line, "bye"};
     const auto hint = find_hint(note);
     const KnownError* row = nullptr;
@@ -118,7 +118,7 @@ TEST_CASE("each known error is recognised by its own row, as programs write it")
 }
 
 TEST_CASE("a hint is found in the message and the traceback, too, and names the host") {
-  FailureNote note;
+  RankFailure note;
   note.host = "nid7";
   note.message = "RuntimeError: x\nCUDA error: uncorrectable ECC error encountered";
   CHECK(find_hint(note).find("--exclude=nid7") != std::string::npos);
@@ -128,7 +128,7 @@ TEST_CASE("a hint is found in the message and the traceback, too, and names the 
 }
 
 TEST_CASE("ordinary lines and ordinary ends ask for no hint") {
-  FailureNote note;
+  RankFailure note;
   note.status = 1 << 8;
   note.last_lines = {"loss 0.3",
                      "ValueError: bad shape",
@@ -144,7 +144,7 @@ TEST_CASE("ordinary lines and ordinary ends ask for no hint") {
 }
 
 TEST_CASE("an end by KILL, BUS or ILL says what it can mean, and memory that was short what helps") {
-  FailureNote note;
+  RankFailure note;
   note.status = SIGKILL;
   CHECK(find_hint(note).find("from outside") != std::string::npos);
   note.out_of_memory = true;
@@ -158,7 +158,7 @@ TEST_CASE("an end by KILL, BUS or ILL says what it can mean, and memory that was
 }
 
 TEST_CASE("a GPU's own errors tell of a bad node, and a program's do not") {
-  FailureNote note;
+  RankFailure note;
   note.last_lines = {"RuntimeError: CUDA error: uncorrectable ECC error encountered"};
   CHECK(find_node_fault(note) == "uncorrectable ECC error");
   note.last_lines = {"RuntimeError: CUDA error: out of memory"};

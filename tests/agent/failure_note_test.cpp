@@ -6,7 +6,7 @@
 using namespace hpcml::agent;
 
 TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
-  FailureNote note;
+  RankFailure note;
   note.attempt = 2;
   note.rank = 9;
   note.local_rank = 1;

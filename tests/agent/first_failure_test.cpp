@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "agent/agent_helper.hpp"
-#include "agent/conductor_play.hpp"
+#include "agent/coordinator_play.hpp"
 #include "agent/failure_order.hpp"
 #include "free_port.hpp"
 
@@ -16,8 +16,8 @@ namespace {
 
 const std::string k_closed = "RuntimeError: [pair.cc:525] Connection closed by peer [127.0.0.1]:43543";
 
-FailureNote note_of(const std::string& message, std::int64_t told_at = 0) {
-  FailureNote note;
+RankFailure note_of(const std::string& message, std::int64_t told_at = 0) {
+  RankFailure note;
   note.status = 1 << 8;
   note.message = message;
   note.told_at = told_at;
@@ -28,38 +28,38 @@ FailureNote note_of(const std::string& message, std::int64_t told_at = 0) {
 
 TEST_CASE("a rank whose connection was closed is not named over one that failed of itself") {
   const auto raised = note_of("ValueError: x"), closed = note_of(k_closed);
-  CHECK(comes_before(raised, closed));
-  CHECK_FALSE(comes_before(closed, raised));
-  CHECK_FALSE(comes_before(closed, closed));
+  CHECK(precedes(raised, closed));
+  CHECK_FALSE(precedes(closed, raised));
+  CHECK_FALSE(precedes(closed, closed));
   // What a program without an error file wrote last counts as much, and a signal is nobody else's doing.
-  FailureNote silent = note_of("");
+  RankFailure silent = note_of("");
   silent.last_lines = {"some word", k_closed};
-  CHECK(only_suffers(silent));
+  CHECK(is_secondary_failure(silent));
   silent.status = 11;
-  CHECK_FALSE(only_suffers(silent));
-  FailureNote launcher = note_of("the process that serves the ranks' store was killed");
+  CHECK_FALSE(is_secondary_failure(silent));
+  RankFailure launcher = note_of("the process that serves the ranks' store was killed");
   launcher.of_launcher = true;
-  CHECK(comes_before(launcher, closed));
+  CHECK(precedes(launcher, closed));
 }
 
 TEST_CASE("of two that say in their error files when they failed the earlier one is named") {
-  CHECK(comes_before(note_of("A: x", 100), note_of("B: y", 101)));
-  CHECK_FALSE(comes_before(note_of("A: x", 101), note_of("B: y", 101)));
-  CHECK_FALSE(comes_before(note_of("A: x", 0), note_of("B: y", 101)));
-  CHECK_FALSE(comes_before(note_of(k_closed, 100), note_of("B: y", 101)));
+  CHECK(precedes(note_of("A: x", 100), note_of("B: y", 101)));
+  CHECK_FALSE(precedes(note_of("A: x", 101), note_of("B: y", 101)));
+  CHECK_FALSE(precedes(note_of("A: x", 0), note_of("B: y", 101)));
+  CHECK_FALSE(precedes(note_of(k_closed, 100), note_of("B: y", 101)));
 }
 
 TEST_CASE("failures of two nodes are compared by the coordinator's clock") {
   auto first = note_of("A: x", 1000), later = note_of("B: y", 900); // its node's clock is behind
   first.host = "node0", later.host = "node1";
   first.failed_at = 50000, later.failed_at = 50300;
-  CHECK_FALSE(comes_before(later, first));
+  CHECK_FALSE(precedes(later, first));
   CHECK(needs_arrival(later, first));
   later.told_at = 2000; // ahead, and yet earlier
   later.failed_at = 45000;
-  CHECK(comes_before(later, first));
+  CHECK(precedes(later, first));
   later.failed_at = 49500; // whole seconds do not show this difference
-  CHECK_FALSE(comes_before(later, first));
+  CHECK_FALSE(precedes(later, first));
   later.message = k_closed;
   CHECK_FALSE(needs_arrival(later, first));
 }
@@ -100,7 +100,7 @@ TEST_CASE("a failure that can have no cause in another is named at once") {
   begin(play, 2);
   play.failed(1, 0, 2, 7, "ValueError: x");
   const auto stop = play.sole_order(0);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   CHECK(stop.says);
   play.failed(0, 0, 0, 9, "ValueError: y", 100);
   CHECK(play.take(0).empty());
@@ -112,12 +112,12 @@ TEST_CASE("the cause of a failure is named where it is heard of before all ranks
   play.failed(0, 0, 1, 1, k_closed);
   for (const unsigned node : {0U, 1U}) {
     const auto stop = play.sole_order(node);
-    CHECK(stop.kind == Order::Kind::stop); // nobody waits for the name
+    CHECK(stop.kind == AgentCommand::Kind::stop); // nobody waits for the name
     CHECK_FALSE(stop.says);
   }
   play.failed(1, 0, 3, 7, "ValueError: x");
   const auto named = play.sole_order(0);
-  CHECK(named.kind == Order::Kind::name);
+  CHECK(named.kind == AgentCommand::Kind::name);
   CHECK(named.says);
   REQUIRE(named.failure);
   CHECK(named.failure->rank == 3);
@@ -125,7 +125,7 @@ TEST_CASE("the cause of a failure is named where it is heard of before all ranks
   play.ended(0, 0, false);
   play.ended(1, 0, false);
   const auto end = play.sole_order(1);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == 7);
   CHECK(end.failure->rank == 3);
 }
@@ -147,11 +147,11 @@ TEST_CASE(
   }
   const auto orders = play.take(0);
   REQUIRE_FALSE(orders.empty());
-  CHECK(orders.front().kind == Order::Kind::name);
+  CHECK(orders.front().kind == AgentCommand::Kind::name);
   CHECK(orders.front().failure->rank == 2);
   CHECK(orders.front().restarts_all);
   CHECK(orders.front().restarts == 1);
-  if (ends) CHECK(orders.back().kind == Order::Kind::serve);
+  if (ends) CHECK(orders.back().kind == AgentCommand::Kind::serve);
 }
 
 TEST_CASE("a rank that takes its time to end is named over the one that saw it go first") {

@@ -25,7 +25,7 @@ namespace {
 agent::AgentRequest request_of(unsigned nodes, const std::string& script) {
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, script, nodes);
   request.heartbeat = {seconds(1), seconds(5)};
-  request.place->patience = seconds(5); // for a lost node to come back
+  request.place->join_timeout = seconds(5); // for a lost node to come back
   return request;
 }
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "agent/agent_watchdog.hpp"
-#include "agent/conductor_play.hpp"
+#include "agent/coordinator_play.hpp"
 #include "agent/stall_watch.hpp"
 
 using namespace hpcml::agent;
@@ -20,7 +20,7 @@ HeartbeatTimer::Time at(double time) {
   return HeartbeatTimer::Time(milliseconds(static_cast<long long>(time * 1000)));
 }
 
-ConductorRules with_heartbeats(unsigned min, unsigned max, unsigned restarts = 0) {
+CoordinatorOptions with_heartbeats(unsigned min, unsigned max, unsigned restarts = 0) {
   auto made = rules(min, max, restarts);
   made.heartbeat = k_usual;
   return made;
@@ -106,29 +106,29 @@ TEST_CASE("stall watch restarts its time after a pause") {
   for (double time = 0; time < 10; ++time) CHECK_FALSE(watch.look(at(time)));
   CHECK_FALSE(watch.look(at(70)));
   for (double time = 71; time < 90; ++time) CHECK_FALSE(watch.look(at(time)));
-  CHECK(watch.look(at(90)) == Event::Kind::quiet);
+  CHECK(watch.look(at(90)) == AgentEvent::Kind::quiet);
 }
 
 TEST_CASE("messages keep their kind and unknown kinds are rejected") {
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(Event::Kind::heartbeat); ++kind) {
-    Event event;
-    event.kind = static_cast<Event::Kind>(kind);
+  for (unsigned kind = 0; kind <= static_cast<unsigned>(AgentEvent::Kind::heartbeat); ++kind) {
+    AgentEvent event;
+    event.kind = static_cast<AgentEvent::Kind>(kind);
     const auto back = unpack_event(pack_event(event));
     REQUIRE(back);
     CHECK(back->kind == event.kind);
   }
-  for (unsigned kind = 0; kind <= static_cast<unsigned>(Order::Kind::lost); ++kind) {
-    Order order;
-    order.kind = static_cast<Order::Kind>(kind);
+  for (unsigned kind = 0; kind <= static_cast<unsigned>(AgentCommand::Kind::lost); ++kind) {
+    AgentCommand order;
+    order.kind = static_cast<AgentCommand::Kind>(kind);
     const auto back = unpack_order(pack_order(order));
     REQUIRE(back);
     CHECK(back->kind == order.kind);
   }
-  Event event;
-  event.kind = static_cast<Event::Kind>(99);
+  AgentEvent event;
+  event.kind = static_cast<AgentEvent::Kind>(99);
   CHECK_FALSE(unpack_event(pack_event(event)));
-  Order order;
-  order.kind = static_cast<Order::Kind>(99);
+  AgentCommand order;
+  order.kind = static_cast<AgentCommand::Kind>(99);
   CHECK_FALSE(unpack_order(pack_order(order)));
 }
 
@@ -144,10 +144,10 @@ TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
   play.pass(seconds(29));
   CHECK(play.take(0).empty());
   play.pass(seconds(2));
-  CHECK(play.only_order(2).kind == Order::Kind::lost);
+  CHECK(play.only_order(2).kind == AgentCommand::Kind::lost);
   for (const unsigned node : {0U, 1U, 3U}) {
     const auto stop = play.only_order(node);
-    CHECK(stop.kind == Order::Kind::stop);
+    CHECK(stop.kind == AgentCommand::Kind::stop);
     CHECK_FALSE(stop.restarts_all);
     CHECK(stop.says == (node == 0));
     CHECK(stop.reason == "node2 (node 2 of 4): no heartbeat from its agent for 30 s: treated as lost");
@@ -155,13 +155,13 @@ TEST_CASE("coordinator answers heartbeats and removes a silent agent") {
   }
   for (const unsigned node : {1U, 3U}) {
     const auto end = play.only_order(node);
-    CHECK(end.kind == Order::Kind::end);
+    CHECK(end.kind == AgentCommand::Kind::end);
     CHECK(end.code == 1);
     play.lose(node);
   }
   CHECK(play.only_order(0).lost == std::vector<std::string>{"node2"});
   // What it sends when it works again changes nothing, nor does the end of its connection.
-  play.say(2, Event::Kind::heartbeat, 0);
+  play.say(2, AgentEvent::Kind::heartbeat, 0);
   play.ended(2, 0, true);
   play.lose(2);
   CHECK(play.take(0).empty());
@@ -172,15 +172,15 @@ TEST_CASE("other nodes continue without a silent one when elastic") {
   begin(play, 3);
   play.silence(1);
   play.pass(seconds(31));
-  CHECK(play.only_order(1).kind == Order::Kind::lost);
+  CHECK(play.only_order(1).kind == AgentCommand::Kind::lost);
   CHECK(play.only_order(0).restarts_all);
   play.ended(0, 0, false);
   play.ended(2, 0, false);
   const auto serve = play.only_order(0);
-  CHECK(serve.kind == Order::Kind::serve);
+  CHECK(serve.kind == AgentCommand::Kind::serve);
   CHECK(serve.restarts == 0);
   CHECK(serve.lost == std::vector<std::string>{"node1"});
-  CHECK(serve.world == std::vector<Participant>{{"node0", 2}, {"node2", 2}});
+  CHECK(serve.world == std::vector<NodeMember>{{"node0", 2}, {"node2", 2}});
 }
 
 TEST_CASE("a silent agent of the first node ends the run") {
@@ -188,10 +188,10 @@ TEST_CASE("a silent agent of the first node ends the run") {
   begin(play, 3);
   play.silence(0);
   play.pass(seconds(31));
-  CHECK(play.only_order(0).kind == Order::Kind::lost);
+  CHECK(play.only_order(0).kind == AgentCommand::Kind::lost);
   for (const unsigned node : {1U, 2U}) {
     const auto end = play.only_order(node);
-    CHECK(end.kind == Order::Kind::end);
+    CHECK(end.kind == AgentCommand::Kind::end);
     CHECK(end.says == (node == 1));
     CHECK(end.code == 1);
     CHECK_THAT(end.reason, Contains("node0 (node 0 of 3): no heartbeat"));
@@ -204,7 +204,7 @@ TEST_CASE("coordinator removes several silent agents") {
   play.silence(1);
   play.silence(3);
   play.pass(seconds(31));
-  for (const unsigned node : {1U, 3U}) CHECK(play.take(node).back().kind == Order::Kind::lost);
+  for (const unsigned node : {1U, 3U}) CHECK(play.take(node).back().kind == AgentCommand::Kind::lost);
   CHECK_THAT(play.only_order(0).reason, Contains("node1"));
 }
 
@@ -215,7 +215,7 @@ TEST_CASE("coordinator removes an agent silent before or after the run") {
     play.come(1, 1);
     play.silence(1);
     play.pass(seconds(31));
-    CHECK(play.only_order(1).kind == Order::Kind::lost);
+    CHECK(play.only_order(1).kind == AgentCommand::Kind::lost);
     CHECK(play.come(7, 1).refused.empty()); // its place is free again
   }
   SECTION("while the ranks stop") {
@@ -226,9 +226,9 @@ TEST_CASE("coordinator removes an agent silent before or after the run") {
     play.ended(0, 0, false);
     play.silence(1);
     play.pass(seconds(31));
-    CHECK(play.only_order(1).kind == Order::Kind::lost);
+    CHECK(play.only_order(1).kind == AgentCommand::Kind::lost);
     const auto end = play.only_order(0);
-    CHECK(end.kind == Order::Kind::end);
+    CHECK(end.kind == AgentCommand::Kind::end);
     CHECK(end.code == 3);
   }
 }
@@ -240,14 +240,14 @@ TEST_CASE("a paused coordinator restarts its deadlines") {
   play.pause(seconds(60));
   CHECK(play.take(0).empty());
   CHECK(play.take(1).empty());
-  const auto words = play.conductor().take_words();
+  const auto words = play.coordinator().take_words();
   REQUIRE(words.size() == 1);
   CHECK_THAT(words.front(), Contains("paused for 60 s"));
   play.silence(1);
   play.pass(seconds(29));
   CHECK(play.take(0).empty());
   play.pass(seconds(2));
-  CHECK(play.only_order(0).kind == Order::Kind::stop);
+  CHECK(play.only_order(0).kind == AgentCommand::Kind::stop);
 }
 
 TEST_CASE("a pause restarts the deadline for missing nodes") {
@@ -258,22 +258,22 @@ TEST_CASE("a pause restarts the deadline for missing nodes") {
   play.pass(seconds(590));
   CHECK(play.take(0).empty());
   play.pass(seconds(20));
-  CHECK(play.only_order(0).kind == Order::Kind::end);
+  CHECK(play.only_order(0).kind == AgentCommand::Kind::end);
 }
 
 TEST_CASE("an agent that reads stacks is not lost") {
   auto some = with_heartbeats(2, 2);
-  some.quiet_time = "60 s";
+  some.stall_timeout = "60 s";
   Play play(some);
   begin(play, 2);
-  for (const AgentId node : {0, 1}) play.say(node, Event::Kind::quiet, 0);
-  CHECK(play.only_order(1).kind == Order::Kind::look);
-  play.say(0, Event::Kind::looked, 0);
+  for (const AgentId node : {0, 1}) play.say(node, AgentEvent::Kind::quiet, 0);
+  CHECK(play.only_order(1).kind == AgentCommand::Kind::look);
+  play.say(0, AgentEvent::Kind::looked, 0);
   play.silence(1);
   play.pass(seconds(45));
   CHECK(play.take(1).empty());
-  play.say(1, Event::Kind::looked, 0);
-  CHECK(play.only_order(1).kind == Order::Kind::stop);
+  play.say(1, AgentEvent::Kind::looked, 0);
+  CHECK(play.only_order(1).kind == AgentCommand::Kind::stop);
 }
 
 TEST_CASE("without a heartbeat timeout no agent is treated as lost") {

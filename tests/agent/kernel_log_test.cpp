@@ -59,20 +59,20 @@ TEST_CASE("of a kernel's log only that is read which comes after, without its fa
 }
 
 TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank itself says") {
-  FailureNote note;
+  RankFailure note;
   note.host = "nid7";
   note.message = "torch.cuda.OutOfMemoryError: CUDA out of memory";
-  FailureNote second_note = note;
+  RankFailure second_note = note;
   note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.";
   CHECK(find_node_fault(note) == note.gpu_fault);
   CHECK(find_hint(note).find("--exclude=nid7") != std::string::npos);
   // It is the cause also where its rank is heard of later, and says that others have gone.
   note.message = "RuntimeError: Connection closed by peer";
-  CHECK(comes_before(note, second_note));
-  CHECK_FALSE(comes_before(second_note, note));
-  CHECK_FALSE(comes_before(note, note));
+  CHECK(precedes(note, second_note));
+  CHECK_FALSE(precedes(second_note, note));
+  CHECK_FALSE(precedes(note, note));
   second_note.told_at = 5;
-  CHECK(may_be_preceded(second_note));
+  CHECK(may_be_secondary(second_note));
   note.told_at = 5;
-  CHECK_FALSE(may_be_preceded(note));
+  CHECK_FALSE(may_be_secondary(note));
 }

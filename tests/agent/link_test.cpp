@@ -14,7 +14,7 @@ using namespace hpcml;
 using namespace hpcml::agent;
 
 TEST_CASE("a conductor that answers late is waited for, and takes the agent once") {
-  ConductorRules rules;
+  CoordinatorOptions rules;
   rules.job = "job";
   rules.run_id = "run";
   const launch::JobChannel channel{store::SecretKey::make_random(), true};
@@ -25,22 +25,22 @@ TEST_CASE("a conductor that answers late is waited for, and takes the agent once
     std::this_thread::sleep_for(std::chrono::milliseconds(3500));
     ::kill(service->pid, SIGCONT);
   });
-  Hello hello{"job", "run", "node0", 0U, 1, true};
-  ConductorSearch search;
+  RegisterRequest registration{"job", "run", "node0", 0U, 1, true};
+  CoordinatorSearch search;
   search.places = {{"127.0.0.1", service->port}};
   search.key = channel.key;
-  search.patience = std::chrono::seconds(30);
-  auto found = find_conductor(hello, search);
+  search.join_timeout = std::chrono::seconds(30);
+  auto found = find_coordinator(registration, search);
   later.join();
-  const auto* none = std::get_if<NoConductor>(&found);
+  const auto* none = std::get_if<NoCoordinator>(&found);
   CAPTURE(none != nullptr ? none->error.what : "");
   REQUIRE(none == nullptr);
   // A line that had been dropped would have been the leader's end, and the run's.
   auto& link = *std::get<0>(found);
-  std::optional<Order> order;
+  std::optional<AgentCommand> order;
   for (int i = 0; i < 6000 && !order && link.fault().empty(); ++i, ::usleep(10000)) order = link.take();
   REQUIRE(order);
-  CHECK(order->kind == Order::Kind::serve);
+  CHECK(order->kind == AgentCommand::Kind::serve);
   ::kill(service->pid, SIGKILL);
   ::waitpid(service->pid, nullptr, 0);
 }

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "agent/agent_helper.hpp"
-#include "agent/conductor_play.hpp"
+#include "agent/coordinator_play.hpp"
 #include "free_port.hpp"
 
 using namespace hpcml;
@@ -16,9 +16,9 @@ namespace {
 void begin_with(Play& play, unsigned nodes) {
   for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
   play.pass(seconds(31));
-  CHECK(play.only_order(0).kind == Order::Kind::serve);
+  CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node) CHECK(play.only_order(node).kind == Order::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node) CHECK(play.only_order(node).kind == AgentCommand::Kind::start);
 }
 
 } // namespace
@@ -32,15 +32,15 @@ TEST_CASE("coordinator restarts all ranks when nodes join") {
   play.come(2, 2);
   play.pass(seconds(1));
   const auto stop = play.only_order(0);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   CHECK(stop.restarts_all);
   CHECK(stop.reason == "node1, node2 joined");
   play.ended(0, 0, false);
   const auto serve = play.only_order(0);
   CHECK(serve.restarts == 0);
-  CHECK(serve.world == std::vector<Participant>{{"node0", 2}, {"node1", 2}, {"node2", 2}});
+  CHECK(serve.world == std::vector<NodeMember>{{"node0", 2}, {"node1", 2}, {"node2", 2}});
   play.serving(1);
-  for (unsigned node = 0; node < 3; ++node) CHECK(play.only_order(node).kind == Order::Kind::start);
+  for (unsigned node = 0; node < 3; ++node) CHECK(play.only_order(node).kind == AgentCommand::Kind::start);
   play.pass(seconds(100));
   CHECK(play.take(0).empty()); // once
 }
@@ -51,7 +51,7 @@ TEST_CASE("coordinator does not restart ranks for a node beyond MAX") {
   play.come(2, 2);
   play.pass(seconds(100));
   CHECK(play.take(0).empty());
-  CHECK_THAT(play.conductor().take_words().front(), Contains("node2 joined"));
+  CHECK_THAT(play.coordinator().take_words().front(), Contains("node2 joined"));
 }
 
 TEST_CASE("coordinator does not restart a run that ends") {
@@ -63,7 +63,7 @@ TEST_CASE("coordinator does not restart a run that ends") {
   CHECK(play.take(0).empty());
   play.ended(0, 0, true);
   const auto end = play.only_order(2);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == 0);
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("a run fails when nodes are lost while one joins") {
   play.lose(1), play.lose(2); // too few are left
   play.ended(0, 0, false);
   const auto end = play.only_order(0);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == 1);
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("ranks restart in a larger world when an agent joins") {
                           "test $WORLD_SIZE = 2 && exit 0; exec sleep 300",
                           2);
   request.min_nodes = 1;
-  request.place->last_call = seconds(1);
+  request.place->extra_nodes_timeout = seconds(1);
   request.place->node_rank = 0;
   AgentProcess first(request, "node0");
   REQUIRE(first.shows("world 1"));

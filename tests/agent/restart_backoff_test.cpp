@@ -7,7 +7,7 @@
 #include <map>
 
 #include "agent/agent_helper.hpp"
-#include "agent/conductor_play.hpp"
+#include "agent/coordinator_play.hpp"
 #include "agent/failure_report.hpp"
 #include "agent/restart_backoff.hpp"
 #include "agent/stop_words.hpp"
@@ -20,11 +20,11 @@ using Catch::Contains;
 namespace {
 
 /// The only node's ranks fail after they ran for `duration`; returns what its agent is ordered then.
-Order fail(Play& play, unsigned attempt, seconds duration = seconds(0)) {
+AgentCommand fail(Play& play, unsigned attempt, seconds duration = seconds(0)) {
   play.pass(duration);
   play.failed(0, attempt, 0, 1);
   const auto stop = play.only_order(0);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   play.ended(0, attempt, false);
   return stop;
 }
@@ -35,10 +35,10 @@ unsigned wait_for_restart(Play& play, unsigned attempt) {
     const auto orders = play.take(0);
     if (!orders.empty()) {
       REQUIRE(orders.size() == 1);
-      CHECK(orders.front().kind == Order::Kind::serve);
+      CHECK(orders.front().kind == AgentCommand::Kind::serve);
       CHECK(orders.front().attempt == attempt);
       play.serving(attempt);
-      CHECK(play.only_order(0).kind == Order::Kind::start);
+      CHECK(play.only_order(0).kind == AgentCommand::Kind::start);
       return passed;
     }
     play.pass(seconds(1));
@@ -68,12 +68,12 @@ TEST_CASE("ranks that fail again at once restart after increasing pauses") {
 }
 
 TEST_CASE("a restart report includes the pause") {
-  Order stop;
-  stop.kind = Order::Kind::stop;
+  AgentCommand stop;
+  stop.kind = AgentCommand::Kind::stop;
   stop.restarts = 3;
   stop.restarts_all = true;
   stop.pause = seconds(2);
-  stop.failure = FailureNote{};
+  stop.failure = RankFailure{};
   CHECK_THAT(render_stop(stop, 200, 2).back(),
              Contains("all ranks are started again after a pause of 2 s (restart 3 of 200)"));
   const auto unpacked = unpack_order(pack_order(stop));
@@ -99,10 +99,10 @@ TEST_CASE("nodes that are lost repeatedly restart the others after pauses") {
     play.come(attempt + 2, 1);
     play.ended(0, attempt, false);
     play.pass(stop.pause);
-    CHECK(play.only_order(0).kind == Order::Kind::serve);
+    CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
     play.serving(attempt + 1);
-    CHECK(play.only_order(0).kind == Order::Kind::start);
-    CHECK(play.only_order(attempt + 2).kind == Order::Kind::start);
+    CHECK(play.only_order(0).kind == AgentCommand::Kind::start);
+    CHECK(play.only_order(attempt + 2).kind == AgentCommand::Kind::start);
   }
 }
 
@@ -110,9 +110,9 @@ TEST_CASE("a node that joins restarts the ranks without a pause") {
   Play play(rules(1, 3, 5));
   play.come(0, 0);
   play.pass(seconds(30));
-  CHECK(play.only_order(0).kind == Order::Kind::serve);
+  CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
   play.serving(0);
-  CHECK(play.only_order(0).kind == Order::Kind::start);
+  CHECK(play.only_order(0).kind == AgentCommand::Kind::start);
   for (unsigned node = 1; node < 3; ++node) {
     play.come(node, node);
     play.pass(seconds(1));
@@ -120,7 +120,7 @@ TEST_CASE("a node that joins restarts the ranks without a pause") {
     CHECK(stop.restarts_all);
     CHECK(stop.pause.count() == 0);
     for (unsigned old = 0; old < node; ++old) play.ended(old, node - 1, false);
-    CHECK(play.only_order(0).kind == Order::Kind::serve);
+    CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
     play.serving(node);
     for (unsigned all = 0; all <= node; ++all) play.take(all);
   }
@@ -140,7 +140,7 @@ TEST_CASE("a lost node during a restart pause ends the run") {
   CHECK(play.take(0).empty()); // the second restart waits
   play.lose(1);
   const auto end = play.only_order(0);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == k_nodes_missing);
   CHECK(end.reason == "the agent of node1 has gone");
   CHECK_FALSE(end.failure); // it was reported, and another reason ends the run
@@ -154,7 +154,7 @@ TEST_CASE("a signal to an agent during a pause ends it") {
   fail(play, 1);
   play.leaves(0, SIGTERM);
   const auto end = play.only_order(0);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == 128 + SIGTERM);
 }
 

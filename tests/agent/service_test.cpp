@@ -22,7 +22,7 @@ struct Heard : store::Answers {
 
 /// A service of one run, and what its clients hear.
 struct Play {
-  explicit Play(const ConductorRules& rules) : service(rules, [](const std::string&) {}) {}
+  explicit Play(const CoordinatorOptions& rules) : service(rules, [](const std::string&) {}) {}
   bool hear(store::ClientId client, store::Op op, std::string_view key,
             const std::vector<std::string_view>& values = {}) {
     store::Message message;
@@ -32,20 +32,20 @@ struct Play {
     return service.heard(client, message, heard, now);
   }
   /// An agent that has proved the key.
-  void hello(store::ClientId client, unsigned node, bool leads) {
+  void register_agent(store::ClientId client, unsigned node, bool leads) {
     service.authenticated(client, {store::PeerRole::agent, "", "", node}, now);
     say_hello(client, node, leads);
   }
   void say_hello(store::ClientId client, unsigned node, bool leads) {
-    const auto bytes = pack_hello({"", "", "node" + std::to_string(node), node, 1, leads});
+    const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
     hear(client, store::Op::compare_set, k_hello_key, {"", bytes});
   }
-  void tell(store::ClientId client, const Event& event) {
+  void send_event(store::ClientId client, const AgentEvent& event) {
     const auto bytes = pack_event(event);
     hear(client, store::Op::set, k_event_key, {bytes});
   }
   /// What `client` is told when it asks next; nothing where it has to wait.
-  std::optional<Order> ask(store::ClientId client) {
+  std::optional<AgentCommand> ask(store::ClientId client) {
     heard.to.clear();
     hear(client, store::Op::get, k_order_key);
     service.round(heard, now);
@@ -57,8 +57,8 @@ struct Play {
   store::Time now = std::chrono::steady_clock::now();
 };
 
-ConductorRules rules_for(unsigned least, unsigned most) {
-  ConductorRules rules;
+CoordinatorOptions rules_for(unsigned least, unsigned most) {
+  CoordinatorOptions rules;
   rules.min_nodes = least;
   rules.max_nodes = most;
   return rules;
@@ -70,31 +70,31 @@ TEST_CASE("an agent never hears what was meant for one that had its number befor
   auto rules = rules_for(2, 2);
   rules.nodes_return = true;
   Play play(rules);
-  play.hello(7, 0, true);
-  play.hello(8, 1, false);
-  CHECK(play.ask(7)->kind == Order::Kind::serve);
-  Event serving;
-  serving.kind = Event::Kind::serving;
-  play.tell(7, serving);
+  play.register_agent(7, 0, true);
+  play.register_agent(8, 1, false);
+  CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
+  AgentEvent serving;
+  serving.kind = AgentEvent::Kind::serving;
+  play.send_event(7, serving);
   const bool is_asked = GENERATE(true, false);
-  if (is_asked) CHECK(play.ask(8)->kind == Order::Kind::start);
+  if (is_asked) CHECK(play.ask(8)->kind == AgentCommand::Kind::start);
   play.service.left(8, "", "", play.now);
   // The same node comes back, by the connection that is free.
-  play.hello(8, 1, false);
+  play.register_agent(8, 1, false);
   CHECK_FALSE(play.ask(8));
 }
 
 TEST_CASE("what strangers tell at an agent's port changes nothing") {
   Play play(rules_for(1, 1));
-  play.hello(7, 0, true);
-  CHECK(play.ask(7)->kind == Order::Kind::serve);
-  for (const auto kind : {Event::Kind::leaving, Event::Kind::failed, Event::Kind::ended, Event::Kind::quiet,
-                          Event::Kind::serving}) {
-    Event event;
+  play.register_agent(7, 0, true);
+  CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
+  for (const auto kind : {AgentEvent::Kind::leaving, AgentEvent::Kind::failed, AgentEvent::Kind::ended, AgentEvent::Kind::quiet,
+                          AgentEvent::Kind::serving}) {
+    AgentEvent event;
     event.kind = kind;
     event.signal = 15;
     event.failure.status = 256;
-    play.tell(9, event);
+    play.send_event(9, event);
   }
   play.service.left(9, "", "", play.now);
   CHECK_FALSE(play.ask(7));

@@ -94,14 +94,14 @@ TEST_CASE("several nodes meet at the endpoint, with torch's ports and times") {
   CHECK(c10d.place->port == 29400);
   CHECK(c10d.place->run_id == "7");
   CHECK_FALSE(c10d.place->node_rank);
-  CHECK(c10d.place->patience == std::chrono::seconds(600));
-  CHECK(c10d.place->last_call == std::chrono::seconds(30));
+  CHECK(c10d.place->join_timeout == std::chrono::seconds(600));
+  CHECK(c10d.place->extra_nodes_timeout == std::chrono::seconds(30));
   CHECK(c10d.min_nodes == 2);
   const auto fixed = good_plan({"--nnodes=2", "--node-rank=1", "--master-addr=n1"}).request;
   REQUIRE(fixed.place);
   CHECK(fixed.place->port == 29500);
   CHECK(fixed.place->node_rank == 1U);
-  CHECK(fixed.place->patience == std::chrono::seconds(900));
+  CHECK(fixed.place->join_timeout == std::chrono::seconds(900));
   CHECK(fixed.place->run_id == "none");
 }
 
@@ -121,12 +121,12 @@ TEST_CASE("--rdzv-conf is obeyed, or what is not is said") {
   };
   const auto plan =
       good_plan(with("join_timeout=60,last_call_timeout=5,is_host=1,read_timeout=3,colour=red"));
-  CHECK(plan.request.place->patience == std::chrono::seconds(60));
-  CHECK(plan.request.place->last_call == std::chrono::seconds(5));
+  CHECK(plan.request.place->join_timeout == std::chrono::seconds(60));
+  CHECK(plan.request.place->extra_nodes_timeout == std::chrono::seconds(5));
   CHECK(plan.request.place->node_rank == 0U);
   CHECK_FALSE(says(plan, "read_timeout"));
   CHECK(says(plan, "colour has no effect: neither torchrun nor hpcml knows it"));
-  CHECK(good_plan({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=20"}).request.place->patience ==
+  CHECK(good_plan({"--nnodes=2", "--master-addr=n1", "--rdzv-conf=timeout=20"}).request.place->join_timeout ==
         std::chrono::seconds(20));
   CHECK(plan.request.heartbeat.interval == std::chrono::seconds(5));
   CHECK(plan.request.heartbeat.timeout == std::chrono::seconds(30));
@@ -146,7 +146,7 @@ TEST_CASE("--rdzv-conf ignores settings of the other backend") {
   // PyTorch's own launcher tests pass such a timeout with c10d.
   const auto c10d = good_plan({"--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=n1:5",
                                "--rdzv-conf=last_call_timeout=5,timeout=not_a_number"});
-  CHECK(c10d.request.place->last_call == std::chrono::seconds(5));
+  CHECK(c10d.request.place->extra_nodes_timeout == std::chrono::seconds(5));
   CHECK_FALSE(says(c10d, "timeout"));
   const Words fixed = {"--nnodes=2", "--master-addr=n1", "--rdzv-conf=join_timeout=soon,store_type=file"};
   CHECK_FALSE(says(good_plan(fixed), "join_timeout"));

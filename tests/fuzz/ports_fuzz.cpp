@@ -102,7 +102,7 @@ public:
   Port(Rules rules, bool for_agents) : x_rules(rules), x_for_agents(for_agents), x_table(5000) {
     const auto say = [](const std::string&) {};
     if (for_agents) {
-      agent::ConductorRules conductor;
+      agent::CoordinatorOptions conductor;
       conductor.job = k_job;
       conductor.min_nodes = conductor.max_nodes = 3;
       conductor.max_restarts = 2;
@@ -285,7 +285,7 @@ Own make_own(Input& input, unsigned number) {
   case 3: made = {Op::compare_set, k_show_key, std::string(k_not_ours)}; break;
   case 4:
     made = {Op::compare_set, agent::k_hello_key,
-            agent::pack_hello({k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
+            agent::pack_registration({k_job, "", "node" + std::to_string(number), number, 1, number == 0})};
     break;
   case 5: made = {Op::set, agent::k_event_key, make_event(input)}; break;
   case 6: made = {Op::get, agent::k_order_key, {}}; break;

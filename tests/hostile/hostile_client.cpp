@@ -245,16 +245,16 @@ void join_as_agent() {
   const auto [address, port] = target();
   const auto node = number("rank", 1);
   Client client(address, port, credentials(PeerRole::agent, node));
-  const agent::Hello hello{word("job"), word("step", "none"), "node-of-stranger",
+  const agent::RegisterRequest hello{word("job"), word("step", "none"), "node-of-stranger",
                            node,        number("world", 2),   word("leads") == "yes"};
-  client.put_compare_set(agent::k_hello_key, {}, agent::pack_hello(hello));
+  client.put_compare_set(agent::k_hello_key, {}, agent::pack_registration(hello));
   std::string answer = answer_of(client);
-  agent::Event event;
+  agent::AgentEvent event;
   const auto kind = word("kind");
-  event.kind = kind == "failed"    ? agent::Event::Kind::failed
-               : kind == "serving" ? agent::Event::Kind::serving
-               : kind == "leaving" ? agent::Event::Kind::leaving
-                                   : agent::Event::Kind::ended;
+  event.kind = kind == "failed"    ? agent::AgentEvent::Kind::failed
+               : kind == "serving" ? agent::AgentEvent::Kind::serving
+               : kind == "leaving" ? agent::AgentEvent::Kind::leaving
+                                   : agent::AgentEvent::Kind::ended;
   event.place = word("address", "192.0.2.1") + ":29400";
   event.signal = 15;
   event.failure.host = word("host", "node002");

@@ -2,7 +2,7 @@
 // How a run ends, for one agent or for all of them.
 #include <algorithm>
 
-#include "agent/conductor.hpp"
+#include "agent/coordinator.hpp"
 #include "model/hostlist.hpp"
 #include "model/id_set.hpp"
 #include "util/text.hpp"
@@ -10,20 +10,20 @@
 namespace hpcml::agent {
 
 /// Removes an agent that left, was lost or was asked to end. The others continue if the rules allow it.
-void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bool may_return,
-                             Order::Kind kind, Time now) {
+void Coordinator::remove_agent(AgentId id, const std::string& reason, int code, bool may_return,
+                             AgentCommand::Kind kind, Time now) {
   const auto agent = x_agents.at(id);
   const bool took_part = agent.takes_part;
   if (agent.leads) {
     x_agents.at(id).ended = true;
     // What a run that ends already ends for comes first: srun ends the agents that are left of it.
-    if (x_state != State::stopping || x_again || x_code == 0) x_code = code;
+    if (x_state != State::stopping || x_restart_pending || x_code == 0) x_code = code;
     if (x_state != State::gathering && x_state != State::stopping) return stop(Restart::no, reason, now);
-    x_again = false;
+    x_restart_pending = false;
     if (x_state == State::gathering) return finish(code, reason, now);
     return take_ended(now);
   }
-  Order order;
+  AgentCommand order;
   order.kind = kind;
   order.code = code;
   order.reason = reason;
@@ -39,8 +39,8 @@ void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bo
   if (!took_part) return;
   const bool goes_on = may_return || (is_elastic() && has_enough_nodes());
   if (x_state == State::stopping) {
-    if (!goes_on && x_again && !x_failure) x_code = code, x_reason = reason;
-    if (!goes_on) x_again = false;
+    if (!goes_on && x_restart_pending && !x_failure) x_code = code, x_reason = reason;
+    if (!goes_on) x_restart_pending = false;
     return take_ended(now);
   }
   if (agent.ended && agent.good) return take_ended(now);
@@ -48,16 +48,16 @@ void Conductor::remove_agent(AgentId id, const std::string& reason, int code, bo
   stop(goes_on ? Restart::after_pause : Restart::no, reason, now);
 }
 
-void Conductor::lost(AgentId id, Time now) {
+void Coordinator::on_disconnect(AgentId id, Time now) {
   note_time(now);
   const auto found = x_agents.find(id);
   if (found == x_agents.end()) return;
-  const bool expected = found->second.leads || !found->second.takes_part || found->second.ended || x_leaving;
+  const bool expected = found->second.leads || !found->second.takes_part || found->second.ended || x_shutting_down;
   if (!expected && x_state != State::gathering && x_state != State::ending)
     x_lost.push_back(found->second.host);
   if (x_state == State::ending) {
     x_agents.erase(id);
-    return say_goodbye(now);
+    return send_shutdown(now);
   }
   if (x_agents.at(id).leads) {
     const auto reason = "the agent of the first node (" + x_agents.at(id).host + ") has gone";
@@ -65,10 +65,10 @@ void Conductor::lost(AgentId id, Time now) {
     return finish(k_nodes_missing, reason, now);
   }
   remove_agent(id, "the agent of " + found->second.host + " has gone", k_nodes_missing, x_rules.nodes_return,
-               Order::Kind::end, now);
+               AgentCommand::Kind::end, now);
 }
 
-void Conductor::finish(int code, const std::string& reason, Time now) {
+void Coordinator::finish(int code, const std::string& reason, Time now) {
   x_code = code;
   x_reason = reason;
   x_lost = lost_hosts();
@@ -79,30 +79,30 @@ void Conductor::finish(int code, const std::string& reason, Time now) {
   const bool leaderless = !all.empty() && !x_agents.at(all.front()).leads;
   for (const auto id : all) {
     if (x_agents.at(id).leads) continue;
-    Order order;
-    order.kind = Order::Kind::end;
+    AgentCommand order;
+    order.kind = AgentCommand::Kind::end;
     order.code = code;
     order.reason = reason;
     order.failure = x_failure;
     order.says = leaderless && id == all.front();
     send(id, std::move(order));
   }
-  say_goodbye(now);
+  send_shutdown(now);
 }
 
 /// The leader ends last: with it the place where the others are told goes.
-void Conductor::say_goodbye(Time now) {
+void Coordinator::send_shutdown(Time now) {
   bool others = false;
   std::optional<AgentId> leader;
   for (const auto& [id, agent] : x_agents) {
     others = others || !agent.leads;
     if (agent.leads) leader = id;
   }
-  if (others && now - x_since < x_rules.farewell) return;
+  if (others && now - x_since < x_rules.shutdown_timeout) return;
   x_state = State::over;
   if (!leader) return;
-  Order order;
-  order.kind = Order::Kind::end;
+  AgentCommand order;
+  order.kind = AgentCommand::Kind::end;
   order.code = x_code;
   order.reason = x_reason;
   order.failure = x_failure;
@@ -111,7 +111,7 @@ void Conductor::say_goodbye(Time now) {
 }
 
 /// Where the agents of all other nodes go, and these are several, it is this node that nobody reaches.
-std::vector<std::string> Conductor::lost_hosts() const {
+std::vector<std::string> Coordinator::lost_hosts() const {
   const bool any_left = std::any_of(x_participants.begin(), x_participants.end(), [&](AgentId id) {
     const auto found = x_agents.find(id);
     return found == x_agents.end() || !found->second.leads;
@@ -120,7 +120,7 @@ std::vector<std::string> Conductor::lost_hosts() const {
 }
 
 /// "2 of 4 nodes have not joined: node[003-004]"; numbers where only these are known.
-std::string Conductor::missing_nodes() const {
+std::string Coordinator::missing_nodes() const {
   std::vector<std::string> names;
   for (const auto& host : x_rules.hosts)
     if (std::none_of(x_agents.begin(), x_agents.end(),

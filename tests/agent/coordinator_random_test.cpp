@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "agent/conductor_play.hpp"
+#include "agent/coordinator_play.hpp"
 #include "random_numbers.hpp"
 
 using namespace hpcml::testing;
@@ -32,10 +32,10 @@ TEST_CASE("a run ends for every agent after random events") {
         if (!joined[node]) continue;
         for (const auto& order : play.take(node)) {
           attempt[node] = order.attempt;
-          if (order.kind == Order::Kind::serve) play.serving(order.attempt);
-          if (order.kind == Order::Kind::stop) play.ended(node, order.attempt, false);
-          if (order.kind == Order::Kind::look) play.say(node, Event::Kind::looked, order.attempt);
-          if (order.kind != Order::Kind::end && order.kind != Order::Kind::lost) continue;
+          if (order.kind == AgentCommand::Kind::serve) play.serving(order.attempt);
+          if (order.kind == AgentCommand::Kind::stop) play.ended(node, order.attempt, false);
+          if (order.kind == AgentCommand::Kind::look) play.say(node, AgentEvent::Kind::looked, order.attempt);
+          if (order.kind != AgentCommand::Kind::end && order.kind != AgentCommand::Kind::lost) continue;
           ++ends[node];
           joined[node] = false;
           play.lose(node);
@@ -46,7 +46,7 @@ TEST_CASE("a run ends for every agent after random events") {
         if (what == 1) play.ended(node, attempt[node], true);
         if (what == 2 && step > 100) play.leaves(node, 15);
         if (what == 3 && node > 0 && chance(random, 10)) joined[node] = false, play.lose(node);
-        if (what == 4) play.say(node, Event::Kind::quiet, attempt[node]);
+        if (what == 4) play.say(node, AgentEvent::Kind::quiet, attempt[node]);
         if (what == 5 && chance(random, 5)) joined[node] = false, silent.insert(node), play.silence(node);
         if (what == 6 && chance(random, 2)) play.pause(seconds(40));
       }
@@ -62,6 +62,6 @@ TEST_CASE("a run ends for every agent after random events") {
     for (const auto& [node, count] : ends) REQUIRE(count == 1);
     if (silent.count(0) == 0) REQUIRE(ends[0] == 1);
     // The coordinator itself has come to the end, unless an agent is left that does not respond.
-    if (silent.empty()) CHECK(play.conductor().is_over());
+    if (silent.empty()) CHECK(play.coordinator().is_over());
   }
 }

@@ -31,14 +31,14 @@ struct Attempt {
 };
 
 /// Tells people why all ranks are stopped, by a function that says a line.
-using StopReporter = std::function<void(const Order&, const std::function<void(const std::string&)>&)>;
+using StopReporter = std::function<void(const AgentCommand&, const std::function<void(const std::string&)>&)>;
 
-class AttemptRanks : public launch::RankObserver {
+class WorkerGroup : public launch::RankObserver {
 public:
   /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
   /// not.
-  AttemptRanks(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
-               ConductorLink& link, RunRecord* record, const store::Activity* activity, StopReporter tell_stop);
+  WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
+               CoordinatorConnection& link, RunRecord* record, const store::Activity* activity, StopReporter tell_stop);
 
   int fd() const override { return hears_orders() ? x_link.fd() : -1; }
   bool wants_to_write() const override { return x_link.wants_to_write(); }
@@ -55,8 +55,8 @@ public:
   void note_start_up(const launch::Supervisor& ranks);
 
   // What has come of it:
-  std::optional<Order> stop; ///< the order by which the ranks were stopped
-  std::optional<Order> end;  ///< the run's end, which came before that of the ranks
+  std::optional<AgentCommand> stop; ///< the order by which the ranks were stopped
+  std::optional<AgentCommand> end;  ///< the run's end, which came before that of the ranks
   bool line_lost = false;    ///< the conductor has gone
   bool told_failure = false;
   int signal = 0; ///< that asked this agent to end
@@ -64,13 +64,13 @@ public:
 private:
   /// After the last one the line may end any time, and that is no news.
   bool hears_orders() const { return !end && !line_lost; }
-  void tell(Event event);
-  void take(const Order& order, launch::Supervisor& ranks);
+  void send_event(AgentEvent event);
+  void take(const AgentCommand& order, launch::Supervisor& ranks);
   void watch_for_stall(const launch::Supervisor& ranks);
-  void read_stacks_of(const launch::Supervisor& ranks, const Order& order);
-  FailureNote note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
+  void read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order);
+  RankFailure note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
   void tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
-  void tell_failure(FailureNote failure);
+  void tell_failure(RankFailure failure);
   const std::string& gpu_fault();
   void note(const RecordEvent& event);
   void note_slowest(const std::vector<PhaseOfRank>& phases);
@@ -80,12 +80,12 @@ private:
   const AgentRequest& x_request;
   const launch::RuntimeContext& x_here;
   const Attempt& x_attempt;
-  ConductorLink& x_link;
+  CoordinatorConnection& x_link;
   RunRecord* x_record;
   const store::Activity* x_activity;
   StopReporter x_report_stop;
   Time x_started;
-  std::optional<FailureNote> x_told;   ///< what the conductor was told of these ranks, or has told
+  std::optional<RankFailure> x_told;   ///< what the conductor was told of these ranks, or has told
   std::optional<Time> x_keep_alive_at; ///< also after the last order
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last

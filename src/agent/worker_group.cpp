@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "agent/attempt_ranks.hpp"
+#include "agent/worker_group.hpp"
 
 #include <csignal>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ bool is_end_by_request(int status) {
 }
 
 /// Whether a program's last word is what it failed of.
-bool ends_with_message(const FailureNote& note) {
+bool ends_with_message(const RankFailure& note) {
   if (note.message.empty()) return false;
   const auto first = note.message.substr(0, note.message.find('\n'));
   for (auto line = note.last_lines.rbegin(); line != note.last_lines.rend(); ++line)
@@ -59,14 +59,14 @@ std::int64_t milliseconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-std::optional<unsigned> rank_of(const std::optional<FailureNote>& failure) {
+std::optional<unsigned> rank_of(const std::optional<RankFailure>& failure) {
   return failure && !failure->of_launcher ? std::optional(failure->rank) : std::nullopt;
 }
 
 } // namespace
 
-AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::RuntimeContext& context,
-                           const Attempt& attempt, ConductorLink& link, RunRecord* record,
+WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
+                           const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
                            const store::Activity* activity, StopReporter report_stop)
     : x_request(request), x_here(context), x_attempt(attempt), x_link(link), x_record(record),
       x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
@@ -75,25 +75,25 @@ AttemptRanks::AttemptRanks(const AgentRequest& request, const launch::RuntimeCon
   x_progress.resize(attempt.world.layout.local_world_size);
 }
 
-void AttemptRanks::note(const RecordEvent& event) {
+void WorkerGroup::note(const RecordEvent& event) {
   if (x_record == nullptr) return;
   if (const auto added = x_record->add(event); !added) launch::log_stderr("hpcml agent: " + added.error().what);
 }
 
-void AttemptRanks::tell(Event event) {
+void WorkerGroup::send_event(AgentEvent event) {
   event.attempt = x_attempt.number;
-  x_link.tell(event);
+  x_link.send_event(event);
 }
 
-double AttemptRanks::seconds_since_start(Time time) const {
+double WorkerGroup::seconds_since_start(Time time) const {
   return std::chrono::duration<double>(time - x_started).count();
 }
 
-std::string AttemptRanks::file_of_rank(unsigned rank, const char* name) const {
+std::string WorkerGroup::file_of_rank(unsigned rank, const char* name) const {
   return x_attempt.folder + "/" + std::to_string(rank) + "/" + name;
 }
 
-std::optional<launch::RankObserver::Time> AttemptRanks::due() const {
+std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
   if (!hears_orders()) return x_keep_alive_at;
   auto next = x_link.due();
   if (x_stall && !stop) {
@@ -103,7 +103,7 @@ std::optional<launch::RankObserver::Time> AttemptRanks::due() const {
   return next;
 }
 
-bool AttemptRanks::look(launch::Supervisor& ranks) {
+bool WorkerGroup::look(launch::Supervisor& ranks) {
   keep_alive();
   while (hears_orders()) {
     const auto order = x_link.take();
@@ -120,18 +120,18 @@ bool AttemptRanks::look(launch::Supervisor& ranks) {
   return false;
 }
 
-void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
-  if (order.kind == Order::Kind::lost) {
+void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
+  if (order.kind == AgentCommand::Kind::lost) {
     ranks.kill(); // before anything else: the others continue without them
     end = order;
     ranks.say("hpcml agent: the agent of " + x_here.host + " was treated as lost: its ranks are killed");
-  } else if (order.kind == Order::Kind::end) {
+  } else if (order.kind == AgentCommand::Kind::end) {
     end = order;
-  } else if (order.kind == Order::Kind::look) {
+  } else if (order.kind == AgentCommand::Kind::look) {
     read_stacks_of(ranks, order);
-  } else if (order.kind == Order::Kind::name) {
+  } else if (order.kind == AgentCommand::Kind::name) {
     x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
-  } else if (order.kind == Order::Kind::stop && !stop) {
+  } else if (order.kind == AgentCommand::Kind::stop && !stop) {
     stop = order;
     if (order.failure) x_told = order.failure;
     RanksStopped stopped{x_attempt.number, rank_of(order.failure), {}, {}};
@@ -143,7 +143,7 @@ void AttemptRanks::take(const Order& order, launch::Supervisor& ranks) {
   }
 }
 
-void AttemptRanks::watch_for_stall(const launch::Supervisor& ranks) {
+void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
   const auto& layout = x_attempt.world.layout;
   for (unsigned local = 0; local < layout.local_world_size; ++local) {
     if (const auto wrote = ranks.last_written(local)) x_stall->sign_of_life(*wrote);
@@ -154,13 +154,13 @@ void AttemptRanks::watch_for_stall(const launch::Supervisor& ranks) {
   if (x_activity != nullptr) x_stall->sign_of_life(x_activity->last());
   const auto news = x_stall->look(Clock::now());
   if (!news) return;
-  Event event;
+  AgentEvent event;
   event.kind = *news;
-  tell(std::move(event));
+  send_event(std::move(event));
 }
 
 /// Before anything is killed.
-void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& order) {
+void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
   if (const auto& fault = gpu_fault(); !fault.empty())
     launch::log_stderr("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
   std::vector<RankToRead> running;
@@ -188,14 +188,14 @@ void AttemptRanks::read_stacks_of(const launch::Supervisor& ranks, const Order& 
     }
   }
   note(StallSeen{x_attempt.number, order.reason, file});
-  Event event;
-  event.kind = Event::Kind::looked;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::looked;
   event.stacks = pack_places(places);
-  tell(std::move(event));
+  send_event(std::move(event));
   keep_alive();
 }
 
-void AttemptRanks::started(const launch::RankProcess& process) {
+void WorkerGroup::started(const launch::RankProcess& process) {
   const auto setup = launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank);
   note(RankStarted{x_attempt.number, process.rank, process.local_rank, x_here.host, process.pid,
                    launch::gpus_of_rank(setup), setup.plan.binding.cpus.to_list()});
@@ -204,13 +204,13 @@ void AttemptRanks::started(const launch::RankProcess& process) {
   if (x_begun.size() == x_attempt.world.layout.local_world_size) note_slowest(x_begun);
 }
 
-void AttemptRanks::note_slowest(const std::vector<PhaseOfRank>& phases) {
+void WorkerGroup::note_slowest(const std::vector<PhaseOfRank>& phases) {
   const auto& layout = x_attempt.world.layout;
   if (!phases.empty())
     note(find_slowest(phases, std::vector<std::string>(layout.rank + layout.local_world_size, x_here.host)));
 }
 
-void AttemptRanks::note_start_up(const launch::Supervisor& ranks) {
+void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
   const auto note_phase = [&](const char* name, const auto& when) {
     std::vector<PhaseOfRank> phases;
     for (const auto& rank : ranks.ranks()) {
@@ -225,7 +225,7 @@ void AttemptRanks::note_start_up(const launch::Supervisor& ranks) {
   note_phase("output", [&](unsigned local) { return ranks.first_written(local); });
 }
 
-void AttemptRanks::ended(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+void WorkerGroup::ended(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   RankEnded event{x_attempt.number,
                   process.rank,
                   process.local_rank,
@@ -238,14 +238,14 @@ void AttemptRanks::ended(const launch::RankProcess& process, const launch::Super
 }
 
 /// The first that the kernel has told of since the ranks were started; empty: none.
-const std::string& AttemptRanks::gpu_fault() {
+const std::string& WorkerGroup::gpu_fault() {
   for (const auto& message : x_kernel.take())
     if (x_gpu_fault.empty()) x_gpu_fault = find_gpu_fault(message).value_or("");
   return x_gpu_fault;
 }
 
-FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  FailureNote note;
+RankFailure WorkerGroup::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  RankFailure note;
   note.attempt = x_attempt.number;
   note.rank = process.rank;
   note.local_rank = process.local_rank;
@@ -267,16 +267,16 @@ FailureNote AttemptRanks::note_of(const launch::RankProcess& process, const laun
   return note;
 }
 
-void AttemptRanks::tell_failure(FailureNote failure) {
+void WorkerGroup::tell_failure(RankFailure failure) {
   x_told = failure;
   told_failure = true;
-  Event event;
-  event.kind = Event::Kind::failed;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::failed;
   event.failure = std::move(failure);
-  tell(std::move(event));
+  send_event(std::move(event));
 }
 
-void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+void WorkerGroup::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   auto failure = note_of(process, ranks);
   if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
     if (auto memory = launch::find_out_of_memory(x_memory, launch::read_memory_levels())) {
@@ -288,8 +288,8 @@ void AttemptRanks::failed(const launch::RankProcess& process, const launch::Supe
 
 /// A rank that ends after the first failure may have been the cause of it: it takes its time to end, while
 /// others see at once that it has gone.
-void AttemptRanks::tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  if (!x_told || !may_be_preceded(*x_told) || signal != 0 || end) return;
+void WorkerGroup::tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  if (!x_told || !may_be_secondary(*x_told) || signal != 0 || end) return;
   auto failure = note_of(process, ranks);
   // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
   failure.cut_short = is_end_by_request(process.status);
@@ -297,11 +297,11 @@ void AttemptRanks::tell_cause(const launch::RankProcess& process, const launch::
     if (failure.cut_short && failure.told_at == 0 && !ends_with_message(failure)) return;
     if (is_of_request(failure.message)) return;
   }
-  if (comes_before(failure, *x_told) || needs_arrival(failure, *x_told)) tell_failure(std::move(failure));
+  if (precedes(failure, *x_told) || needs_arrival(failure, *x_told)) tell_failure(std::move(failure));
 }
 
-void AttemptRanks::on_store_lost(const std::string& why) {
-  FailureNote failure;
+void WorkerGroup::on_store_lost(const std::string& why) {
+  RankFailure failure;
   failure.attempt = x_attempt.number;
   failure.of_launcher = true;
   failure.host = x_here.host;
@@ -311,13 +311,13 @@ void AttemptRanks::on_store_lost(const std::string& why) {
   tell_failure(std::move(failure));
 }
 
-void AttemptRanks::on_stop_requested(int number) {
+void WorkerGroup::on_stop_requested(int number) {
   if (signal != 0) return;
   signal = number;
-  Event event;
-  event.kind = Event::Kind::leaving;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::leaving;
   event.signal = number;
-  tell(std::move(event));
+  send_event(std::move(event));
 }
 
 } // namespace hpcml::agent

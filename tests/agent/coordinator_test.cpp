@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "agent/conductor_play.hpp"
+#include "agent/coordinator_play.hpp"
 
 using namespace hpcml::agent;
 using namespace hpcml::testing;
@@ -18,13 +18,13 @@ TEST_CASE("ranks start once every node has come and the first one serves") {
   CHECK(play.take(0).empty());
   CHECK(play.come(1, 1, 2).refused.empty());
   const auto serve = play.sole_order(0);
-  CHECK(serve.kind == Order::Kind::serve);
-  CHECK(serve.world == std::vector<Participant>{{"node0", 1}, {"node1", 2}, {"node2", 4}});
+  CHECK(serve.kind == AgentCommand::Kind::serve);
+  CHECK(serve.world == std::vector<NodeMember>{{"node0", 1}, {"node1", 2}, {"node2", 4}});
   CHECK(play.take(1).empty());
   play.serving(0);
   for (unsigned node = 0; node < 3; ++node) {
     const auto start = play.sole_order(node);
-    CHECK(start.kind == Order::Kind::start);
+    CHECK(start.kind == AgentCommand::Kind::start);
     CHECK(start.node_rank == node);
     CHECK(start.world == serve.world);
     CHECK(start.place == "host:1000");
@@ -38,12 +38,12 @@ TEST_CASE("a run whose ranks all end well ends with 0, the first node last") {
   CHECK(play.take(0).empty());
   play.ended(1, 0, true);
   const auto end = play.sole_order(1);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == 0);
   CHECK(play.take(0).empty());
   play.lose(1);
-  CHECK(play.sole_order(0).kind == Order::Kind::end);
-  CHECK(play.conductor().is_over());
+  CHECK(play.sole_order(0).kind == AgentCommand::Kind::end);
+  CHECK(play.coordinator().is_over());
 }
 
 TEST_CASE("the failure that comes first is the one that all hear of, and its code is the run's") {
@@ -53,7 +53,7 @@ TEST_CASE("the failure that comes first is the one that all hear of, and its cod
   play.failed(1, 0, 3, 9);
   for (unsigned node = 0; node < 3; ++node) {
     const auto stop = play.sole_order(node);
-    CHECK(stop.kind == Order::Kind::stop);
+    CHECK(stop.kind == AgentCommand::Kind::stop);
     CHECK_FALSE(stop.restarts_all);
     REQUIRE(stop.failure);
     CHECK(stop.failure->rank == 5);
@@ -74,18 +74,18 @@ TEST_CASE("all ranks start again as often as is allowed, once none is left, at a
     play.failed(1, attempt, 2, 1);
     for (unsigned node = 0; node < 2; ++node) {
       const auto stop = play.sole_order(node);
-      CHECK(stop.kind == Order::Kind::stop);
+      CHECK(stop.kind == AgentCommand::Kind::stop);
       CHECK(stop.restarts_all);
     }
     play.ended(1, attempt, false);
     CHECK(play.take(0).empty());
     play.ended(0, attempt, false);
     if (attempt > 0) play.pass(RestartBackoff::k_first_pause);
-    CHECK(play.sole_order(0).kind == Order::Kind::serve);
+    CHECK(play.sole_order(0).kind == AgentCommand::Kind::serve);
     play.serving(attempt + 1);
     for (unsigned node = 0; node < 2; ++node) {
       const auto start = play.sole_order(node);
-      CHECK(start.kind == Order::Kind::start);
+      CHECK(start.kind == AgentCommand::Kind::start);
       CHECK(start.attempt == attempt + 1);
       CHECK(start.restarts == attempt + 1);
       CHECK(start.place == "host:" + std::to_string(1001 + attempt));
@@ -116,12 +116,12 @@ TEST_CASE("a node that goes ends a run that needs all of its nodes") {
   begin(play, 2);
   play.lose(1);
   const auto stop = play.sole_order(0);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   CHECK_FALSE(stop.restarts_all);
   CHECK(stop.reason == "the agent of node1 has gone");
   play.ended(0, 0, false);
   const auto end = play.sole_order(0);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code != 0);
 }
 
@@ -136,9 +136,9 @@ TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no 
   play.ended(0, 0, false);
   play.ended(2, 0, false);
   const auto serve = play.sole_order(0);
-  CHECK(serve.kind == Order::Kind::serve);
+  CHECK(serve.kind == AgentCommand::Kind::serve);
   CHECK(serve.restarts == 0);
-  CHECK(serve.world == std::vector<Participant>{{"node0", 2}, {"node2", 2}});
+  CHECK(serve.world == std::vector<NodeMember>{{"node0", 2}, {"node2", 2}});
   play.serving(1);
   CHECK(play.sole_order(2).node_rank == 1);
 
@@ -148,22 +148,22 @@ TEST_CASE("with MIN:MAX the others go on without a node that goes, and count no 
     play.pass(seconds(1));
     CHECK(play.take(7).empty());
     const auto stop = play.only_order(0);
-    CHECK(stop.kind == Order::Kind::stop);
+    CHECK(stop.kind == AgentCommand::Kind::stop);
     CHECK(stop.restarts_all);
     CHECK(stop.reason == "node7 joined");
     play.ended(0, 1, false);
     play.ended(2, 1, false);
     const auto again = play.take(0).back();
-    CHECK(again.kind == Order::Kind::serve);
+    CHECK(again.kind == AgentCommand::Kind::serve);
     CHECK(again.restarts == 0);
-    CHECK(again.world == std::vector<Participant>{{"node0", 2}, {"node7", 2}, {"node2", 2}});
+    CHECK(again.world == std::vector<NodeMember>{{"node0", 2}, {"node7", 2}, {"node2", 2}});
   }
   SECTION("too few are no run") {
     play.take(0);
     play.lose(2);
     CHECK_FALSE(play.sole_order(0).restarts_all);
     play.ended(0, 1, false);
-    CHECK(play.sole_order(0).kind == Order::Kind::end);
+    CHECK(play.sole_order(0).kind == AgentCommand::Kind::end);
   }
 }
 
@@ -184,13 +184,13 @@ TEST_CASE("coordinator names missing nodes when too few join") {
   play.come(0);
   play.come(4);
   play.pass(seconds(30));
-  const auto words = play.conductor().take_words();
+  const auto words = play.coordinator().take_words();
   REQUIRE(words.size() == 1);
   CHECK_THAT(words.front(), Contains("3 of 5 nodes have not joined: node[1-3] after "));
   CHECK_THAT(words.front(), !Contains("node0") && !Contains("node4"));
   play.pass(seconds(600));
   const auto end = play.sole_order(4);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == 1);
   CHECK(end.reason == "3 of 5 nodes have not joined: node[1-3] within 600 s");
 }
@@ -200,7 +200,7 @@ TEST_CASE("coordinator names missing nodes by their numbers, or counts them") {
   Play play(rules(4, 4));
   for (const unsigned node : {0U, 2U}) numbered ? play.come(node, node) : play.come(node);
   play.pass(seconds(30));
-  const auto words = play.conductor().take_words();
+  const auto words = play.coordinator().take_words();
   REQUIRE(words.size() == 1);
   CHECK_THAT(words.front(), Contains(numbered ? "2 of 4 nodes have not joined: nodes 1,3 after "
                                               : "2 of 4 nodes have not joined after "));
@@ -209,9 +209,9 @@ TEST_CASE("coordinator names missing nodes by their numbers, or counts them") {
 TEST_CASE(
     "agents of another job or run are sent on, one too many and a second of the same number are refused") {
   Play play(rules(2, 2));
-  auto& conductor = play.conductor();
-  CHECK(conductor.hello(9, {"other", "run", "x", {}, 1, false}, {}).again);
-  CHECK(conductor.hello(9, {"job", "other", "x", {}, 1, false}, {}).again);
+  auto& coordinator = play.coordinator();
+  CHECK(coordinator.register_agent(9, {"other", "run", "x", {}, 1, false}, {}).again);
+  CHECK(coordinator.register_agent(9, {"job", "other", "x", {}, 1, false}, {}).again);
   CHECK(play.come(1, 1).refused.empty());
   const auto twice = play.come(2, 1);
   CHECK_THAT(twice.refused, Contains("node 1 already: node1"));
@@ -227,7 +227,7 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   play.leaves(leaver, 15);
   const unsigned remaining = 1 - leaver;
   const auto stop = play.sole_order(remaining);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   CHECK_THAT(stop.reason, Contains("node" + std::to_string(leaver)) && Contains("SIGTERM"));
   play.ended(remaining, 0, false);
   play.ended(leaver, 0, false);
@@ -235,7 +235,7 @@ TEST_CASE("a signal to one agent ends the run with it, the first node's as well"
   for (const unsigned node : {0U, 1U}) {
     const auto orders = play.take(node);
     REQUIRE_FALSE(orders.empty());
-    CHECK(orders.back().kind == Order::Kind::end);
+    CHECK(orders.back().kind == AgentCommand::Kind::end);
     CHECK(orders.back().code == 143);
   }
 }
@@ -246,32 +246,32 @@ TEST_CASE(
   begin(play, 2);
   play.lose(1);
   const auto stop = play.sole_order(0);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   play.leaves(0, 15);
   const auto end = play.sole_order(0);
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.code == stop.code);
   CHECK(end.code != 143);
 }
 
 TEST_CASE("ranks that stall everywhere are looked at, then stopped as if one had failed") {
   auto some = rules(2, 2, 1);
-  some.quiet_time = "60 s";
+  some.stall_timeout = "60 s";
   Play play(some);
   begin(play, 2);
-  play.say(0, Event::Kind::quiet, 0);
+  play.say(0, AgentEvent::Kind::quiet, 0);
   CHECK(play.take(0).empty());
-  play.say(0, Event::Kind::busy, 0);
-  play.say(1, Event::Kind::quiet, 0);
+  play.say(0, AgentEvent::Kind::busy, 0);
+  play.say(1, AgentEvent::Kind::quiet, 0);
   CHECK(play.take(1).empty());
-  play.say(0, Event::Kind::quiet, 0);
-  CHECK(play.sole_order(0).kind == Order::Kind::look);
-  CHECK(play.sole_order(1).kind == Order::Kind::look);
-  play.say(1, Event::Kind::looked, 0);
+  play.say(0, AgentEvent::Kind::quiet, 0);
+  CHECK(play.sole_order(0).kind == AgentCommand::Kind::look);
+  CHECK(play.sole_order(1).kind == AgentCommand::Kind::look);
+  play.say(1, AgentEvent::Kind::looked, 0);
   CHECK(play.take(1).empty());
-  play.say(0, Event::Kind::looked, 0);
+  play.say(0, AgentEvent::Kind::looked, 0);
   const auto stop = play.sole_order(0);
-  CHECK(stop.kind == Order::Kind::stop);
+  CHECK(stop.kind == AgentCommand::Kind::stop);
   CHECK(stop.restarts_all);
   CHECK_THAT(stop.reason, Contains("60 s"));
   CHECK(stop.code == 124);
@@ -305,7 +305,7 @@ TEST_CASE("where the agents of all other nodes die, no node of them is to blame"
   play.lose(1);
   play.ended(0, 0, false);
   const auto end = play.take(0).back();
-  CHECK(end.kind == Order::Kind::end);
+  CHECK(end.kind == AgentCommand::Kind::end);
   CHECK(end.lost.empty());
 }
 
@@ -315,7 +315,7 @@ TEST_CASE("a run that goes on with fewer nodes tells of the lost one at its next
   play.lose(2);
   for (unsigned node = 0; node < 2; ++node) play.ended(node, 0, false);
   const auto serve = play.take(0).back();
-  CHECK(serve.kind == Order::Kind::serve);
+  CHECK(serve.kind == AgentCommand::Kind::serve);
   CHECK(serve.lost == std::vector<std::string>{"node2"});
   play.serving(1);
   for (unsigned node = 0; node < 2; ++node) play.ended(node, 1, true);

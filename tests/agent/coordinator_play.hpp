@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "agent/conductor.hpp"
+#include "agent/coordinator.hpp"
 
 namespace hpcml::testing {
 
@@ -17,36 +17,36 @@ using std::chrono::seconds;
 /// A conductor and the orders that each agent has got, at a time that the test sets.
 class Play {
 public:
-  explicit Play(ConductorRules rules)
-      : x_beats(rules.heartbeat.is_on()), x_conductor(std::move(rules), x_now) {}
-  Reply come(AgentId agent, std::optional<unsigned> node_rank = {}, unsigned processes = 2) {
-    const auto reply = x_conductor.hello(
+  explicit Play(CoordinatorOptions rules)
+      : x_beats(rules.heartbeat.is_on()), x_coordinator(std::move(rules), x_now) {}
+  RegisterReply come(AgentId agent, std::optional<unsigned> node_rank = {}, unsigned processes = 2) {
+    const auto reply = x_coordinator.register_agent(
         agent, {"job", "run", "node" + std::to_string(agent), node_rank, processes, agent == 0}, x_now);
     x_alive.insert(agent);
     collect();
     return reply;
   }
-  void tell(AgentId agent, Event event) {
-    x_conductor.tell(agent, event, x_now);
+  void send_event(AgentId agent, AgentEvent event) {
+    x_coordinator.on_event(agent, event, x_now);
     collect();
   }
   void serving(unsigned attempt) {
-    Event event;
-    event.kind = Event::Kind::serving;
+    AgentEvent event;
+    event.kind = AgentEvent::Kind::serving;
     event.attempt = attempt;
     event.place = "host:" + std::to_string(1000 + attempt);
-    tell(0, event);
+    send_event(0, event);
   }
   void ended(AgentId agent, unsigned attempt, bool good) {
-    Event event;
+    AgentEvent event;
     event.attempt = attempt;
     event.good = good;
-    tell(agent, event);
+    send_event(agent, event);
   }
   void failed(AgentId agent, unsigned attempt, unsigned rank, int code, const std::string& message = {},
               std::int64_t told_at = 0, std::int64_t age = 0) {
-    Event event;
-    event.kind = Event::Kind::failed;
+    AgentEvent event;
+    event.kind = AgentEvent::Kind::failed;
     event.attempt = attempt;
     event.failure.rank = rank;
     event.failure.status = code << 8;
@@ -54,25 +54,25 @@ public:
     event.failure.host = "node" + std::to_string(agent);
     event.failure.told_at = told_at;
     event.failure.told_age = age;
-    tell(agent, event);
+    send_event(agent, event);
   }
-  void say(AgentId agent, Event::Kind kind, unsigned attempt) {
-    Event event;
+  void say(AgentId agent, AgentEvent::Kind kind, unsigned attempt) {
+    AgentEvent event;
     event.kind = kind;
     event.attempt = attempt;
-    tell(agent, event);
+    send_event(agent, event);
   }
   void leaves(AgentId agent, int signal) {
-    Event event;
-    event.kind = Event::Kind::leaving;
+    AgentEvent event;
+    event.kind = AgentEvent::Kind::leaving;
     event.signal = signal;
-    tell(agent, event);
+    send_event(agent, event);
   }
   /// It stops working: no heartbeat comes any more, and its connection stays.
   void silence(AgentId agent) { x_alive.erase(agent); }
   void lose(AgentId agent) {
     x_alive.erase(agent);
-    x_conductor.lost(agent, x_now);
+    x_coordinator.on_disconnect(agent, x_now);
     collect();
   }
   /// Time passes, while the agents that work send heartbeats.
@@ -82,46 +82,46 @@ public:
       x_now += step;
       time -= step;
       if (x_beats)
-        for (const auto agent : std::set(x_alive)) say(agent, Event::Kind::heartbeat, 0);
-      x_conductor.tick(x_now);
+        for (const auto agent : std::set(x_alive)) say(agent, AgentEvent::Kind::heartbeat, 0);
+      x_coordinator.tick(x_now);
       collect();
     }
   }
   /// Time passes, and the conductor's process does not run meanwhile.
   void pause(seconds time) {
     x_now += time;
-    x_conductor.tick(x_now);
+    x_coordinator.tick(x_now);
     collect();
   }
   /// The orders that have come since the last call, by agent.
-  std::vector<Order> take(AgentId agent) { return std::exchange(x_orders[agent], {}); }
+  std::vector<AgentCommand> take(AgentId agent) { return std::exchange(x_orders[agent], {}); }
   /// Returns the order that has come since the last call; fails unless it is the only one.
-  Order only_order(AgentId agent) {
+  AgentCommand only_order(AgentId agent) {
     auto orders = take(agent);
     REQUIRE(orders.size() == 1);
     return orders.front();
   }
-  Order sole_order(AgentId agent) { return only_order(agent); }
-  Conductor& conductor() { return x_conductor; }
+  AgentCommand sole_order(AgentId agent) { return only_order(agent); }
+  Coordinator& coordinator() { return x_coordinator; }
   std::map<AgentId, unsigned> answers; ///< to heartbeats, by agent
 
 private:
   void collect() {
-    for (auto& [agent, order] : x_conductor.take_orders())
-      if (order.kind == Order::Kind::heartbeat)
+    for (auto& [agent, order] : x_coordinator.take_orders())
+      if (order.kind == AgentCommand::Kind::heartbeat)
         ++answers[agent];
       else
         x_orders[agent].push_back(std::move(order));
   }
   bool x_beats;
   std::set<AgentId> x_alive;
-  Conductor::Time x_now{};
-  Conductor x_conductor;
-  std::map<AgentId, std::vector<Order>> x_orders;
+  Coordinator::Time x_now{};
+  Coordinator x_coordinator;
+  std::map<AgentId, std::vector<AgentCommand>> x_orders;
 };
 
-inline ConductorRules rules(unsigned min, unsigned max, unsigned restarts = 0) {
-  ConductorRules made;
+inline CoordinatorOptions rules(unsigned min, unsigned max, unsigned restarts = 0) {
+  CoordinatorOptions made;
   made.job = "job";
   made.run_id = "run";
   made.min_nodes = min;
@@ -133,9 +133,9 @@ inline ConductorRules rules(unsigned min, unsigned max, unsigned restarts = 0) {
 /// All agents have come and run attempt 0.
 inline void begin(Play& play, unsigned nodes) {
   for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
-  CHECK(play.sole_order(0).kind == Order::Kind::serve);
+  CHECK(play.sole_order(0).kind == AgentCommand::Kind::serve);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node) CHECK(play.sole_order(node).kind == Order::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node) CHECK(play.sole_order(node).kind == AgentCommand::Kind::start);
 }
 
 } // namespace hpcml::testing
