@@ -12,7 +12,7 @@ constexpr std::string_view k_mark = "hpcml failure 4";
 } // namespace
 
 std::string pack_failure(const RankFailure& note) {
-  store::Packed packed(k_mark);
+  store::WireWriter packed(k_mark);
   packed.number(note.attempt);
   packed.number(note.of_launcher ? 1 : 0);
   packed.number(note.rank);
@@ -36,7 +36,7 @@ std::string pack_failure(const RankFailure& note) {
 }
 
 std::optional<RankFailure> unpack_failure(std::string_view bytes) {
-  store::Unpacked unpacked(bytes, k_mark);
+  store::WireReader unpacked(bytes, k_mark);
   RankFailure note;
   note.attempt = static_cast<unsigned>(unpacked.number());
   note.of_launcher = unpacked.number(1) == 1;

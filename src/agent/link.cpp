@@ -140,7 +140,7 @@ std::optional<store::Credentials> credentials_of(const RegisterRequest& registra
 /// Describes an answer that is not a reply to an agent.
 std::string describe_other(const std::string& answer, const std::string& place) {
   const auto welcome = store::unpack_welcome(answer);
-  if (welcome && welcome->refusal == store::Refusal::key)
+  if (welcome && welcome->refusal == store::JoinError::key)
     return "the agent at " + place + " " + welcome->refused + ", and this one has none";
   return "another program answers at " + place;
 }

@@ -84,7 +84,7 @@ RankPlace place_of(const RankStacks& rank, const std::string& host) {
 }
 
 std::string pack_places(const std::vector<RankPlace>& places) {
-  store::Packed packed(k_places_mark);
+  store::WireWriter packed(k_places_mark);
   packed.number(places.size());
   for (const auto& place : places) {
     packed.number(place.rank);
@@ -97,7 +97,7 @@ std::string pack_places(const std::vector<RankPlace>& places) {
 }
 
 std::optional<std::vector<RankPlace>> unpack_places(std::string_view bytes) {
-  store::Unpacked unpacked(bytes, k_places_mark);
+  store::WireReader unpacked(bytes, k_places_mark);
   std::vector<RankPlace> places;
   for (auto left = unpacked.count(); left > 0 && unpacked.good; --left) {
     RankPlace place;

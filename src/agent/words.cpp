@@ -9,8 +9,8 @@ namespace hpcml::agent {
 
 namespace {
 
-using store::Packed;
-using store::Unpacked;
+using store::WireWriter;
+using store::WireReader;
 
 constexpr std::string_view k_hello_mark = "hpcml agent hello 1";
 constexpr std::string_view k_reply_mark = "hpcml agent reply 2";
@@ -57,7 +57,7 @@ std::optional<AgentCommand::Kind> order_kind(unsigned long long number) {
 } // namespace
 
 std::string pack_registration(const RegisterRequest& registration) {
-  Packed packed(k_hello_mark);
+  WireWriter packed(k_hello_mark);
   packed.text(registration.job);
   packed.text(registration.run_id);
   packed.text(registration.host);
@@ -68,7 +68,7 @@ std::string pack_registration(const RegisterRequest& registration) {
 }
 
 std::optional<RegisterRequest> unpack_registration(std::string_view bytes) {
-  Unpacked unpacked(bytes, k_hello_mark);
+  WireReader unpacked(bytes, k_hello_mark);
   RegisterRequest registration;
   registration.job = unpacked.text();
   registration.run_id = unpacked.text();
@@ -81,7 +81,7 @@ std::optional<RegisterRequest> unpack_registration(std::string_view bytes) {
 }
 
 std::string pack_reply(const RegisterReply& reply) {
-  Packed packed(k_reply_mark);
+  WireWriter packed(k_reply_mark);
   packed.text(reply.refused);
   packed.number(reply.again ? 1 : 0);
   packed.text(reply.secret);
@@ -89,7 +89,7 @@ std::string pack_reply(const RegisterReply& reply) {
 }
 
 std::optional<RegisterReply> unpack_reply(std::string_view bytes) {
-  Unpacked unpacked(bytes, k_reply_mark);
+  WireReader unpacked(bytes, k_reply_mark);
   RegisterReply reply;
   reply.refused = unpacked.text();
   reply.again = unpacked.number(1) == 1;
@@ -99,7 +99,7 @@ std::optional<RegisterReply> unpack_reply(std::string_view bytes) {
 }
 
 std::string pack_event(const AgentEvent& event) {
-  Packed packed(k_event_mark);
+  WireWriter packed(k_event_mark);
   packed.number(static_cast<unsigned>(event.kind));
   packed.number(event.attempt);
   packed.number(event.good ? 1 : 0);
@@ -111,7 +111,7 @@ std::string pack_event(const AgentEvent& event) {
 }
 
 std::optional<AgentEvent> unpack_event(std::string_view bytes) {
-  Unpacked unpacked(bytes, k_event_mark);
+  WireReader unpacked(bytes, k_event_mark);
   AgentEvent event;
   const auto kind = event_kind(unpacked.number());
   event.attempt = static_cast<unsigned>(unpacked.number());
@@ -128,7 +128,7 @@ std::optional<AgentEvent> unpack_event(std::string_view bytes) {
 }
 
 std::string pack_order(const AgentCommand& order) {
-  Packed packed(k_order_mark);
+  WireWriter packed(k_order_mark);
   packed.number(static_cast<unsigned>(order.kind));
   packed.number(order.attempt);
   packed.number(order.restarts);
@@ -153,7 +153,7 @@ std::string pack_order(const AgentCommand& order) {
 }
 
 std::optional<AgentCommand> unpack_order(std::string_view bytes) {
-  Unpacked unpacked(bytes, k_order_mark);
+  WireReader unpacked(bytes, k_order_mark);
   AgentCommand order;
   const auto kind = order_kind(unpacked.number());
   order.attempt = static_cast<unsigned>(unpacked.number());

@@ -74,7 +74,7 @@ public:
 private:
   bool has_key() const { return x_setup.world.channel.is_shared; }
 
-  store::Announcement announcement() const {
+  store::JoinRequest announcement() const {
     const auto& layout = x_setup.world.layout;
     return {meeting_job(x_setup.world.identity),
             meeting_step(x_setup.world),
@@ -85,23 +85,23 @@ private:
             ::getpid()};
   }
 
-  store::Sought seek(const store::Announcement& who, std::vector<StorePlace> places, std::size_t likely,
-                     Clock::time_point deadline, bool believes_refusal = false) const {
-    store::Seeking seeking;
+  store::StoreSearchResult seek(const store::JoinRequest& who, std::vector<StorePlace> places, std::size_t likely,
+                     Clock::time_point deadline, bool stop_on_refusal = false) const {
+    store::StoreSearch seeking;
     seeking.credentials = find_rank_credentials(x_setup.world);
     seeking.places = std::move(places);
     seeking.likely = likely;
-    seeking.believes_refusal = believes_refusal;
+    seeking.stop_on_refusal = stop_on_refusal;
     seeking.deadline = std::min(deadline, x_deadline);
-    if (may_be_of_another_run() && who.rank != 0 && who.failed.empty()) seeking.doubts_failure = k_doubt;
-    if (!seeking.credentials) seeking.doubts_failure = k_doubt_without_key;
+    if (may_be_of_another_run() && who.rank != 0 && who.failed.empty()) seeking.failure_retry_window = k_doubt;
+    if (!seeking.credentials) seeking.failure_retry_window = k_doubt_without_key;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
         log_stderr("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
                 ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
                 x_setup.world.first_node + ": " + status);
       };
-    return store::seek_store(who, seeking);
+    return store::find_store(who, seeking);
   }
 
   /// Whether a store may be that of a run before this one, whatever it says of its step.
@@ -137,7 +137,7 @@ private:
         return wait_for_all(*sought.found);
       }
       // A step after the job's first is no surprise; a store that does not answer is.
-      if (sought.refusal != store::Refusal::step && sought.refusal != store::Refusal::run)
+      if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
         log_stderr("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
                 " is not for it: " + sought.reason);
     }
@@ -147,7 +147,7 @@ private:
   std::string launch_node_address() const { return x_here.env.get_or("SLURM_LAUNCH_NODE_IPADDR", ""); }
 
   /// Rank 0 asks where a store is said to be: another than it leaves there is none to hope for.
-  store::Sought seek_served(const store::Announcement& who) const {
+  store::StoreSearchResult seek_served(const store::JoinRequest& who) const {
     const auto served = served_places();
     return seek(who, served, served.size(), Clock::now() + k_patience_with_script, true);
   }
@@ -163,7 +163,7 @@ private:
     return {addresses.empty() ? std::string("127.0.0.1") : addresses.front(), port};
   }
 
-  util::Status lead_own(store::Announcement who) {
+  util::Status lead_own(store::JoinRequest who) {
     auto ports = x_ports;
     const auto program = who.decision->port;
     ports.erase(std::remove(ports.begin(), ports.end(), program), ports.end());
@@ -231,7 +231,7 @@ private:
 
   /// The others of this run, if it is another than the one that failed, come within the time that they doubt
   /// it for.
-  util::Status lead_in_spite_of(const std::string& failure, store::Announcement who) {
+  util::Status lead_in_spite_of(const std::string& failure, store::JoinRequest who) {
     x_deadline = std::min(x_deadline, Clock::now() + k_doubt);
     auto led = lead_own(std::move(who));
     return led ? std::move(led) : cannot_begin(failure);
@@ -263,7 +263,7 @@ private:
     return not_found(sought, everywhere.all.empty());
   }
 
-  util::Status not_found(const store::Sought& sought, bool has_no_place) const {
+  util::Status not_found(const store::StoreSearchResult& sought, bool has_no_place) const {
     if (has_no_place)
       return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
                    "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};

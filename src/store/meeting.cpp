@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned k_most_unproven_lines = 4;
 constexpr std::size_t k_longest_reason = 200; ///< bytes of what such a client says
 
-Welcome refuse_unproven() { return {Refusal::run, "serves another run", {}, {}}; }
+JoinAccepted refuse_unproven() { return {JoinError::run, "serves another run", {}, {}}; }
 
 /// What is before the first control character, and not too long.
 std::string first_line(const std::string& text) {
@@ -55,8 +55,8 @@ void Meeting::say(const std::vector<std::string>& lines) const {
 void Meeting::welcome(ClientId client, Answers& answers) const {
   // One that has proved nothing learns nothing of the run, not even why it is not for it.
   if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
-    return answers.message(client, pack_welcome(x_failure.empty() ? Welcome{} : refuse_unproven()));
-  Welcome words{Refusal::none, {}, x_failure, x_decision.value_or(Decision{})};
+    return answers.message(client, pack_welcome(x_failure.empty() ? JoinAccepted{} : refuse_unproven()));
+  JoinAccepted words{JoinError::none, {}, x_failure, x_decision.value_or(Decision{})};
   if (words.decision.port == 0) words.decision.port = x_port;
   answers.message(client, pack_welcome(words));
 }
@@ -68,19 +68,19 @@ void Meeting::authenticated(ClientId client, const PeerIdentity& identity, Time)
   peer.launcher = true;
 }
 
-std::optional<Welcome> Meeting::refusal(const Announcement& who) const {
-  const auto refuse = [](Refusal why, std::string clause) { return Welcome{why, std::move(clause), {}, {}}; };
-  if (who.job != x_rules.job) return refuse(Refusal::job, "is another job's store");
+std::optional<JoinAccepted> Meeting::refusal(const JoinRequest& who) const {
+  const auto refuse = [](JoinError why, std::string clause) { return JoinAccepted{why, std::move(clause), {}, {}}; };
+  if (who.job != x_rules.job) return refuse(JoinError::job, "is another job's store");
   if (!x_rules.step.empty() && who.step != x_rules.step)
-    return refuse(Refusal::step, "serves another step of this job");
+    return refuse(JoinError::step, "serves another step of this job");
   const auto& members = x_roster.members();
   // Where no number tells two runs apart (mpirun twice in a script) the processes do.
   if (who.rank < members.size() && (members[who.rank].announced || !members[who.rank].failed.empty()) &&
       (members[who.rank].pid != who.pid || members[who.rank].host != who.host))
-    return refuse(Refusal::run, "serves another run of this step");
+    return refuse(JoinError::run, "serves another run of this step");
   const auto size = x_roster.begun() ? members.size() : x_rules.world_size;
   if (size != 0 && who.world_size != size)
-    return refuse(Refusal::size,
+    return refuse(JoinError::size,
                   "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size));
   return std::nullopt;
 }
@@ -91,11 +91,11 @@ void Meeting::tell_complete() {
 
 /// Messages of a client without a key only serve the log: no rank receives them, and none waits less
 /// because of them.
-void Meeting::note_unproven(ClientId client, Announcement who, Answers& answers, Time now) {
+void Meeting::note_unproven(ClientId client, JoinRequest who, Answers& answers, Time now) {
   if (who.rank == 0 || who.world_size != x_rules.world_size || refusal(who) || has_failed())
     return answers.message(client, pack_welcome(refuse_unproven()));
   if (!who.failed.empty()) {
-    answers.message(client, pack_welcome(Welcome{}));
+    answers.message(client, pack_welcome(JoinAccepted{}));
     if (x_unproven_lines++ < k_most_unproven_lines)
       x_say("rank " + std::to_string(who.rank) + " of " + std::to_string(who.world_size) + " (" + who.host +
             ", not authenticated) reports that it could not be set up: " + first_line(who.failed));
@@ -127,7 +127,7 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
       who && identity &&
       *identity == PeerIdentity{PeerRole::rank, who->job, identity_text(who->step), who->rank};
   const auto refused =
-      is_own ? refusal(*who) : Welcome{Refusal::words, "does not understand this hpcml", {}, {}};
+      is_own ? refusal(*who) : JoinAccepted{JoinError::words, "does not understand this hpcml", {}, {}};
   if (refused) return answers.message(client, pack_welcome(*refused));
   x_rules.step = who->step;
   if (!x_roster.begun() && who->world_size > x_most_clients)

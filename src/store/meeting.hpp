@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "store/activity.hpp"
-#include "store/roster.hpp"
+#include "store/rank_registry.hpp"
 #include "store/server.hpp"
 #include "store/watch.hpp"
 
@@ -66,7 +66,7 @@ public:
     return x_programs_elsewhere > 0 && now - x_heard_elsewhere < k_longest_silence;
   }
 
-  const Roster& roster() const { return x_roster; }
+  const RankRegistry& roster() const { return x_roster; }
   /// Clients that are no launchers.
   std::size_t programs() const { return x_peers.size() - x_launchers; }
 
@@ -82,7 +82,7 @@ private:
   };
   void note_program(ClientId client, Time now);
   void announce(ClientId client, const Message& message, Answers& answers, Time now);
-  void note_unproven(ClientId client, Announcement who, Answers& answers, Time now);
+  void note_unproven(ClientId client, JoinRequest who, Answers& answers, Time now);
   bool receive_own(ClientId client, const Message& message, Answers& answers, Time now);
   void answer_when_known(Answers& answers);
   void welcome(ClientId client, Answers& answers) const;
@@ -91,7 +91,7 @@ private:
   void tell_complete();
   void say(const std::vector<std::string>& lines) const;
   /// Where it is none of this meeting's: an answer that says why.
-  std::optional<Welcome> refusal(const Announcement& who) const;
+  std::optional<JoinAccepted> refusal(const JoinRequest& who) const;
 
   MeetingRules x_rules;
   Say x_say;
@@ -99,7 +99,7 @@ private:
   std::function<void()> x_complete;
   Activity* x_activity = nullptr;
   std::uint16_t x_port = 0;
-  Roster x_roster;
+  RankRegistry x_roster;
   Watch x_watch;
   std::size_t x_most_clients = ~std::size_t{0};
   std::optional<Decision> x_decision;

@@ -15,7 +15,7 @@ constexpr std::string_view k_announcement_mark = "hpcml announcement 2";
 constexpr std::string_view k_welcome_mark = "hpcml welcome 3";
 constexpr std::size_t k_longest_host = 253;
 
-void pack(Packed& packed, const Decision& decision) {
+void pack(WireWriter& packed, const Decision& decision) {
   packed.text(decision.address);
   packed.number(decision.port);
   packed.number(static_cast<unsigned>(decision.agent_store));
@@ -23,7 +23,7 @@ void pack(Packed& packed, const Decision& decision) {
 }
 
 /// Values that cannot be what they are for make `unpacked` bad.
-Decision unpack_decision(Unpacked& unpacked) {
+Decision unpack_decision(WireReader& unpacked) {
   Decision decision;
   decision.address = unpacked.text();
   decision.port = static_cast<std::uint16_t>(unpacked.number(65535));
@@ -47,10 +47,10 @@ bool is_place(std::string_view text) {
   return place && is_host(place->first);
 }
 
-Welcome refuse_without_key() { return {Refusal::key, "requires a key", {}, {}}; }
+JoinAccepted refuse_without_key() { return {JoinError::key, "requires a key", {}, {}}; }
 
-std::string pack_announcement(const Announcement& announcement) {
-  Packed packed(k_announcement_mark);
+std::string pack_announcement(const JoinRequest& announcement) {
+  WireWriter packed(k_announcement_mark);
   packed.text(announcement.job);
   packed.text(announcement.step);
   packed.number(announcement.rank);
@@ -68,9 +68,9 @@ std::string pack_announcement(const Announcement& announcement) {
   return packed.take();
 }
 
-std::optional<Announcement> unpack_announcement(std::string_view bytes) {
-  Unpacked unpacked(bytes, k_announcement_mark);
-  Announcement result;
+std::optional<JoinRequest> unpack_announcement(std::string_view bytes) {
+  WireReader unpacked(bytes, k_announcement_mark);
+  JoinRequest result;
   result.job = unpacked.text();
   result.step = unpacked.text();
   result.rank = static_cast<unsigned>(unpacked.number());
@@ -90,8 +90,8 @@ std::optional<Announcement> unpack_announcement(std::string_view bytes) {
   return result;
 }
 
-std::string pack_welcome(const Welcome& welcome) {
-  Packed packed(k_welcome_mark);
+std::string pack_welcome(const JoinAccepted& welcome) {
+  WireWriter packed(k_welcome_mark);
   packed.number(static_cast<unsigned>(welcome.refusal));
   packed.text(welcome.refused);
   packed.text(welcome.failed);
@@ -99,10 +99,10 @@ std::string pack_welcome(const Welcome& welcome) {
   return packed.take();
 }
 
-std::optional<Welcome> unpack_welcome(std::string_view bytes) {
-  Unpacked unpacked(bytes, k_welcome_mark);
-  Welcome result;
-  result.refusal = static_cast<Refusal>(unpacked.number(static_cast<unsigned>(Refusal::key)));
+std::optional<JoinAccepted> unpack_welcome(std::string_view bytes) {
+  WireReader unpacked(bytes, k_welcome_mark);
+  JoinAccepted result;
+  result.refusal = static_cast<JoinError>(unpacked.number(static_cast<unsigned>(JoinError::key)));
   result.refused = unpacked.text();
   result.failed = unpacked.text();
   result.decision = unpack_decision(unpacked);

@@ -43,7 +43,7 @@ struct Decision {
 };
 
 /// A rank's launcher, as it makes itself known.
-struct Announcement {
+struct JoinRequest {
   std::string job;  ///< the same text for all processes of one job and for none of another
   std::string step; ///< and of one step
   unsigned rank = 0;
@@ -59,7 +59,7 @@ struct Announcement {
 };
 
 /// Why a store is not for a launcher.
-enum class Refusal {
+enum class JoinError {
   none,  ///< it is
   job,   ///< another job's
   step,  ///< another step's of the job
@@ -70,16 +70,16 @@ enum class Refusal {
 };
 
 /// What a launcher is answered.
-struct Welcome {
-  Refusal refusal = Refusal::none;
+struct JoinAccepted {
+  JoinError refusal = JoinError::none;
   std::string refused; ///< the same as a clause
   std::string failed;  ///< a sentence: why the step cannot begin; empty: it can
   Decision decision;
 };
 
-std::string pack_announcement(const Announcement& announcement);
+std::string pack_announcement(const JoinRequest& announcement);
 /// Nothing where these bytes are none, or name ranks that cannot be.
-std::optional<Announcement> unpack_announcement(std::string_view bytes);
+std::optional<JoinRequest> unpack_announcement(std::string_view bytes);
 
 /// True if the text can be a host's name or a numeric address, and nothing else.
 bool is_host(std::string_view text);
@@ -87,9 +87,9 @@ bool is_host(std::string_view text);
 bool is_place(std::string_view text);
 
 /// What a launcher without a key is answered, by a store that has one.
-Welcome refuse_without_key();
-std::string pack_welcome(const Welcome& welcome);
+JoinAccepted refuse_without_key();
+std::string pack_welcome(const JoinAccepted& welcome);
 /// Nothing where these bytes are none: somebody else's server said them.
-std::optional<Welcome> unpack_welcome(std::string_view bytes);
+std::optional<JoinAccepted> unpack_welcome(std::string_view bytes);
 
 } // namespace hpcml::store

@@ -14,9 +14,9 @@ namespace hpcml::store {
 constexpr unsigned long long k_most_ranks = 10'000'000;
 
 /// A list of texts: each with its length before it.
-class Packed {
+class WireWriter {
 public:
-  explicit Packed(std::string_view mark) { text(mark); }
+  explicit WireWriter(std::string_view mark) { text(mark); }
   void text(std::string_view value) { put_bytes(x_bytes, value); }
   void number(unsigned long long value) { text(std::to_string(value)); }
   std::string take() { return std::move(x_bytes); }
@@ -26,10 +26,10 @@ private:
 };
 
 /// Reads such a list; after the first text that is missing or no number `good` stays false.
-class Unpacked {
+class WireReader {
 public:
-  explicit Unpacked(std::string_view bytes) : x_bytes(bytes) {}
-  Unpacked(std::string_view bytes, std::string_view mark) : x_bytes(bytes) { good = text() == mark && good; }
+  explicit WireReader(std::string_view bytes) : x_bytes(bytes) {}
+  WireReader(std::string_view bytes, std::string_view mark) : x_bytes(bytes) { good = text() == mark && good; }
   std::string_view text() {
     std::uint64_t length = 0;
     if (x_bytes.size() < sizeof length) return fail();

@@ -29,7 +29,7 @@ struct Attempt {
   Clock::time_point again, begun{};
   milliseconds pause = k_first_pause;
   std::string reason = "not asked yet";
-  Refusal refusal = Refusal::none; ///< by a store that is for others
+  JoinError refusal = JoinError::none; ///< by a store that is for others
 
   bool is_taken() const { return client && (client->wanted() & POLLOUT) == 0; }
   void put_off(Clock::time_point now, milliseconds by, std::string why) {
@@ -57,20 +57,20 @@ std::string said_by(const std::vector<Attempt>& attempts) {
 /// Puts a place off whose store did not prove the key.
 void put_off_unproven(Attempt& attempt, Clock::time_point now) {
   const auto error = attempt.client->session_error();
-  attempt.refusal = error == SessionError::other_job ? Refusal::job : Refusal::key;
+  attempt.refusal = error == SessionError::other_job ? JoinError::job : JoinError::key;
   attempt.put_off(now, k_after_refusal, attempt.client->fault());
 }
 
 /// Goes on with one place; true where it has welcomed us.
 bool try_place(Attempt& attempt, const std::string& announcement,
-               const std::optional<Credentials>& credentials, Clock::time_point now, Welcome& welcome) {
+               const std::optional<Credentials>& credentials, Clock::time_point now, JoinAccepted& welcome) {
   if (!attempt.client) {
     if (now < attempt.again) return false;
     attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port, credentials);
     attempt.client->put_compare_set(k_announce_key, "?", announcement);
     attempt.begun = now;
     // A place that has refused is asked again, and its reason applies until it answers otherwise.
-    if (attempt.refusal == Refusal::none) attempt.reason = "has not answered";
+    if (attempt.refusal == JoinError::none) attempt.reason = "has not answered";
   }
   const bool on = attempt.client->advance();
   if (const auto value = attempt.client->take_value()) {
@@ -79,7 +79,7 @@ bool try_place(Attempt& attempt, const std::string& announcement,
       attempt.put_off(now, k_after_refusal, "is another program's");
       return false;
     }
-    if (found->refusal == Refusal::none || (!credentials && found->refusal != Refusal::key)) {
+    if (found->refusal == JoinError::none || (!credentials && found->refusal != JoinError::key)) {
       welcome = *found;
       return true;
     }
@@ -99,7 +99,7 @@ bool try_place(Attempt& attempt, const std::string& announcement,
 }
 
 /// True if the step can begin at this store. Without a key a refusal is an answer too: it delays only.
-bool is_welcome(const Welcome& welcome) { return welcome.failed.empty() && welcome.refusal == Refusal::none; }
+bool is_welcome(const JoinAccepted& welcome) { return welcome.failed.empty() && welcome.refusal == JoinError::none; }
 
 void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, Clock::time_point until) {
   std::vector<pollfd> ends;
@@ -116,7 +116,7 @@ void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, C
 
 } // namespace
 
-Sought seek_store(const Announcement& announcement, const Seeking& seeking) {
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& seeking) {
   if (seeking.places.empty()) return {{}, "there is no address to ask"};
   const std::string words = pack_announcement(announcement);
   const auto start = Clock::now();
@@ -129,21 +129,21 @@ Sought seek_store(const Announcement& announcement, const Seeking& seeking) {
   auto deadline = seeking.deadline;
   std::optional<Found> failed;
   for (auto now = start;; now = Clock::now()) {
-    Welcome welcome;
+    JoinAccepted welcome;
     for (auto& attempt : attempts) {
       if (!try_place(attempt, words, seeking.credentials, now, welcome)) continue;
       Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
-      if (is_welcome(found.welcome) || seeking.doubts_failure.count() == 0) return {std::move(found), {}};
+      if (is_welcome(found.welcome) || seeking.failure_retry_window.count() == 0) return {std::move(found), {}};
       attempt.put_off(now, k_after_refusal, "says that the step cannot begin");
       if (failed) continue;
       failed.emplace(std::move(found));
-      deadline = std::min(deadline, now + seeking.doubts_failure);
+      deadline = std::min(deadline, now + seeking.failure_retry_window);
     }
     if (failed && now >= deadline) return {std::move(failed), {}};
-    Refusal refusal = Refusal::none;
+    JoinError refusal = JoinError::none;
     for (const auto& attempt : attempts)
-      if (attempt.refusal != Refusal::none) refusal = attempt.refusal;
-    if (now >= deadline || (refusal != Refusal::none && seeking.believes_refusal))
+      if (attempt.refusal != JoinError::none) refusal = attempt.refusal;
+    if (now >= deadline || (refusal != JoinError::none && seeking.stop_on_refusal))
       return {{}, said_by(attempts), refusal};
     if (seeking.slow && now >= say_at) {
       seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));

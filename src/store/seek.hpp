@@ -24,28 +24,28 @@ struct StorePlace {
 struct Found {
   Client client; ///< still connected
   StorePlace place;
-  Welcome welcome;
+  JoinAccepted welcome;
 };
 
 /// What a search has come to.
-struct Sought {
+struct StoreSearchResult {
   std::optional<Found> found;
   std::string reason;                ///< where nothing is found: what each place says
-  Refusal refusal = Refusal::none; ///< of the last store that is there and not for us
+  JoinError refusal = JoinError::none; ///< of the last store that is there and not for us
 };
 
-struct Seeking {
+struct StoreSearch {
   /// By which the store and this process trust each other; none: what the store says is not to be applied.
   std::optional<Credentials> credentials = {};
   /// The likeliest first: the others are asked when it has not answered at once.
   std::vector<StorePlace> places;
   std::size_t likely = 1; ///< how many of them are asked at once
   std::chrono::steady_clock::time_point deadline{};
-  bool believes_refusal =
+  bool stop_on_refusal =
       false; ///< a store that is not for us ends the search: there is no other to hope for
   /// A step that cannot begin may be one before ours that nothing tells from it: another store is looked for
   /// as long.
-  std::chrono::milliseconds doubts_failure{0};
+  std::chrono::milliseconds failure_retry_window{0};
   std::chrono::seconds patience{20};
   /// Called each time that so much has passed, with what has passed and what each place says.
   std::function<void(std::chrono::seconds, const std::string&)> slow = {};
@@ -53,6 +53,6 @@ struct Seeking {
 
 /// Announces at every place until one says that it is ours: all at once, since one that is silent must not
 /// hide another.
-Sought seek_store(const Announcement& announcement, const Seeking& seeking);
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& seeking);
 
 } // namespace hpcml::store

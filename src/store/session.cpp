@@ -38,7 +38,7 @@ bool has_code(std::string_view code, const SecretKey& key, std::string_view labe
 
 /// What both sides have seen so far. The parts have their lengths before them.
 std::string make_transcript(std::string_view request, std::string_view nonce, std::uint16_t port) {
-  Packed packed("hpcml session transcript");
+  WireWriter packed("hpcml session transcript");
   packed.text(request);
   packed.text(nonce);
   packed.number(port);
@@ -46,7 +46,7 @@ std::string make_transcript(std::string_view request, std::string_view nonce, st
 }
 
 std::string make_rejection(SessionError error) {
-  Packed packed(k_reject_mark);
+  WireWriter packed(k_reject_mark);
   packed.number(k_session_version);
   packed.number(static_cast<unsigned>(error));
   return packed.take();
@@ -121,7 +121,7 @@ SessionClient::SessionClient(const SecretKey& key, PeerIdentity identity, std::u
     : x_key(key), x_port(port) {
   Nonce nonce;
   util::fill_random(nonce);
-  Packed packed(k_request_mark);
+  WireWriter packed(k_request_mark);
   packed.number(k_session_version);
   packed.number(static_cast<unsigned>(identity.role));
   packed.text(identity.job);
@@ -133,14 +133,14 @@ SessionClient::SessionClient(const SecretKey& key, PeerIdentity identity, std::u
 
 SessionError SessionClient::on_answer(std::string_view bytes) {
   if (x_channel) return SessionError::forged;
-  if (Unpacked rejection(bytes, k_reject_mark); rejection.good) {
+  if (WireReader rejection(bytes, k_reject_mark); rejection.good) {
     x_server_version = static_cast<unsigned>(rejection.number(k_most_versions));
     // What follows is that version's.
     if (rejection.good && x_server_version != k_session_version) return SessionError::version;
     const auto error = rejection.number(static_cast<unsigned>(SessionError::forged));
     return rejection.whole() && error != 0 ? static_cast<SessionError>(error) : SessionError::malformed;
   }
-  Unpacked challenge(bytes, k_challenge_mark);
+  WireReader challenge(bytes, k_challenge_mark);
   const auto version = challenge.number(k_most_versions);
   const auto nonce = challenge.text();
   const auto port = static_cast<std::uint16_t>(challenge.number(65535));
@@ -150,7 +150,7 @@ SessionError SessionClient::on_answer(std::string_view bytes) {
   const auto transcript = make_transcript(x_request, nonce, port);
   if (!has_code(code, x_key, k_server_label, transcript)) return SessionError::wrong_key;
   if (x_port != 0 && port != x_port) return SessionError::relayed;
-  Packed proof(k_proof_mark);
+  WireWriter proof(k_proof_mark);
   proof.text(util::view_of(code_of(x_key, k_client_label, transcript)));
   x_proof = proof.take();
   x_channel.emplace(x_key, transcript, false);
@@ -163,7 +163,7 @@ SessionError SessionServer::on_request(std::string_view bytes, std::string& answ
     return fail(error);
   };
   if (x_state != State::start) return reject(SessionError::malformed, SessionError::malformed);
-  Unpacked request(bytes, k_request_mark);
+  WireReader request(bytes, k_request_mark);
   x_client_version = static_cast<unsigned>(request.number(k_most_versions));
   if (request.good && x_client_version != k_session_version)
     return reject(SessionError::version, SessionError::version);
@@ -182,7 +182,7 @@ SessionError SessionServer::on_request(std::string_view bytes, std::string& answ
   Nonce own;
   util::fill_random(own);
   x_transcript = make_transcript(bytes, view_of(own), x_port);
-  Packed challenge(k_challenge_mark);
+  WireWriter challenge(k_challenge_mark);
   challenge.number(k_session_version);
   challenge.text(view_of(own));
   challenge.number(x_port);
@@ -194,7 +194,7 @@ SessionError SessionServer::on_request(std::string_view bytes, std::string& answ
 
 SessionError SessionServer::on_proof(std::string_view bytes) {
   if (x_state != State::challenged) return fail(SessionError::malformed);
-  Unpacked proof(bytes, k_proof_mark);
+  WireReader proof(bytes, k_proof_mark);
   const auto code = proof.text();
   if (!proof.whole()) return fail(SessionError::malformed);
   if (!has_code(code, *x_key, k_client_label, x_transcript)) return fail(SessionError::wrong_key);

@@ -33,7 +33,7 @@ std::optional<InnerMessage> unpack_inner(std::string_view bytes) {
   InnerMessage message;
   message.op = static_cast<Op>(bytes.front());
   if (message.op != Op::get && message.op != Op::set && message.op != Op::compare_set) return std::nullopt;
-  Unpacked unpacked(bytes.substr(1));
+  WireReader unpacked(bytes.substr(1));
   message.key = unpacked.text();
   message.value = unpacked.text();
   if (!unpacked.whole() || !message.key.starts_with(k_own_keys)) return std::nullopt;

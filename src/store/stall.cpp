@@ -11,15 +11,15 @@ namespace hpcml::store {
 namespace {
 
 using Kind = KeyMeaning::Kind;
-using State = Standing::State;
+using State = RankStatus::State;
 
 constexpr std::size_t k_named_suspects = 4; ///< so many ranks are named with all that is known of them
 
-std::chrono::seconds whole_seconds(Standing::Time from, Standing::Time to) {
+std::chrono::seconds whole_seconds(RankStatus::Time from, RankStatus::Time to) {
   return std::chrono::duration_cast<std::chrono::seconds>(to - from);
 }
 
-std::string time_text(Standing::Time from, Standing::Time to) {
+std::string time_text(RankStatus::Time from, RankStatus::Time to) {
   return std::to_string(whole_seconds(from, to).count()) + " s";
 }
 
@@ -29,7 +29,7 @@ std::string wait_text(const std::string& key) {
 }
 
 /// What a rank that others wait for does itself.
-std::string doing(const Standing& rank, Standing::Time now) {
+std::string doing(const RankStatus& rank, RankStatus::Time now) {
   const auto ago = time_text(rank.since, now);
   switch (rank.state) {
   case State::absent: return "its task has not arrived";
@@ -45,13 +45,13 @@ std::string doing(const Standing& rank, Standing::Time now) {
 /// Those who wait for one thing.
 struct Waiters {
   KeyMeaning meaning;
-  std::vector<const Standing*> who;
+  std::vector<const RankStatus*> who;
   std::vector<unsigned> members; ///< that are awaited
 };
 
 /// A wait for a member is one for a group only where the waiter has entered that group itself: a program's
 /// own key may look like it.
-KeyMeaning meaning_of_wait(const Standing& rank) {
+KeyMeaning meaning_of_wait(const RankStatus& rank) {
   auto meaning = read_key(rank.waits_for);
   if (meaning.kind == Kind::member && !meaning.is_default && read_key(rank.mark).place != meaning.place) {
     meaning.kind = Kind::other;
@@ -63,7 +63,7 @@ KeyMeaning meaning_of_wait(const Standing& rank) {
 
 class StallReader {
 public:
-  explicit StallReader(const Scene& scene) : x_scene(scene) {}
+  explicit StallReader(const Snapshot& scene) : x_scene(scene) {}
 
   std::vector<Stall> read() {
     std::map<std::string, Waiters> by_place;
@@ -101,7 +101,7 @@ private:
     if (meaning.kind == Kind::sequence) of += "'s number";
     const auto time = time_text(since, x_scene.now);
     const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(),
-                                   [](const Standing* rank_status) { return rank_status->rank.has_value(); });
+                                   [](const RankStatus* rank_status) { return rank_status->rank.has_value(); });
     const auto who = waiters.who.size() == 1
                          ? waiters.who.front()->name + " has waited "
                          : std::to_string(waiters.who.size()) + (ranks ? " ranks (" : " programs (") +
@@ -134,7 +134,7 @@ private:
     return {};
   }
 
-  static std::string clash_text(const Scene::Clash& clash, const KeyMeaning& of) {
+  static std::string clash_text(const Snapshot::Clash& clash, const KeyMeaning& of) {
     return clash.first + " and " + clash.second + " have both entered " + of.group + " as its member " +
            std::to_string(*of.member) +
            (of.is_default ? ": RANK is the same for both"
@@ -174,15 +174,15 @@ private:
            (waiters.who.size() == 1 ? "it has" : "they have") + " left out";
   }
 
-  bool is_waiter(const Waiters& waiters, const Standing& rank_status) const {
+  bool is_waiter(const Waiters& waiters, const RankStatus& rank_status) const {
     return std::find(waiters.who.begin(), waiters.who.end(), &rank_status) != waiters.who.end();
   }
 
   /// Whom the waiters wait for.
-  std::vector<const Standing*> find_suspects(Waiters& waiters, bool& certain) const {
+  std::vector<const RankStatus*> find_suspects(Waiters& waiters, bool& certain) const {
     const auto& meaning = waiters.meaning;
     if (meaning.kind == Kind::member) return missing_members(waiters, certain);
-    std::vector<const Standing*> others;
+    std::vector<const RankStatus*> others;
     for (const auto& rank_status : x_scene.ranks)
       if (rank_status.rank && !is_waiter(waiters, rank_status) && !has_entered(meaning, rank_status)) others.push_back(&rank_status);
     if (meaning.kind == Kind::barrier && meaning.is_default) return others;
@@ -190,7 +190,7 @@ private:
     if (meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence) {
       unsigned lowest = ~0U;
       for (const auto* rank_status : waiters.who) lowest = std::min(lowest, rank_status->rank.value_or(~0U));
-      const auto end = std::remove_if(others.begin(), others.end(), [&](const Standing* rank_status) {
+      const auto end = std::remove_if(others.begin(), others.end(), [&](const RankStatus* rank_status) {
         return meaning.is_default ? *rank_status->rank != 0 : *rank_status->rank > lowest;
       });
       others.erase(end, others.end());
@@ -199,13 +199,13 @@ private:
     return others;
   }
 
-  bool has_entered(const KeyMeaning& meaning, const Standing& rank_status) const {
+  bool has_entered(const KeyMeaning& meaning, const RankStatus& rank_status) const {
     return meaning.kind == Kind::barrier && read_key(rank_status.mark).place == meaning.place;
   }
 
   /// The ranks of the members that have not entered a group. Only the default group's members are the ranks;
   /// in others they stand in the ranks' order, so those who are there limit who can be missing between them.
-  std::vector<const Standing*> missing_members(Waiters& waiters, bool& certain) const {
+  std::vector<const RankStatus*> missing_members(Waiters& waiters, bool& certain) const {
     const auto& meaning = waiters.meaning;
     if (meaning.is_default)
       for (unsigned rank = 0; rank < x_scene.world_size; ++rank)
@@ -216,10 +216,10 @@ private:
     for (const auto* rank_status : waiters.who)
       if (const auto mark = read_key(rank_status->mark); rank_status->rank && mark.member && mark.place == meaning.place)
         rank_of_member[*mark.member] = *rank_status->rank;
-    std::vector<const Standing*> found;
+    std::vector<const RankStatus*> found;
     for (const unsigned member : waiters.members) {
       const auto after = rank_of_member.upper_bound(member);
-      std::vector<const Standing*> candidates;
+      std::vector<const RankStatus*> candidates;
       for (const auto& rank_status : x_scene.ranks) {
         if (!rank_status.rank || is_waiter(waiters, rank_status)) continue;
         const bool above = after == rank_of_member.begin() || *rank_status.rank > std::prev(after)->second;
@@ -228,7 +228,7 @@ private:
       }
       certain = certain && candidates.size() == 1;
       // Who is gone, or never came, is the likelier one.
-      std::stable_sort(candidates.begin(), candidates.end(), [](const Standing* a, const Standing* b) {
+      std::stable_sort(candidates.begin(), candidates.end(), [](const RankStatus* a, const RankStatus* b) {
         return (a->state == State::connected) < (b->state == State::connected);
       });
       for (const auto* rank_status : candidates)
@@ -242,7 +242,7 @@ private:
     return x_scene.is_there(meaning.place + number) || x_scene.is_there(meaning.place + "rank_" + number);
   }
 
-  std::string text_of(const std::vector<const Standing*>& suspects, const Waiters& waiters,
+  std::string text_of(const std::vector<const RankStatus*>& suspects, const Waiters& waiters,
                       bool certain) const {
     const auto& meaning = waiters.meaning;
     const bool own_key = meaning.kind == Kind::other;
@@ -269,7 +269,7 @@ private:
     return text + "; and " + (others.size() == 1 ? "rank " : "ranks ") + range_text(others);
   }
 
-  const Scene& x_scene;
+  const Snapshot& x_scene;
 };
 
 } // namespace
@@ -292,6 +292,6 @@ std::string range_text(const std::vector<std::string>& short_names) {
   return text;
 }
 
-std::vector<Stall> find_stalls(const Scene& scene) { return StallReader(scene).read(); }
+std::vector<Stall> find_stalls(const Snapshot& scene) { return StallReader(scene).read(); }
 
 } // namespace hpcml::store

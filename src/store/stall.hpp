@@ -12,7 +12,7 @@
 namespace hpcml::store {
 
 /// A rank, or a client whose rank nobody knows, as the store sees it.
-struct Standing {
+struct RankStatus {
   using Time = std::chrono::steady_clock::time_point;
   enum class State {
     absent,  ///< its launcher has not come
@@ -31,15 +31,15 @@ struct Standing {
 };
 
 /// All that a stall is read from.
-struct Scene {
-  Standing::Time now{};
+struct Snapshot {
+  RankStatus::Time now{};
   unsigned world_size = 0; ///< 0: not known
-  std::vector<Standing> ranks;
+  std::vector<RankStatus> ranks;
   std::function<bool(const std::string& key)> is_there;
   /// Keys of a group's members that somebody set and another set again: the key, and both's names.
   struct Clash {
     std::string key, first, second;
-    Standing::Time since{};
+    RankStatus::Time since{};
   };
   std::vector<Clash> clashes = {};
 };
@@ -56,7 +56,7 @@ struct Stall {
 };
 
 /// The stalls, the longest first.
-std::vector<Stall> find_stalls(const Scene& scene);
+std::vector<Stall> find_stalls(const Snapshot& scene);
 
 /// "0-2,7": numbers in order as ranges, then names.
 std::string range_text(const std::vector<std::string>& short_names);

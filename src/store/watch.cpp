@@ -21,7 +21,7 @@ bool ends_with_number(std::string_view key) { return !key.empty() && key.back() 
 } // namespace
 
 std::string pack_report(const StoreReport& report) {
-  Packed packed(k_report_mark);
+  WireWriter packed(k_report_mark);
   for (const auto number :
        {report.ranks, report.announced, report.connected, report.gone, report.waiting, report.keys})
     packed.number(number);
@@ -44,7 +44,7 @@ std::string pack_report(const StoreReport& report) {
 }
 
 std::optional<StoreReport> unpack_report(std::string_view bytes) {
-  Unpacked packed(bytes, k_report_mark);
+  WireReader packed(bytes, k_report_mark);
   StoreReport report;
   for (auto* number :
        {&report.ranks, &report.announced, &report.connected, &report.gone, &report.waiting, &report.keys})
@@ -153,14 +153,14 @@ void Watch::heard(ClientId client, const Message& message, Time now) {
   if (message.op == Op::set || message.op == Op::add) trace.mark = key.substr(0, k_longest_trace);
 }
 
-void Watch::left(ClientId client, const Roster& roster, Time now) {
+void Watch::left(ClientId client, const RankRegistry& roster, Time now) {
   if (client >= x_traces.size() || !x_traces[client].used) return;
   const auto rank = rank_of(client, roster);
   x_traces[client] = Trace();
   if (rank) x_gone[*rank] = now;
 }
 
-std::optional<unsigned> Watch::rank_of(ClientId client, const Roster& roster) const {
+std::optional<unsigned> Watch::rank_of(ClientId client, const RankRegistry& roster) const {
   if (const auto known = roster.rank_of_client(client)) return known;
   return x_traces[client].rank;
 }
@@ -171,7 +171,7 @@ std::string Watch::name_of(ClientId client) const {
          (trace.peer.empty() ? "" : " at " + trace.peer);
 }
 
-std::string Watch::name_of(ClientId client, const Roster& roster) const {
+std::string Watch::name_of(ClientId client, const RankRegistry& roster) const {
   if (const auto rank = roster.rank_of_client(client)) return roster.name(*rank);
   const auto rank = x_traces[client].rank;
   auto process = name_of(client);
@@ -181,9 +181,9 @@ std::string Watch::name_of(ClientId client, const Roster& roster) const {
              : "rank " + std::to_string(*rank) + " (" + process + ")";
 }
 
-Standing Watch::standing_of(ClientId client, Time now) const {
+RankStatus Watch::standing_of(ClientId client, Time now) const {
   const Trace& trace = x_traces[client];
-  Standing rank_status;
+  RankStatus rank_status;
   rank_status.since = trace.spoke;
   rank_status.mark = trace.mark;
   if (trace.polls) {
@@ -200,7 +200,7 @@ Standing Watch::standing_of(ClientId client, Time now) const {
 }
 
 /// Ranks of which nothing but others' waits is known.
-void Watch::add_members(const Roster& roster, Scene& scene) const {
+void Watch::add_members(const RankRegistry& roster, Snapshot& scene) const {
   if (roster.begun()) return;
   std::vector<unsigned> wanted;
   for (const auto& rank_status : scene.ranks)
@@ -211,9 +211,9 @@ void Watch::add_members(const Roster& roster, Scene& scene) const {
     if (std::any_of(scene.ranks.begin(), scene.ranks.end(),
                     [&](const auto& rank_status) { return rank_status.rank == rank; }))
       continue;
-    Standing rank_status;
+    RankStatus rank_status;
     const auto gone = x_gone.find(rank);
-    rank_status.state = gone == x_gone.end() ? Standing::State::absent : Standing::State::gone;
+    rank_status.state = gone == x_gone.end() ? RankStatus::State::absent : RankStatus::State::gone;
     if (gone != x_gone.end()) rank_status.since = gone->second;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
@@ -222,8 +222,8 @@ void Watch::add_members(const Roster& roster, Scene& scene) const {
   }
 }
 
-Scene Watch::scene(const Roster& roster, Time now) const {
-  Scene scene;
+Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
+  Snapshot scene;
   scene.now = now;
   scene.world_size = static_cast<unsigned>(roster.members().size());
   for (const auto& clash : x_clashes) {
@@ -245,7 +245,7 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   std::map<unsigned, std::size_t> at; // a rank's place in the scene
   for (ClientId client = 0; client < x_traces.size(); ++client) {
     if (!x_traces[client].used) continue;
-    Standing rank_status = standing_of(client, now);
+    RankStatus rank_status = standing_of(client, now);
     rank_status.rank = rank_of(client, roster);
     const auto process = name_of(client);
     rank_status.short_name = rank_status.rank ? std::to_string(*rank_status.rank) : process;
@@ -264,11 +264,11 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   for (unsigned rank = 0; rank < roster.members().size(); ++rank) {
     if (at.count(rank) > 0) continue;
     const KnownRank& member = roster.members()[rank];
-    Standing rank_status;
+    RankStatus rank_status;
     const auto gone = x_gone.find(rank);
-    rank_status.state = gone != x_gone.end() ? Standing::State::gone
-                : member.announced   ? Standing::State::started
-                                     : Standing::State::absent;
+    rank_status.state = gone != x_gone.end() ? RankStatus::State::gone
+                : member.announced   ? RankStatus::State::started
+                                     : RankStatus::State::absent;
     rank_status.since = gone != x_gone.end() ? gone->second : member.since;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
@@ -277,7 +277,7 @@ Scene Watch::scene(const Roster& roster, Time now) const {
   }
   add_members(roster, scene);
   std::sort(scene.ranks.begin(), scene.ranks.end(),
-            [](const Standing& a, const Standing& b) { return a.rank.value_or(~0U) < b.rank.value_or(~0U); });
+            [](const RankStatus& a, const RankStatus& b) { return a.rank.value_or(~0U) < b.rank.value_or(~0U); });
   return scene;
 }
 
@@ -297,7 +297,7 @@ bool Watch::lasts_long(std::chrono::seconds patience, Time now) const {
   return false;
 }
 
-std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::seconds patience, Time now) {
+std::vector<std::string> Watch::overdue(const RankRegistry& roster, std::chrono::seconds patience, Time now) {
   std::vector<std::string> lines;
   if (x_said.empty() && !lasts_long(patience, now)) return lines;
   std::map<std::string, Said> still;
@@ -325,14 +325,14 @@ std::vector<std::string> Watch::overdue(const Roster& roster, std::chrono::secon
   return lines;
 }
 
-StoreReport Watch::report(const Roster& roster, std::size_t unknown, Time now) const {
+StoreReport Watch::report(const RankRegistry& roster, std::size_t unknown, Time now) const {
   const auto all = scene(roster, now);
   StoreReport report;
   report.ranks = roster.members().size();
   report.worlds = worlds();
   for (const auto& rank_status : all.ranks) {
-    report.connected += rank_status.state == Standing::State::connected ? 1 : 0;
-    report.gone += rank_status.state == Standing::State::gone ? 1 : 0;
+    report.connected += rank_status.state == RankStatus::State::connected ? 1 : 0;
+    report.gone += rank_status.state == RankStatus::State::gone ? 1 : 0;
     report.waiting += rank_status.waits_for.empty() ? 0 : 1;
   }
   for (const auto& member : roster.members()) report.announced += member.announced ? 1 : 0;

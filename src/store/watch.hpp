@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "store/activity.hpp"
-#include "store/roster.hpp"
+#include "store/rank_registry.hpp"
 #include "store/stall.hpp"
 #include "store/table.hpp"
 
@@ -38,18 +38,18 @@ std::optional<StoreReport> unpack_report(std::string_view bytes);
 /// Hears what programs say. No clock and no sockets.
 class Watch {
 public:
-  using Time = Standing::Time;
+  using Time = RankStatus::Time;
 
   void begins(const Table& table) { x_table = &table; }
   void connected(ClientId client, const std::string& peer);
   void heard(ClientId client, const Message& message, Time now);
   /// Before the roster forgets the client.
-  void left(ClientId client, const Roster& roster, Time now);
+  void left(ClientId client, const RankRegistry& roster, Time now);
 
   /// What people should hear now: stalls that last `patience`, and again each three times as long, and that
   /// such a one is over.
-  std::vector<std::string> overdue(const Roster& roster, std::chrono::seconds patience, Time now);
-  StoreReport report(const Roster& roster, std::size_t unknown, Time now) const;
+  std::vector<std::string> overdue(const RankRegistry& roster, std::chrono::seconds patience, Time now);
+  StoreReport report(const RankRegistry& roster, std::size_t unknown, Time now) const;
   WorldsSeen worlds() const { return {static_cast<unsigned>(x_first_members.size()), x_joined}; }
 
 private:
@@ -72,12 +72,12 @@ private:
   void entered(ClientId client, Trace& trace, std::string_view key);
   std::optional<ClientId> first_setter(ClientId client, const Trace& trace, std::string_view key) const;
   void note_wait(Trace& trace, std::string_view key, bool polls, Time now);
-  std::optional<unsigned> rank_of(ClientId client, const Roster& roster) const;
+  std::optional<unsigned> rank_of(ClientId client, const RankRegistry& roster) const;
   std::string name_of(ClientId client) const;
-  std::string name_of(ClientId client, const Roster& roster) const;
-  Standing standing_of(ClientId client, Time now) const;
-  Scene scene(const Roster& roster, Time now) const;
-  void add_members(const Roster& roster, Scene& scene) const;
+  std::string name_of(ClientId client, const RankRegistry& roster) const;
+  RankStatus standing_of(ClientId client, Time now) const;
+  Snapshot scene(const RankRegistry& roster, Time now) const;
+  void add_members(const RankRegistry& roster, Snapshot& scene) const;
   bool lasts_long(std::chrono::seconds patience, Time now) const;
 
   const Table* x_table = nullptr;

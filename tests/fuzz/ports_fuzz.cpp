@@ -236,7 +236,7 @@ private:
 };
 
 std::string make_announcement(Input& input) {
-  Announcement made;
+  JoinRequest made;
   made.job = k_job;
   made.step = "0";
   made.rank = input.byte() % (k_ranks + 1);

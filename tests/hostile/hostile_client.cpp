@@ -80,7 +80,7 @@ std::string answer_of(Client& client) {
   const auto value = client.wait_for_value(soon());
   if (!value) return client.fault().empty() ? "no answer" : client.fault();
   if (const auto welcome = unpack_welcome(*value)) {
-    if (welcome->refusal != Refusal::none) return "refused: " + welcome->refused;
+    if (welcome->refusal != JoinError::none) return "refused: " + welcome->refused;
     if (!welcome->failed.empty()) return "welcome: " + welcome->failed;
     return "welcome: " + welcome->decision.address + ":" + std::to_string(welcome->decision.port);
   }
@@ -89,13 +89,13 @@ std::string answer_of(Client& client) {
   return "answered with " + std::to_string(value->size()) + " bytes";
 }
 
-Announcement announcement(unsigned rank) {
+JoinRequest announcement(unsigned rank) {
   return {word("job"), word("step", "0"), rank, number("world", 2), rank, "node001", 4242};
 }
 
 /// What a launcher sent before there were keys: it named variables, and every rank set them.
 std::string old_decision() {
-  Packed packed("hpcml announcement 1");
+  WireWriter packed("hpcml announcement 1");
   packed.text(word("job"));
   packed.text(word("step", "0"));
   for (const unsigned value : {number("rank", 3), number("world", 4), number("rank", 3)})
@@ -113,7 +113,7 @@ std::string old_decision() {
 }
 
 std::string old_welcome() {
-  Packed packed("hpcml welcome 2");
+  WireWriter packed("hpcml welcome 2");
   packed.number(0);
   packed.text("");
   packed.text("");
@@ -125,7 +125,7 @@ std::string old_welcome() {
   return packed.take();
 }
 
-void announce(Announcement who) {
+void announce(JoinRequest who) {
   const auto [address, port] = target();
   Client client(address, port, credentials(PeerRole::rank, who.rank));
   client.put_compare_set(k_announce_key, "?", pack_announcement(who));
@@ -200,9 +200,9 @@ int accept_one(int socket) {
 /// One answer after the other, in each form that a launcher may believe.
 void answer_everybody() {
   const int socket = listen_here();
-  Welcome welcome;
+  JoinAccepted welcome;
   welcome.decision = {word("address", "192.0.2.1"), 29400, AgentStore::allowed, {}};
-  Packed challenge("hpcml session challenge");
+  WireWriter challenge("hpcml session challenge");
   challenge.number(k_session_version);
   challenge.text(std::string(16, 'n'));
   challenge.number(number("port"));
@@ -362,7 +362,7 @@ int run(const std::string& attack) {
     who.world_size = number("count", 10'000'000);
     announce(who);
   } else if (attack == "version") {
-    Packed request("hpcml session request");
+    WireWriter request("hpcml session request");
     request.number(k_session_version + 1);
     send_raw(std::string(k_session_key), request.take());
   } else if (attack == "show") {

@@ -77,26 +77,26 @@ private:
   std::thread x_thread;
 };
 
-store::Announcement launcher(unsigned rank, unsigned world = 3) {
-  store::Announcement who{"12.0", "0", rank, world, rank, "here", ::getpid() + rank};
+store::JoinRequest launcher(unsigned rank, unsigned world = 3) {
+  store::JoinRequest who{"12.0", "0", rank, world, rank, "here", ::getpid() + rank};
   if (rank == 0) who.decision = store::Decision{"", 0, store::AgentStore::allowed, "here:16000"};
   return who;
 }
 
-store::Credentials credentials_of(const store::Announcement& who) {
+store::Credentials credentials_of(const store::JoinRequest& who) {
   return {job_key(), {store::PeerRole::rank, who.job, who.step, who.rank}};
 }
 
-store::Sought ask(const store::Announcement& who, std::vector<store::StorePlace> places,
+store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::StorePlace> places,
                   milliseconds patience = seconds(60)) {
-  store::Seeking seeking;
+  store::StoreSearch seeking;
   seeking.credentials = credentials_of(who);
   seeking.places = std::move(places);
   seeking.deadline = in(patience);
-  return store::seek_store(who, seeking);
+  return store::find_store(who, seeking);
 }
 
-util::Result<store::Found> seek(const store::Announcement& who, std::vector<store::StorePlace> places,
+util::Result<store::Found> seek(const store::JoinRequest& who, std::vector<store::StorePlace> places,
                                 milliseconds patience = seconds(60)) {
   auto sought = ask(who, std::move(places), patience);
   if (sought.found) return std::move(*sought.found);
@@ -169,7 +169,7 @@ TEST_CASE("rank 0 waits for a rank that does not come no longer than it is told 
 TEST_CASE("another job's launcher, another step's and one of a world of another size are refused by name") {
   Met met({"12.0", ""});
   REQUIRE(seek(launcher(0), {at(met.port())}));
-  const auto check_refused = [&](const store::Announcement& who, store::Refusal why, const char* words) {
+  const auto check_refused = [&](const store::JoinRequest& who, store::JoinError why, const char* words) {
     const auto sought = ask(who, {at(met.port())}, milliseconds(1000));
     REQUIRE_FALSE(sought.found);
     CHECK(sought.refusal == why);
@@ -177,14 +177,14 @@ TEST_CASE("another job's launcher, another step's and one of a world of another 
   };
   auto second = launcher(1);
   second.job = "13.0";
-  check_refused(second, store::Refusal::job, "serves another job");
+  check_refused(second, store::JoinError::job, "serves another job");
   second = launcher(1);
   second.step = "1";
-  check_refused(second, store::Refusal::step, "serves another step of this job");
-  check_refused(launcher(1, 5), store::Refusal::size, "serves 3 ranks, not 5");
+  check_refused(second, store::JoinError::step, "serves another step of this job");
+  check_refused(launcher(1, 5), store::JoinError::size, "serves 3 ranks, not 5");
   second = launcher(0);
   second.pid += 100;
-  check_refused(second, store::Refusal::run, "serves another run of this step");
+  check_refused(second, store::JoinError::run, "serves another run of this step");
   CHECK(seek(launcher(1), {at(met.port())})); // and the job's own is as well off as before
 }
 
@@ -212,12 +212,12 @@ TEST_CASE("a step that cannot begin is believed at once, or where doubted when n
   broken.decision.reset();
   REQUIRE(seek(broken, {at(failed.port())}));
   const auto look = [&](std::vector<store::StorePlace> places, milliseconds doubt) {
-    store::Seeking seeking;
+    store::StoreSearch seeking;
     seeking.credentials = credentials_of(launcher(1));
     seeking.places = std::move(places);
     seeking.deadline = in(seconds(60));
-    seeking.doubts_failure = doubt;
-    auto sought = store::seek_store(launcher(1), seeking);
+    seeking.failure_retry_window = doubt;
+    auto sought = store::find_store(launcher(1), seeking);
     REQUIRE(sought.found);
     return sought.found->welcome.failed;
   };

@@ -2,23 +2,23 @@
 // Who is missing, in words; and hpcml's own messages as bytes.
 #include <catch2/catch.hpp>
 
-#include "store/roster.hpp"
+#include "store/rank_registry.hpp"
 
 using namespace hpcml;
 using std::chrono::seconds;
-using store::Announcement;
-using store::Roster;
+using store::JoinRequest;
+using store::RankRegistry;
 using Lines = std::vector<std::string>;
 
 namespace {
 
-const Roster::Time k_start{std::chrono::hours(5)};
+const RankRegistry::Time k_start{std::chrono::hours(5)};
 
 /// Four nodes of four tasks.
 const Lines k_nodes = {"nid1", "nid2", "nid3", "nid4"};
 
-Announcement of_rank(unsigned rank, const std::string& host, unsigned local, unsigned world = 16) {
-  Announcement who{"12.0", "0", rank, world, local, host, 1000 + rank};
+JoinRequest of_rank(unsigned rank, const std::string& host, unsigned local, unsigned world = 16) {
+  JoinRequest who{"12.0", "0", rank, world, local, host, 1000 + rank};
   if (rank == 0) {
     who.decision.emplace();
     who.nodes = k_nodes;
@@ -27,11 +27,11 @@ Announcement of_rank(unsigned rank, const std::string& host, unsigned local, uns
   return who;
 }
 
-Announcement block(unsigned rank) { return of_rank(rank, k_nodes[rank / 4], rank % 4); }
-Announcement cyclic(unsigned rank) { return of_rank(rank, k_nodes[rank % 4], rank / 4); }
+JoinRequest block(unsigned rank) { return of_rank(rank, k_nodes[rank / 4], rank % 4); }
+JoinRequest cyclic(unsigned rank) { return of_rank(rank, k_nodes[rank % 4], rank / 4); }
 
-template <class Deal> Roster all_but(const std::vector<unsigned>& absent, const Deal& deal) {
-  Roster roster;
+template <class Deal> RankRegistry all_but(const std::vector<unsigned>& absent, const Deal& deal) {
+  RankRegistry roster;
   for (unsigned rank = 0; rank < 16; ++rank)
     if (std::find(absent.begin(), absent.end(), rank) == absent.end())
       CHECK(roster.announce(deal(rank), "10.0.0." + deal(rank).host.substr(3), k_start).empty());
@@ -66,7 +66,7 @@ TEST_CASE("the place of a missing rank follows the order in which the others wer
 }
 
 TEST_CASE("without rank 0 the place of a rank that has not come is not known") {
-  Roster roster;
+  RankRegistry roster;
   roster.announce(block(5), "10.0.0.2", k_start);
   CHECK(roster.name(0) == "rank 0 of 16");
   CHECK(roster.name(5) == "rank 5 of 16 (nid2, local rank 1)");
@@ -82,9 +82,9 @@ TEST_CASE("many missing ranks are named by their nodes") {
 }
 
 TEST_CASE("missing ranks after the first nodes are ranges") {
-  Roster roster;
+  RankRegistry roster;
   for (const unsigned rank : {0U, 95U}) {
-    Announcement who{"12.0", "0", rank, 96, rank % 8, "n" + std::to_string(10 + rank / 8), 1000 + rank};
+    JoinRequest who{"12.0", "0", rank, 96, rank % 8, "n" + std::to_string(10 + rank / 8), 1000 + rank};
     if (rank == 0) {
       who.decision.emplace();
       for (unsigned node = 0; node < 12; ++node) who.nodes.push_back("n" + std::to_string(10 + node));
@@ -146,9 +146,9 @@ TEST_CASE("an announcement and a welcome are read as they were written, and cut 
   REQUIRE(read->decision);
   CHECK(*read->decision == *who.decision);
   const auto welcome =
-      store::pack_welcome({store::Refusal::job, "is another job's store", {}, *who.decision});
+      store::pack_welcome({store::JoinError::job, "is another job's store", {}, *who.decision});
   REQUIRE(store::unpack_welcome(welcome));
-  CHECK(store::unpack_welcome(welcome)->refusal == store::Refusal::job);
+  CHECK(store::unpack_welcome(welcome)->refusal == store::JoinError::job);
   CHECK(store::unpack_welcome(welcome)->refused == "is another job's store");
   for (std::size_t cut = 0; cut < bytes.size(); ++cut)
     CHECK_FALSE(store::unpack_announcement(std::string_view(bytes).substr(0, cut)));

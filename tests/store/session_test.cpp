@@ -47,7 +47,7 @@ const SecretKey k_key = SecretKey::make_random();
 
 /// A request of another version, with what that may have added.
 std::string request_of_version(unsigned version) {
-  Packed packed("hpcml session request");
+  WireWriter packed("hpcml session request");
   packed.number(version);
   packed.text("something new");
   return packed.take();
@@ -77,7 +77,7 @@ TEST_CASE("sides with different keys reject each other") {
   Pair careless(k_key, k_key);
   std::string answer;
   REQUIRE(careless.server.on_request(careless.client.request(), answer) == SessionError::none);
-  Packed forged("hpcml session proof");
+  WireWriter forged("hpcml session proof");
   forged.text(std::string(32, '\0'));
   CHECK(careless.server.on_proof(forged.take()) == SessionError::wrong_key);
   CHECK(careless.server.on_proof(careless.client.proof()) == SessionError::malformed);
@@ -128,11 +128,11 @@ TEST_CASE("the server's proof is not accepted as the client's") {
   const SessionClient client(k_key, rank_of(3), k_port);
   std::string answer;
   REQUIRE(server.on_request(client.request(), answer) == SessionError::none);
-  Unpacked challenge(answer, "hpcml session challenge");
+  WireReader challenge(answer, "hpcml session challenge");
   (void)challenge.number();
   (void)challenge.text();
   (void)challenge.number(65535);
-  Packed reflected("hpcml session proof");
+  WireWriter reflected("hpcml session proof");
   reflected.text(challenge.text());
   REQUIRE(challenge.whole());
   CHECK(server.on_proof(reflected.take()) == SessionError::wrong_key);
@@ -206,7 +206,7 @@ TEST_CASE("another version is named by both sides") {
   std::string answer;
   CHECK(server.on_request(request_of_version(7), answer) == SessionError::version);
   CHECK(server.client_version() == 7);
-  Packed rejection("hpcml session reject");
+  WireWriter rejection("hpcml session reject");
   rejection.number(7);
   rejection.text("something new");
   SessionClient client(k_key, rank_of(3), k_port);

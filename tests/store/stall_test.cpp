@@ -9,15 +9,15 @@
 
 using namespace hpcml::store;
 using Kind = KeyMeaning::Kind;
-using State = Standing::State;
+using State = RankStatus::State;
 using std::chrono::seconds;
 
 namespace {
 
-const Standing::Time k_now{std::chrono::hours(10)};
+const RankStatus::Time k_now{std::chrono::hours(10)};
 
-Standing rank(unsigned number, State state = State::connected) {
-  Standing rank_status;
+RankStatus rank(unsigned number, State state = State::connected) {
+  RankStatus rank_status;
   rank_status.state = state;
   rank_status.rank = number;
   rank_status.short_name = std::to_string(number);
@@ -26,16 +26,16 @@ Standing rank(unsigned number, State state = State::connected) {
   return rank_status;
 }
 
-Standing waiting(unsigned number, const std::string& key, const std::string& mark = {}, long time = 30) {
-  Standing rank_status = rank(number);
+RankStatus waiting(unsigned number, const std::string& key, const std::string& mark = {}, long time = 30) {
+  RankStatus rank_status = rank(number);
   rank_status.waits_for = key;
   rank_status.waits_since = k_now - seconds(time);
   rank_status.mark = mark;
   return rank_status;
 }
 
-Scene scene_of(std::vector<Standing> ranks, std::set<std::string> keys = {}) {
-  Scene scene;
+Snapshot scene_of(std::vector<RankStatus> ranks, std::set<std::string> keys = {}) {
+  Snapshot scene;
   scene.now = k_now;
   scene.world_size = static_cast<unsigned>(ranks.size());
   scene.ranks = std::move(ranks);
@@ -65,7 +65,7 @@ struct Served {
   }
   Table table;
   Watch watch;
-  Roster roster;
+  RankRegistry roster;
   NoAnswers answers;
   std::set<ClientId> known;
 };
@@ -110,7 +110,7 @@ TEST_CASE("torch's keys tell whose group they are and which member") {
 }
 
 TEST_CASE("of many that wait for a unique id the first of the group is named, and what it does") {
-  std::vector<Standing> ranks;
+  std::vector<RankStatus> ranks;
   for (unsigned i = 0; i < 16; ++i)
     ranks.push_back(i == 0 || i == 9 ? rank(i) : waiting(i, "/default_pg/0//cuda//0"));
   const auto stalls = find_stalls(scene_of(ranks));
@@ -124,7 +124,7 @@ TEST_CASE("of many that wait for a unique id the first of the group is named, an
 }
 
 TEST_CASE("missing members after the first four are ranges") {
-  std::vector<Standing> ranks = {waiting(0, "/default_pg/0//cpu//0/1", "/default_pg/0//cpu//0/0")};
+  std::vector<RankStatus> ranks = {waiting(0, "/default_pg/0//cpu//0/1", "/default_pg/0//cpu//0/0")};
   for (unsigned number = 1; number < 12; ++number) ranks.push_back(rank(number, State::started));
   const auto stalls = find_stalls(scene_of(std::move(ranks), {"/default_pg/0//cpu//0/0"}));
   REQUIRE(stalls.size() == 1);
@@ -135,7 +135,7 @@ TEST_CASE("missing members after the first four are ranges") {
 TEST_CASE("members that have not entered a group are found between those that have") {
   const std::string group = "/default_pg/0//3//cpu//0/";
   // Ranks 1, 4, 6, 7 are its members; member 1 has not come: rank 2, 3 or 4, and 3 is gone.
-  auto ranks = std::vector<Standing>{rank(0),
+  auto ranks = std::vector<RankStatus>{rank(0),
                                      waiting(1, group + "1", group + "0"),
                                      rank(2),
                                      rank(3, State::gone),
@@ -252,7 +252,7 @@ TEST_CASE("of two that take themselves for one member the lower rank is named fi
   Served served;
   const std::string hosts[] = {"nid1", "nid1", "nid2", "nid2"};
   for (unsigned number = 0; number < 4; ++number) {
-    Announcement who{"12.0", "0", number, 4, number % 2, hosts[number], 1000 + number};
+    JoinRequest who{"12.0", "0", number, 4, number % 2, hosts[number], 1000 + number};
     if (number == 0) {
       who.nodes = {"nid1", "nid2"};
       who.tasks_per_node = {2, 2};

@@ -31,14 +31,14 @@ struct KnownRank {
 };
 
 /// The ranks of one step.
-class Roster {
+class RankRegistry {
 public:
   using Time = KnownRank::Time;
 
-  explicit Roster(std::chrono::seconds patience = std::chrono::seconds(20)) : x_patience(patience) {}
+  explicit RankRegistry(std::chrono::seconds patience = std::chrono::seconds(20)) : x_patience(patience) {}
 
   /// A launcher has come. What is to be said of that: that a rank that was missed is there.
-  std::vector<std::string> announce(const Announcement& who, const std::string& peer, Time now);
+  std::vector<std::string> announce(const JoinRequest& who, const std::string& peer, Time now);
   /// A program's client says its process's number, as torch 2's do when they connect.
   std::vector<std::string> program_came(ClientId client, const std::string& peer, std::int64_t pid, Time now);
   void client_left(ClientId client);
@@ -64,19 +64,19 @@ public:
   std::vector<std::string> missing(Time now, std::size_t unknown) const;
 
 private:
-  struct Spot {
+  struct Slot {
     std::string host; ///< empty: not known
     unsigned local_rank = 0;
   };
   enum class Order { unknown, block, cyclic };
   Order order() const;
-  std::vector<Spot> spots(Order order) const;
-  std::vector<Spot> known_spots() const;
+  std::vector<Slot> spots(Order order) const;
+  std::vector<Slot> known_spots() const;
   std::string free_hosts() const;
-  std::string name(unsigned rank, const std::vector<Spot>& spots) const;
-  std::string range_text(const std::vector<unsigned>& ranks, const std::vector<Spot>& spots) const;
+  std::string name(unsigned rank, const std::vector<Slot>& spots) const;
+  std::string range_text(const std::vector<unsigned>& ranks, const std::vector<Slot>& spots) const;
   std::vector<unsigned> unannounced() const;
-  std::vector<unsigned> programless(std::size_t unknown) const;
+  std::vector<unsigned> ranks_without_program(std::size_t unknown) const;
   std::vector<std::string> say(const std::vector<unsigned>& ranks, const std::string& what,
                                const std::string& what_of_one) const;
 

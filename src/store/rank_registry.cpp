@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/roster.hpp"
+#include "store/rank_registry.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t k_named = 4;
 constexpr std::size_t k_named_nodes = 8;
 
-std::string seconds_text(Roster::Time from, Roster::Time to) {
+std::string seconds_text(RankRegistry::Time from, RankRegistry::Time to) {
   return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(to - from).count()) + " s";
 }
 
@@ -32,7 +32,7 @@ std::string ranges(const std::vector<unsigned>& ranks) {
 
 } // namespace
 
-std::vector<std::string> Roster::announce(const Announcement& who, const std::string& peer, Time now) {
+std::vector<std::string> RankRegistry::announce(const JoinRequest& who, const std::string& peer, Time now) {
   if (!begun()) {
     x_members.resize(who.world_size);
     x_first = now;
@@ -63,19 +63,19 @@ std::vector<std::string> Roster::announce(const Announcement& who, const std::st
   return {name(who.rank) + " has arrived now, " + seconds_text(x_first, now) + " after the first"};
 }
 
-std::optional<unsigned> Roster::rank_of(const std::string& peer, std::int64_t pid) const {
+std::optional<unsigned> RankRegistry::rank_of(const std::string& peer, std::int64_t pid) const {
   const auto found = x_by_process.find({peer, pid});
   if (found == x_by_process.end()) return std::nullopt;
   return found->second;
 }
 
-std::optional<unsigned> Roster::rank_of_client(ClientId client) const {
+std::optional<unsigned> RankRegistry::rank_of_client(ClientId client) const {
   const auto found = x_clients.find(client);
   if (found == x_clients.end()) return std::nullopt;
   return found->second;
 }
 
-std::vector<std::string> Roster::program_came(ClientId client, const std::string& peer, std::int64_t pid,
+std::vector<std::string> RankRegistry::program_came(ClientId client, const std::string& peer, std::int64_t pid,
                                               Time now) {
   const auto rank = rank_of(peer, pid);
   if (!rank) return {};
@@ -92,7 +92,7 @@ std::vector<std::string> Roster::program_came(ClientId client, const std::string
           " after the first"};
 }
 
-void Roster::client_left(ClientId client) {
+void RankRegistry::client_left(ClientId client) {
   const auto found = x_clients.find(client);
   if (found == x_clients.end()) return;
   if (auto& member = x_members[found->second]; member.program == client) member.program.reset();
@@ -100,8 +100,8 @@ void Roster::client_left(ClientId client) {
 }
 
 /// Where each rank is if they were dealt in this order over the nodes.
-std::vector<Roster::Spot> Roster::spots(Order order) const {
-  std::vector<Spot> result;
+std::vector<RankRegistry::Slot> RankRegistry::spots(Order order) const {
+  std::vector<Slot> result;
   if (order == Order::block) {
     for (std::size_t node = 0; node < x_nodes.size(); ++node)
       for (unsigned local = 0; local < x_tasks_per_node[node]; ++local)
@@ -121,7 +121,7 @@ std::vector<Roster::Spot> Roster::spots(Order order) const {
 }
 
 /// The order that all who have come agree with; nothing tells where the others are if none does.
-Roster::Order Roster::order() const {
+RankRegistry::Order RankRegistry::order() const {
   for (const Order order : {Order::block, Order::cyclic}) {
     const auto wanted = spots(order);
     bool agree = !x_nodes.empty();
@@ -133,7 +133,7 @@ Roster::Order Roster::order() const {
   return Order::unknown;
 }
 
-std::vector<Roster::Spot> Roster::known_spots() const {
+std::vector<RankRegistry::Slot> RankRegistry::known_spots() const {
   auto result = spots(order());
   for (std::size_t rank = 0; rank < x_members.size(); ++rank)
     if (x_members[rank].announced) result[rank] = {x_members[rank].host, x_members[rank].local_rank};
@@ -141,7 +141,7 @@ std::vector<Roster::Spot> Roster::known_spots() const {
 }
 
 /// The nodes whose tasks have not all come.
-std::string Roster::free_hosts() const {
+std::string RankRegistry::free_hosts() const {
   std::map<std::string, unsigned> ranks_per_host;
   for (const KnownRank& member : x_members)
     if (member.announced) ++ranks_per_host[member.host];
@@ -152,9 +152,9 @@ std::string Roster::free_hosts() const {
   return util::join(hosts, ", ");
 }
 
-std::string Roster::name(unsigned rank) const { return name(rank, known_spots()); }
+std::string RankRegistry::name(unsigned rank) const { return name(rank, known_spots()); }
 
-std::string Roster::name(unsigned rank, const std::vector<Spot>& spots) const {
+std::string RankRegistry::name(unsigned rank, const std::vector<Slot>& spots) const {
   std::string text = "rank " + std::to_string(rank) + " of " + std::to_string(x_members.size());
   if (rank < spots.size() && !spots[rank].host.empty())
     return text + " (" + spots[rank].host + ", local rank " + std::to_string(spots[rank].local_rank) + ")";
@@ -162,14 +162,14 @@ std::string Roster::name(unsigned rank, const std::vector<Spot>& spots) const {
   return hosts.empty() ? text : text + " (tasks are missing on " + hosts + ")";
 }
 
-std::string Roster::range_text(const std::vector<unsigned>& ranks, const std::vector<Spot>& spots) const {
+std::string RankRegistry::range_text(const std::vector<unsigned>& ranks, const std::vector<Slot>& spots) const {
   const std::string& host = spots[ranks.front()].host;
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks) + " of " +
          std::to_string(x_members.size()) + (host.empty() ? "" : " (" + host + ")");
 }
 
 /// A sentence for each rank, or, of many, for each node.
-std::vector<std::string> Roster::say(const std::vector<unsigned>& ranks, const std::string& what,
+std::vector<std::string> RankRegistry::say(const std::vector<unsigned>& ranks, const std::string& what,
                                      const std::string& what_of_one) const {
   std::vector<std::string> lines;
   const auto where = known_spots();
@@ -193,7 +193,7 @@ std::vector<std::string> Roster::say(const std::vector<unsigned>& ranks, const s
   return lines;
 }
 
-std::vector<unsigned> Roster::unannounced() const {
+std::vector<unsigned> RankRegistry::unannounced() const {
   std::vector<unsigned> ranks;
   for (unsigned rank = 0; rank < x_members.size(); ++rank)
     if (!x_members[rank].announced && x_members[rank].failed.empty()) ranks.push_back(rank);
@@ -201,7 +201,7 @@ std::vector<unsigned> Roster::unannounced() const {
 }
 
 /// Ranks whose program has not come, where that can be told: a client whose rank is not known may be theirs.
-std::vector<unsigned> Roster::programless(std::size_t unknown) const {
+std::vector<unsigned> RankRegistry::ranks_without_program(std::size_t unknown) const {
   std::vector<unsigned> ranks;
   if (!x_any_program || unknown > 0) return ranks;
   for (unsigned rank = 0; rank < x_members.size(); ++rank)
@@ -209,7 +209,7 @@ std::vector<unsigned> Roster::programless(std::size_t unknown) const {
   return ranks;
 }
 
-std::vector<std::string> Roster::missing(Time now, std::size_t unknown) const {
+std::vector<std::string> RankRegistry::missing(Time now, std::size_t unknown) const {
   const auto waited = seconds_text(x_first, now);
   auto lines =
       say(unannounced(),
@@ -217,22 +217,22 @@ std::vector<std::string> Roster::missing(Time now, std::size_t unknown) const {
           "has not arrived for " + waited + "; its task was never started, or ended at once");
   const auto program_waited = seconds_text(x_first_program, now);
   const std::string what = " not arrived at the store for " + program_waited + " after the first program; ";
-  for (auto& line : say(programless(unknown), "have" + what + "their tasks were started",
+  for (auto& line : say(ranks_without_program(unknown), "have" + what + "their tasks were started",
                         "has" + what + "its task was started"))
     lines.push_back(std::move(line));
   return lines;
 }
 
-std::vector<std::string> Roster::overdue(Time now, std::size_t unknown) {
+std::vector<std::string> RankRegistry::overdue(Time now, std::size_t unknown) {
   if (!begun()) return {};
   const bool launchers = !complete() && now - x_first >= x_next;
   const bool programs =
-      x_any_program && now - x_first_program >= x_next_program && !programless(unknown).empty();
+      x_any_program && now - x_first_program >= x_next_program && !ranks_without_program(unknown).empty();
   if (!launchers && !programs) return {};
   auto lines = missing(now, unknown);
   for (const unsigned rank : unannounced()) x_members[rank].missed = true;
   if (programs)
-    for (const unsigned rank : programless(unknown)) x_members[rank].missed = true;
+    for (const unsigned rank : ranks_without_program(unknown)) x_members[rank].missed = true;
   if (launchers) x_next *= 3;
   if (programs) x_next_program *= 3;
   return lines;
