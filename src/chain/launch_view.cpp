@@ -31,7 +31,7 @@ const GivenOption* Link::find(std::string_view option) const {
   return found == options.rend() ? nullptr : &*found;
 }
 
-const GivenOption* Link::find(model::Says what) const {
+const GivenOption* Link::find(model::OptionMeaning what) const {
   const auto* launcher = model::find_launcher(program);
   if (!launcher) return nullptr;
   const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given_option) {
@@ -40,7 +40,7 @@ const GivenOption* Link::find(model::Says what) const {
   return found == options.rend() ? nullptr : &*found;
 }
 
-const GivenOption* Link::find_any(std::initializer_list<model::Says> what) const {
+const GivenOption* Link::find_any(std::initializer_list<model::OptionMeaning> what) const {
   for (const auto meaning : what)
     if (const auto* option = find(meaning)) return option;
   return nullptr;
@@ -78,10 +78,10 @@ const shell::Argument* Launch::variable(std::string_view name) const {
   return from_shell(*command, name);
 }
 
-const shell::Argument* Launch::variable(const Link& link, model::Says what) const {
+const shell::Argument* Launch::variable(const Link& link, model::OptionMeaning what) const {
   const auto* launcher = model::find_launcher(link.program);
   if (!launcher) return nullptr;
-  if (what == model::Says::config && !launcher->config_variable.empty())
+  if (what == model::OptionMeaning::config && !launcher->config_variable.empty())
     return variable(launcher->config_variable);
   for (const auto& option : launcher->says)
     if (option.says == what && !launcher->words.variables.empty())

@@ -41,9 +41,9 @@ struct Link {
   /// The last option of that name; nothing where it is not given (or not seen, where !complete).
   const GivenOption* find(std::string_view option) const;
   /// The last option that says this by the launcher's row; nothing where none does, and of other programs.
-  const GivenOption* find(model::Says what) const;
+  const GivenOption* find(model::OptionMeaning what) const;
   /// The same for the first of these that is said.
-  const GivenOption* find_any(std::initializer_list<model::Says> what) const;
+  const GivenOption* find_any(std::initializer_list<model::OptionMeaning> what) const;
   /// The last option's known value; nothing where there is none or it is not known.
   std::optional<std::string> value(std::string_view option) const;
 };
@@ -71,7 +71,7 @@ struct Launch {
   std::vector<std::string> variables(std::string_view beginning) const;
   /// The value of a variable that says this to the link's launcher, as an option would: PET_NNODES, or the
   /// one that names its configuration; nothing where none is set.
-  const shell::Argument* variable(const Link& link, model::Says what) const;
+  const shell::Argument* variable(const Link& link, model::OptionMeaning what) const;
 };
 
 /// One launch per command of the view whose program is known, but none for functions that nothing calls and

@@ -12,7 +12,7 @@
 namespace hpcml::chain {
 namespace {
 
-using model::Says;
+using model::OptionMeaning;
 
 bool is_hpcml(const std::string& program) {
   const auto* launcher = model::find_launcher(program);
@@ -154,7 +154,7 @@ std::optional<std::string> StartedLauncher::value(const std::string& option,
   return found == options.rend() ? std::nullopt : found->second;
 }
 
-std::optional<std::string> StartedLauncher::value(model::Says what) const {
+std::optional<std::string> StartedLauncher::value(model::OptionMeaning what) const {
   const auto found = std::find_if(options.rbegin(), options.rend(),
                                   [&](const auto& given_option) { return row->says_of(given_option.first) == what; });
   return found == options.rend() ? std::nullopt : found->second;
@@ -164,7 +164,7 @@ bool StartedLauncher::has(const std::string& option) const {
   return std::any_of(options.begin(), options.end(), [&](const auto& given_option) { return given_option.first == option; });
 }
 
-bool StartedLauncher::has(std::initializer_list<model::Says> what) const {
+bool StartedLauncher::has(std::initializer_list<model::OptionMeaning> what) const {
   return std::any_of(options.begin(), options.end(), [&](const auto& given_option) {
     return std::find(what.begin(), what.end(), row->says_of(given_option.first)) != what.end();
   });
@@ -173,8 +173,8 @@ bool StartedLauncher::has(std::initializer_list<model::Says> what) const {
 bool StartedLauncher::is_hpcml() const { return row->ranks == model::RanksBy::launch; }
 
 bool StartedLauncher::meets_other_nodes() const {
-  if (has({Says::alone})) return false;
-  return !complete || has({Says::config, Says::hosts}) || (names_place() && counts_nodes());
+  if (has({OptionMeaning::alone})) return false;
+  return !complete || has({OptionMeaning::config, OptionMeaning::hosts}) || (names_place() && counts_nodes());
 }
 
 void StartedLauncher::take_variables(
@@ -196,9 +196,9 @@ void StartedLauncher::take_variables(
   options.insert(options.begin(), variables.begin(), variables.end());
 }
 
-bool StartedLauncher::names_place() const { return has({Says::endpoint, Says::address}); }
+bool StartedLauncher::names_place() const { return has({OptionMeaning::endpoint, OptionMeaning::address}); }
 
-bool StartedLauncher::counts_nodes() const { return has({Says::nodes, Says::world, Says::node_rank}); }
+bool StartedLauncher::counts_nodes() const { return has({OptionMeaning::nodes, OptionMeaning::world, OptionMeaning::node_rank}); }
 
 std::optional<StartedLauncher> find_started_launcher(const std::vector<std::string>& command) {
   // Most commands name none: their words need no reading.

@@ -36,10 +36,10 @@ struct StartedLauncher {
   /// The last value of an option under one of two names; nothing where it is not given.
   std::optional<std::string> value(const std::string& option, const std::string& or_option = {}) const;
   /// The last value of an option that says this.
-  std::optional<std::string> value(model::Says what) const;
+  std::optional<std::string> value(model::OptionMeaning what) const;
   bool has(const std::string& option) const;
   /// Whether an option says one of these.
-  bool has(std::initializer_list<model::Says> what) const;
+  bool has(std::initializer_list<model::OptionMeaning> what) const;
   /// Whether it is hpcml's own.
   bool is_hpcml() const;
   /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of

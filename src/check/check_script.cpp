@@ -11,7 +11,7 @@
 
 #include "check/fix.hpp"
 #include "check/launch_facts.hpp"
-#include "check/same_cause.hpp"
+#include "check/deduplicate.hpp"
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
 #include "diag/lines.hpp"
@@ -30,7 +30,7 @@ using slurm::Version;
 using Refusals = std::vector<slurm::PlacedFinding>;
 
 /// Reads the job as this version of sbatch does; returns what it refuses.
-Refusals read_as(std::string_view text, slurm::AsVersion version, slurm::JobReading& job) {
+Refusals read_as(std::string_view text, slurm::TrackedVersion version, slurm::JobReading& job) {
   slurm::PlacedFindings findings("", text);
   job = slurm::read_job(text, version, findings);
   for (std::size_t i = 0; i < job.requests.size(); ++i)
@@ -114,7 +114,7 @@ const Rule* rule_of(const slurm::PlacedFinding& refusal) {
 }
 
 /// The edits that fix a refusal by its rule.
-std::vector<Edit> fix_of(const slurm::PlacedFinding& refusal, const Subject& subject) {
+std::vector<Edit> fix_of(const slurm::PlacedFinding& refusal, const LintContext& subject) {
   const auto* rule = refusal.place.length > 0 ? rule_of(refusal) : nullptr;
   return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
 }
@@ -128,7 +128,7 @@ std::size_t value_behind(std::string_view text, std::size_t at, std::string_view
 /// Without the options that the site's plugins bring, and without the values behind them. What may be such an
 /// option is a warning, and a note where it is one of a known plugin: no profile lists all plugins of its
 /// site.
-Refusals without_site_options(Refusals refusals, const Subject& subject) {
+Refusals without_site_options(Refusals refusals, const LintContext& subject) {
   std::size_t value_at = std::string_view::npos;
   const auto is_known = [&](slurm::PlacedFinding& refusal) {
     const auto [at, length] = refusal.place;
@@ -165,7 +165,7 @@ Refusals without_site_options(Refusals refusals, const Subject& subject) {
 
 /// Whether some version of sbatch refuses the same on that line when the edits are made: those that the
 /// newest one takes as they are.
-bool leaves(const Finding& refusal, const Subject& subject, const diag::Lines& lines) {
+bool leaves(const Finding& refusal, const LintContext& subject, const diag::Lines& lines) {
   if (refusal.what.severity == diag::Severity::error) return false; // of all: the fix is for the newest
   const auto fixed = apply_fixes(subject.text, {refusal}).text;
   slurm::JobReading reading;
@@ -178,7 +178,7 @@ bool leaves(const Finding& refusal, const Subject& subject, const diag::Lines& l
 }
 
 /// What sbatch refuses, with the fixes that the rules of those refusals have.
-Findings with_fixes(Refusals refusals, const Subject& subject, const diag::Lines& lines) {
+Findings with_fixes(Refusals refusals, const LintContext& subject, const diag::Lines& lines) {
   Findings findings;
   for (auto& refusal : refusals) {
     auto fix = fix_of(refusal, subject);
@@ -192,7 +192,7 @@ Findings with_fixes(Refusals refusals, const Subject& subject, const diag::Lines
   return findings;
 }
 
-void run_rule(const Rule& rule, const Subject& subject, Findings& findings) {
+void run_rule(const Rule& rule, const LintContext& subject, Findings& findings) {
   if (!rule.find) return;
   for (auto& hit : rule.find(subject))
     findings.push_back({{hit.severity.value_or(rule.severity),
@@ -214,7 +214,7 @@ void sort_by_place(Findings& findings) {
 }
 
 /// What the site's judge says to the parts of the job.
-void judge_parts(Subject& subject) {
+void judge_parts(LintContext& subject) {
   for (std::size_t i = 0; i < subject.requests.size(); ++i) {
     auto& demand = subject.demands.emplace_back(site::demand_of(subject.requests[i], subject.sizes[i]));
     add_plugin_options(*subject.site, subject.header, demand);
@@ -233,7 +233,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
               "max_script_size, and nothing in it was looked at",
               {file, 0, 0, 0},
               "leave data out of it: a file beside it, which the commands read"}}};
-  Subject subject;
+  LintContext subject;
   subject.text = text;
   subject.read_file = target.read_file;
   subject.site = is_no_job(text) ? nullptr : target.site; // whose rules are for jobs
@@ -254,7 +254,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   for (const auto& rule : rules_without_examples()) run_rule(rule, subject, findings);
   sort_by_place(findings);
   for (auto& finding : findings) finding.what.span = lines.span_at(file, finding.place);
-  keep_one_per_cause(text, findings);
+  deduplicate(text, findings);
   apply_suppressions(file, text, lines, findings);
   sort_by_place(findings);
   return findings;

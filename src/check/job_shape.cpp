@@ -110,7 +110,7 @@ std::optional<long> number_of(const shell::Argument& word, const LaunchShape& jo
   return std::nullopt;
 }
 
-LaunchShape shape_of_job(const Subject& subject) {
+LaunchShape shape_of_job(const LintContext& subject) {
   LaunchShape job;
   if (subject.requests.size() != 1 || subject.sizes.size() != 1) return job;
   const auto& request = subject.requests[0];
@@ -139,7 +139,7 @@ LaunchShape shape_of_job(const Subject& subject) {
   return job;
 }
 
-LaunchShape shape_of(const Subject& subject, const Launch& launch) {
+LaunchShape shape_of(const LintContext& subject, const Launch& launch) {
   auto shape = shape_of_job(subject);
   const auto* step = launch.step();
   if (!step) {

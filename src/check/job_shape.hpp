@@ -19,9 +19,9 @@ struct LaunchShape {
 };
 
 /// Without a step: one task on the first node.
-LaunchShape shape_of(const Subject& subject, const Launch& launch);
+LaunchShape shape_of(const LintContext& subject, const Launch& launch);
 /// What all steps of a job of one component have together.
-LaunchShape shape_of_job(const Subject& subject);
+LaunchShape shape_of_job(const LintContext& subject);
 /// The number that the word is, by itself or as a variable in which Slurm gives one of the job's numbers
 /// ("$SLURM_NNODES").
 std::optional<long> number_of(const shell::Argument& word, const LaunchShape& job);

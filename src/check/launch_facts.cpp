@@ -23,7 +23,7 @@ std::vector<std::string_view> names_in(std::string_view text) {
   return names;
 }
 
-std::vector<SeenVariable> seen_variables(const Subject& subject,
+std::vector<SeenVariable> seen_variables(const LintContext& subject,
                                          std::initializer_list<std::string_view> names) {
   std::vector<SeenVariable> seen;
   std::set<std::pair<std::size_t, std::string_view>> known;
@@ -105,8 +105,8 @@ const shell::Piece* reading_piece(const shell::Argument& word,
 }
 
 bool is_standalone(const Launch& launch, const Link& agent) {
-  if (agent.find(model::Says::alone)) return true;
-  const auto* value = launch.variable(agent, model::Says::alone);
+  if (agent.find(model::OptionMeaning::alone)) return true;
+  const auto* value = launch.variable(agent, model::OptionMeaning::alone);
   return value && value->known() && value->text() != "0" && !value->text().empty();
 }
 
@@ -117,7 +117,7 @@ const GivenOption* find_any(const Link& link, std::initializer_list<std::string_
   return last;
 }
 
-bool is_explained(const Subject& subject, diag::Place place) {
+bool is_explained(const LintContext& subject, diag::Place place) {
   static constexpr std::array<std::string_view, 10> k_reasons = {
       "workaround", "work around", "do not remove", "don't remove", "hang",
       "required",   "necessary",   "needed",        "otherwise",    "to avoid"};
@@ -134,17 +134,17 @@ bool is_explained(const Subject& subject, diag::Place place) {
                      [&](auto reason) { return comment.find(reason) != std::string::npos; });
 }
 
-void add_hit(Hits& hits, Hit hit) { hits.add(std::move(hit)); }
+void add_match(RuleMatches& hits, RuleMatch hit) { hits.add(std::move(hit)); }
 
-void Hits::add(Hit hit) {
-  const auto place_of_hit = [](const Hit& entry) { return std::pair(entry.place.offset, entry.place.length); };
+void RuleMatches::add(RuleMatch hit) {
+  const auto place_of_hit = [](const RuleMatch& entry) { return std::pair(entry.place.offset, entry.place.length); };
   for (; x_counted < size(); ++x_counted) x_places.insert(place_of_hit((*this)[x_counted]));
   if (!x_places.insert(place_of_hit(hit)).second) return;
   push_back(std::move(hit));
   ++x_counted;
 }
 
-std::vector<Edit> replace_end(const Subject& subject, diag::Place place, std::string_view written,
+std::vector<Edit> replace_end(const LintContext& subject, diag::Place place, std::string_view written,
                               std::string text) {
   if (place.offset + place.length > subject.text.size() ||
       !subject.text.substr(place.offset, place.length).ends_with(written))
@@ -152,7 +152,7 @@ std::vector<Edit> replace_end(const Subject& subject, diag::Place place, std::st
   return {{place.offset + place.length - written.size(), written.size(), std::move(text)}};
 }
 
-std::vector<Edit> add_option(const Subject& subject, const Link& link, const std::string& option) {
+std::vector<Edit> add_option(const LintContext& subject, const Link& link, const std::string& option) {
   const auto end = link.place.offset + link.place.length;
   if (end > subject.text.size() || subject.text.substr(link.place.offset, link.place.length) != link.program)
     return {};
@@ -166,7 +166,7 @@ const GivenOption* names_components(const Launch& launch) {
   return groups && groups->find_first_of(",-") != std::string::npos ? link.find("het-group") : nullptr;
 }
 
-bool is_unset_before(const Subject& subject, std::string_view name, std::size_t offset) {
+bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset) {
   return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
     if (command.place.offset > offset || command.name() != "unset") return false;
     const auto words = command.arguments();

@@ -23,7 +23,7 @@ struct SeenVariable {
 /// Subject::names.
 std::vector<std::string_view> names_in(std::string_view text);
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
-std::vector<SeenVariable> seen_variables(const Subject& subject,
+std::vector<SeenVariable> seen_variables(const LintContext& subject,
                                          std::initializer_list<std::string_view> names);
 
 /// Whether the link's program stands in the launch's own command, not in one around it.
@@ -51,16 +51,16 @@ bool is_standalone(const Launch& launch, const Link& agent);
 /// step.
 const GivenOption* names_components(const Launch& launch);
 /// Whether the script takes the variable away in front of the place.
-bool is_unset_before(const Subject& subject, std::string_view name, std::size_t offset);
-bool is_explained(const Subject& subject, diag::Place place);
+bool is_unset_before(const LintContext& subject, std::string_view name, std::size_t offset);
+bool is_explained(const LintContext& subject, diag::Place place);
 /// Adds a hit unless the same place has one already.
-void add_hit(Hits& hits, Hit hit);
+void add_match(RuleMatches& hits, RuleMatch hit);
 /// Puts `text` in place of `written`, the end of what stands at `place`; nothing where something else is
 /// written there.
-std::vector<Edit> replace_end(const Subject& subject, diag::Place place, std::string_view written,
+std::vector<Edit> replace_end(const LintContext& subject, diag::Place place, std::string_view written,
                               std::string text);
 /// Puts a further option behind the program's word; nothing where that word does not stand in the script as
 /// such.
-std::vector<Edit> add_option(const Subject& subject, const Link& link, const std::string& option);
+std::vector<Edit> add_option(const LintContext& subject, const Link& link, const std::string& option);
 
 } // namespace hpcml::check

@@ -29,7 +29,7 @@ std::optional<StepMasks> masks_of(const Link& step) {
   return StepMasks{option, std::move(*masks)};
 }
 
-std::vector<MaskedLaunch> masked_launches(const Subject& subject) {
+std::vector<MaskedLaunch> masked_launches(const LintContext& subject) {
   std::vector<MaskedLaunch> list;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
@@ -39,7 +39,7 @@ std::vector<MaskedLaunch> masked_launches(const Subject& subject) {
   return list;
 }
 
-const model::NodeType* only_node(const Subject& subject) {
+const model::NodeType* only_node(const LintContext& subject) {
   return subject.fits.size() == 1 && subject.fits[0].nodes.size() == 1 ? subject.fits[0].nodes[0] : nullptr;
 }
 

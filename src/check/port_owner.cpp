@@ -15,9 +15,9 @@ namespace {
 
 /// What the option or the variable of the agent says; nothing where neither is given.
 const shell::Argument* backend_of(const Launch& launch, const Link& agent) {
-  const auto* option = agent.find(model::Says::backend);
+  const auto* option = agent.find(model::OptionMeaning::backend);
   if (option && option->value) return &*option->value;
-  return launch.variable(agent, model::Says::backend);
+  return launch.variable(agent, model::OptionMeaning::backend);
 }
 
 /// "host" of "host:29400", "fd00::1" of "[fd00::1]:29400".
@@ -26,7 +26,7 @@ std::string_view host_of(std::string_view endpoint) {
   return endpoint.substr(0, endpoint.rfind(':'));
 }
 
-bool is_foreign(const Subject& subject, std::string_view host) {
+bool is_foreign(const LintContext& subject, std::string_view host) {
   if (host.empty() || util::is_loopback_address(host)) return false;
   const auto name = util::short_host_name(std::string(host));
   return std::none_of(subject.requests.begin(), subject.requests.end(), [&](const auto& request) {
@@ -50,7 +50,7 @@ std::string_view assigned_name(std::string_view text, std::size_t offset) {
 }
 
 /// Whether the line that reads a variable at `at` hands its value to the rendezvous, or only prints it.
-bool is_of_rendezvous(const Subject& subject, std::string_view line, std::size_t at, std::size_t length) {
+bool is_of_rendezvous(const LintContext& subject, std::string_view line, std::size_t at, std::size_t length) {
   const auto before = line.substr(0, at);
   if (before.ends_with(':')) {
     const auto begin = before.find_last_of(" \t\"'=/@") + 1; // npos + 1 is 0
@@ -78,7 +78,7 @@ bool has_unknown_backend(const Launch& launch, const Link& agent) {
   return backend && !backend->known();
 }
 
-bool names_foreign_host(const Subject& subject, const shell::Argument& word, bool with_port) {
+bool names_foreign_host(const LintContext& subject, const shell::Argument& word, bool with_port) {
   std::string known; // up to the first piece that is not
   for (const auto& piece : word.pieces) {
     if (!piece.known) break;
@@ -89,7 +89,7 @@ bool names_foreign_host(const Subject& subject, const shell::Argument& word, boo
   return is_foreign(subject, host_of(known));
 }
 
-bool is_used_elsewhere(const Subject& subject, diag::Place place) {
+bool is_used_elsewhere(const LintContext& subject, diag::Place place) {
   const auto text = subject.text;
   const auto name = assigned_name(text, place.offset);
   if (name.empty()) return false;

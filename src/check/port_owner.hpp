@@ -15,8 +15,8 @@ bool has_rendezvous_service(const Launch& launch, const Link& agent);
 bool has_unknown_backend(const Launch& launch, const Link& agent);
 /// Whether the word gives a host, in front of a port or alone, that is not known to be one of the job:
 /// neither a loopback address nor a name in --nodelist. False if it is not known, as "$(hostname)".
-bool names_foreign_host(const Subject& subject, const shell::Argument& word, bool with_port);
+bool names_foreign_host(const LintContext& subject, const shell::Argument& word, bool with_port);
 /// Whether the number at the place is given to a variable that also something else than the rendezvous reads.
-bool is_used_elsewhere(const Subject& subject, diag::Place place);
+bool is_used_elsewhere(const LintContext& subject, diag::Place place);
 
 } // namespace hpcml::check

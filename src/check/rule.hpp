@@ -23,7 +23,7 @@ struct Edit {
 };
 
 /// A place in the script where the rule is broken.
-struct Hit {
+struct RuleMatch {
   diag::Place place;   ///< length 0: the script as a whole
   std::string message; ///< one sentence
   std::string hint = {};
@@ -31,11 +31,11 @@ struct Hit {
   std::optional<diag::Severity> severity = {}; ///< where it is not the rule's
 };
 /// The hits of one rule.
-class Hits : public std::vector<Hit> {
+class RuleMatches : public std::vector<RuleMatch> {
 public:
-  using std::vector<Hit>::vector;
+  using std::vector<RuleMatch>::vector;
   /// Adds a hit unless the same place has one already.
-  void add(Hit hit);
+  void add(RuleMatch hit);
 
 private:
   std::set<std::pair<std::size_t, std::size_t>> x_places; ///< of the first `x_counted` hits
@@ -74,9 +74,9 @@ struct Rule {
   std::string_view link;     ///< where that is written
   std::vector<Example> bad;  ///< scripts that it must find
   std::vector<Example> good; ///< scripts that it must leave alone
-  Hits (*find)(const Subject&) =
+  RuleMatches (*find)(const LintContext&) =
       nullptr; ///< none: sbatch's own refusals, which come with the reading of the header
-  std::vector<Edit> (*fix)(const Subject&,
+  std::vector<Edit> (*fix)(const LintContext&,
                            diag::Place) = nullptr; ///< for a finding that is no Hit of `find`
   /// What it warns of sbatch refuses there if the profile knows all: only a warning or a note, as a site has
   /// more names than its documents say.

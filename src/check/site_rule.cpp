@@ -58,7 +58,7 @@ diag::Severity severity_of(const site::PolicyViolation& verdict) {
   }
 }
 
-std::vector<SitePart> parts_of(const Subject& subject) {
+std::vector<SitePart> parts_of(const LintContext& subject) {
   std::vector<SitePart> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
     parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
@@ -66,14 +66,14 @@ std::vector<SitePart> parts_of(const Subject& subject) {
   return parts;
 }
 
-std::string with_source(std::string hint, const model::Origin& origin) {
+std::string append_citation(std::string hint, const model::Origin& origin) {
   if (origin.source.empty()) return hint;
   if (!hint.empty()) hint += "; ";
   return hint + "from the profile: " + origin.source.text() +
          (origin.checked.empty() ? "" : ", read " + origin.checked.text());
 }
 
-std::vector<Edit> remove_option(const Subject& subject, diag::Place place) {
+std::vector<Edit> remove_option(const LintContext& subject, diag::Place place) {
   if (place.length == 0 || place.offset + place.length > subject.text.size() ||
       subject.text[place.offset] != '-')
     return {};
@@ -89,7 +89,7 @@ std::vector<Edit> remove_option(const Subject& subject, diag::Place place) {
   return is_directive ? std::vector<Edit>{remove_option(subject.text, place)} : std::vector<Edit>{};
 }
 
-std::vector<Edit> replace_in(const Subject& subject, diag::Place place, const std::string& from,
+std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
                              const std::string& to) {
   if (from.empty() || place.length == 0 || place.offset + place.length > subject.text.size()) return {};
   const auto written = subject.text.substr(place.offset, place.length);
@@ -99,13 +99,13 @@ std::vector<Edit> replace_in(const Subject& subject, diag::Place place, const st
   return {{place.offset + at, from.size(), to}};
 }
 
-std::vector<Edit> add_directive_behind(const Subject& subject, diag::Place place, const std::string& option) {
+std::vector<Edit> add_directive_behind(const LintContext& subject, diag::Place place, const std::string& option) {
   if (place.length == 0) return {};
   const auto line = line_at(subject.text, place.offset);
   return {{line.offset + line.length, 0, "\n#SBATCH " + option}};
 }
 
-std::optional<std::string> slip_of(const std::string& word, const std::vector<std::string>& names) {
+std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names) {
   std::optional<std::string> found;
   for (const auto& name : names)
     if (is_slip(word, name)) {

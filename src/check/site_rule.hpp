@@ -29,7 +29,7 @@ struct SitePart {
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
 };
 /// The components; none without a site.
-std::vector<SitePart> parts_of(const Subject& subject);
+std::vector<SitePart> parts_of(const LintContext& subject);
 
 /// A script that LUMI takes, which every rule must leave alone there: the good example of many.
 inline constexpr Example k_lumi_job(R"(#!/bin/bash
@@ -46,20 +46,20 @@ diag::Severity severity_of(const hpcml::site::PolicyViolation& verdict);
 
 /// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document.
 /// Behind a hint with "; ".
-std::string with_source(std::string hint, const model::Origin& origin);
+std::string append_citation(std::string hint, const model::Origin& origin);
 
 /// The option taken out: its words, or the whole line where nothing else stands on it. Empty where that
 /// cannot be seen.
-std::vector<Edit> remove_option(const Subject& subject, diag::Place place);
+std::vector<Edit> remove_option(const LintContext& subject, diag::Place place);
 /// `from`, a part of the option's value that stands there once, written as `to`; empty where it does not.
-std::vector<Edit> replace_in(const Subject& subject, diag::Place place, const std::string& from,
+std::vector<Edit> replace_in(const LintContext& subject, diag::Place place, const std::string& from,
                              const std::string& to);
 /// A directive more, on the line behind the one that holds the place.
-std::vector<Edit> add_directive_behind(const Subject& subject, diag::Place place, const std::string& option);
+std::vector<Edit> add_directive_behind(const LintContext& subject, diag::Place place, const std::string& option);
 
 /// The name among `names` that `word` was most likely meant to be: the same in other capitals, or with two
 /// letters swapped, one too many or missing. Numbers and what stands behind a dash make other names.
-std::optional<std::string> slip_of(const std::string& word, const std::vector<std::string>& names);
+std::optional<std::string> nearest_typo(const std::string& word, const std::vector<std::string>& names);
 /// "it has a, b"; with the likeliest of them first.
 std::string known_names(const std::string& word, const std::vector<std::string>& names);
 /// Those of the site that a job may name.

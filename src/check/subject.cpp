@@ -7,19 +7,19 @@
 
 namespace hpcml::check {
 
-const slurm::Setting* Subject::directive(std::string_view option) const {
+const slurm::Setting* LintContext::directive(std::string_view option) const {
   for (const auto& request : requests)
     if (const auto found = request.settings.find(option); found != request.settings.end()) return &found->second;
   return nullptr;
 }
 
-bool Subject::is_in_text(std::size_t offset) const {
+bool LintContext::is_in_text(std::size_t offset) const {
   return std::any_of(texts.begin(), texts.end(), [&](diag::Place place) {
     return offset >= place.offset && offset < place.offset + place.length;
   });
 }
 
-std::optional<bool> Subject::several_nodes() const {
+std::optional<bool> LintContext::several_nodes() const {
   if (requests.size() > 1) return true;
   if (sizes.empty() || !sizes[0].nodes_given) return std::nullopt;
   return sizes[0].min_nodes > 1;

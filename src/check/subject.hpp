@@ -26,7 +26,7 @@ using chain::Role;
 using ReadFile = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// All parts speak of the same text; places are bytes of it. The job is the one that sbatch reads.
-struct Subject : slurm::JobReading {
+struct LintContext : slurm::JobReading {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
   bool version_known = false;                ///< false: nobody said for which; `version` is the newest

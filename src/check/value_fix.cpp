@@ -21,7 +21,7 @@ struct Written {
   std::size_t end = 0;
 };
 
-std::optional<Written> read_written(const Subject& subject, diag::Place place) {
+std::optional<Written> read_written(const LintContext& subject, diag::Place place) {
   const auto text = subject.text.substr(place.offset, place.length);
   if (text.size() < 2 || text[0] != '-' || text.find('\n') != std::string_view::npos) return std::nullopt;
   Written written;
@@ -45,7 +45,7 @@ std::optional<Written> read_written(const Subject& subject, diag::Place place) {
   return written;
 }
 
-bool is_taken(const Subject& subject, const std::string& option, std::string value) {
+bool is_taken(const LintContext& subject, const std::string& option, std::string value) {
   slurm::JobOptions request;
   return !slurm::read_value({option, std::move(value)}, subject.version, request).has_value();
 }
@@ -60,7 +60,7 @@ std::optional<diag::Place> next_word(std::string_view text, std::size_t at) {
 }
 
 /// "-nodes=2" is -n with the value "odes=2".
-std::vector<Edit> add_dash(const Subject& subject, diag::Place place) {
+std::vector<Edit> add_dash(const LintContext& subject, diag::Place place) {
   const auto text = subject.text.substr(place.offset, place.length);
   const auto name = text.substr(1, text.find('=') - 1);
   if (text.find('=') == std::string_view::npos || name.size() < 3 || !slurm::is_option(Program::sbatch, name))
@@ -71,7 +71,7 @@ std::vector<Edit> add_dash(const Subject& subject, diag::Place place) {
 
 } // namespace
 
-std::vector<Edit> fix_value(const Subject& subject, diag::Place place, Respell respell) {
+std::vector<Edit> fix_value(const LintContext& subject, diag::Place place, Respell respell) {
   const auto written = read_written(subject, place);
   if (!written) return {};
   if (!written->is_long)
@@ -98,7 +98,7 @@ std::vector<Edit> fix_value(const Subject& subject, diag::Place place, Respell r
   return {{begin, end - begin, text}};
 }
 
-std::vector<slurm::HeaderWord> words_up_to(const Subject& subject, std::size_t offset) {
+std::vector<slurm::HeaderWord> words_up_to(const LintContext& subject, std::size_t offset) {
   for (const auto& directive : subject.header.directives)
     for (std::size_t i = 0; i < directive.words.size(); ++i)
       if (directive.words[i].place.offset == offset)

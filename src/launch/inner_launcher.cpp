@@ -12,11 +12,11 @@ namespace hpcml::launch {
 
 namespace {
 
-using model::Says;
+using model::OptionMeaning;
 
 /// `torchrun --nproc-per-node=1 --nnodes=TASKS`: an agent for each task, and one world of all.
 bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& world) {
-  const auto processes = inner.value(Says::ranks_per_node), nodes = inner.value(Says::nodes);
+  const auto processes = inner.value(OptionMeaning::ranks_per_node), nodes = inner.value(OptionMeaning::nodes);
   return processes == "1" && nodes && nodes == std::to_string(world.layout.world_size);
 }
 
@@ -31,8 +31,8 @@ bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& wor
   const auto& layout = world.layout;
   if (inner.role != chain::Role::agent || inner.is_hpcml()) return false;
   if (layout.local_world_size != 1 || layout.world_size <= 1) return false;
-  const auto nodes = inner.value(Says::nodes);
-  if (inner.has({Says::alone}) || nodes == "1" || nodes == "1:1") return true;
+  const auto nodes = inner.value(OptionMeaning::nodes);
+  if (inner.has({OptionMeaning::alone}) || nodes == "1" || nodes == "1:1") return true;
   return !inner.meets_other_nodes();
 }
 
@@ -41,7 +41,7 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
   const auto nodes = std::to_string(world.layout.world_size);
   std::string line;
   if (inner.row->counts_nodes) // else each must hear its number, which one line for all cannot tell
-    line = inner.written + " --" + std::string(inner.row->option_for(Says::nodes)) + "=" + nodes + " " +
+    line = inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::nodes)) + "=" + nodes + " " +
            util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
   return {
       inner.written + " on each of " + nodes +
@@ -54,8 +54,8 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
 
 /// An agent in a world of several ranks, or with options for several, that starts one separate rank.
 bool is_alone_on_cpus(const chain::StartedLauncher& inner, const World& world) {
-  if (!inner.row->alone_without_gpus || !inner.has({Says::no_gpus}) || inner.has({Says::hosts})) return false;
-  const auto ranks = inner.value(Says::ranks), nodes = inner.value(Says::nodes);
+  if (!inner.row->alone_without_gpus || !inner.has({OptionMeaning::no_gpus}) || inner.has({OptionMeaning::hosts})) return false;
+  const auto ranks = inner.value(OptionMeaning::ranks), nodes = inner.value(OptionMeaning::nodes);
   return world.layout.world_size > 1 || ranks.value_or("1") != "1" || nodes.value_or("1") != "1";
 }
 
@@ -77,8 +77,8 @@ chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const 
   std::error_code none;
   inner.options.insert(inner.options.begin(), outer.options.begin(), outer.options.end());
   const std::string hosts(inner.row->hosts_file); // read where it is told of no other
-  if (!hosts.empty() && !inner.has({Says::hosts}) && std::filesystem::exists(root + hosts, none))
-    inner.options.emplace_back(inner.row->option_for(Says::hosts), hosts);
+  if (!hosts.empty() && !inner.has({OptionMeaning::hosts}) && std::filesystem::exists(root + hosts, none))
+    inner.options.emplace_back(inner.row->option_for(OptionMeaning::hosts), hosts);
   return inner;
 }
 
@@ -98,7 +98,7 @@ util::Status check_inner_launcher(const chain::StartedLauncher& inner, const Wor
                             " out, since hpcml launch has made the ranks: hpcml launch … -- " +
                             program_after(inner);
   if (is_alone_on_cpus(inner, world))
-    return util::Error{inner.written + " --" + std::string(inner.row->option_for(Says::no_gpus)) +
+    return util::Error{inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::no_gpus)) +
                            " starts one process on each node, which trains alone whatever its options are",
                        plain};
   if (is_refused(inner) && is_alone_on_each_node(inner, world))

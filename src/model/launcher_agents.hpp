@@ -19,17 +19,17 @@ inline constexpr std::string_view k_torchrun_values =
     "--master-port --master_port --local-addr --local_addr "
     "--logs-specs --logs_specs --numa-binding --numa_binding --signals-to-handle --signals_to_handle "
     "--event-log-handler --event_log_handler ";
-inline constexpr auto k_torchrun_says = std::to_array<SayingOption>({
-    {"nnodes", Says::nodes},           {"nproc_per_node", Says::ranks_per_node},
-    {"rdzv_id", Says::meeting},        {"rdzv_backend", Says::backend},
-    {"rdzv_endpoint", Says::endpoint}, {"rdzv_conf", Says::settings},
-    {"node_rank", Says::node_rank},    {"master_addr", Says::address},
-    {"master_port", Says::port},       {"local_addr", Says::meeting},
-    {"standalone", Says::alone},       {"m", Says::module},
-    {"module", Says::module},          {"no_python", Says::plain},
-    {"use_env", Says::local_rank},     {"monitor_interval", Says::watching},
-    {"start_method", Says::watching},  {"role", Says::watching},
-    {"numa_binding", Says::manner},
+inline constexpr auto k_torchrun_says = std::to_array<LauncherOption>({
+    {"nnodes", OptionMeaning::nodes},           {"nproc_per_node", OptionMeaning::ranks_per_node},
+    {"rdzv_id", OptionMeaning::meeting},        {"rdzv_backend", OptionMeaning::backend},
+    {"rdzv_endpoint", OptionMeaning::endpoint}, {"rdzv_conf", OptionMeaning::settings},
+    {"node_rank", OptionMeaning::node_rank},    {"master_addr", OptionMeaning::address},
+    {"master_port", OptionMeaning::port},       {"local_addr", OptionMeaning::meeting},
+    {"standalone", OptionMeaning::alone},       {"m", OptionMeaning::module},
+    {"module", OptionMeaning::module},          {"no_python", OptionMeaning::plain},
+    {"use_env", OptionMeaning::local_rank},     {"monitor_interval", OptionMeaning::watching},
+    {"start_method", OptionMeaning::watching},  {"role", OptionMeaning::watching},
+    {"numa_binding", OptionMeaning::manner},
 });
 inline constexpr LauncherRow k_torchrun = {
     .words =
@@ -87,27 +87,27 @@ inline constexpr std::string_view k_accelerate_values =
     "--fp8_backend --fp8_margin --fp8_interval --fp8_format --fp8_amax_history_len "
     "--fp8_amax_compute_algo --fp8_override_linear_precision --fp8_opt_level "
     "--aws_access_key_id --aws_secret_access_key --mpirun_hostfile --mpirun_ccl --log_dir --rdzv_id ";
-inline constexpr auto k_accelerate_says = std::to_array<SayingOption>({
-    {"num_machines", Says::nodes},
-    {"num_processes", Says::ranks},
-    {"machine_rank", Says::node_rank},
-    {"main_process_ip", Says::address},
-    {"main_process_port", Says::port},
-    {"rdzv_backend", Says::backend},
-    {"rdzv_conf", Says::settings},
-    {"rdzv_id", Says::meeting},
-    {"config_file", Says::config},
-    {"deepspeed_hostfile", Says::hosts},
-    {"mpirun_hostfile", Says::hosts},
-    {"m", Says::module},
-    {"module", Says::module},
-    {"no_python", Says::plain},
-    {"cpu", Says::no_gpus},
-    {"same_network", Says::usual},
-    {"multi_gpu", Says::usual},
-    {"num_cpu_threads_per_process", Says::manner},
-    {"monitor_interval", Says::watching},
-    {"role", Says::watching},
+inline constexpr auto k_accelerate_says = std::to_array<LauncherOption>({
+    {"num_machines", OptionMeaning::nodes},
+    {"num_processes", OptionMeaning::ranks},
+    {"machine_rank", OptionMeaning::node_rank},
+    {"main_process_ip", OptionMeaning::address},
+    {"main_process_port", OptionMeaning::port},
+    {"rdzv_backend", OptionMeaning::backend},
+    {"rdzv_conf", OptionMeaning::settings},
+    {"rdzv_id", OptionMeaning::meeting},
+    {"config_file", OptionMeaning::config},
+    {"deepspeed_hostfile", OptionMeaning::hosts},
+    {"mpirun_hostfile", OptionMeaning::hosts},
+    {"m", OptionMeaning::module},
+    {"module", OptionMeaning::module},
+    {"no_python", OptionMeaning::plain},
+    {"cpu", OptionMeaning::no_gpus},
+    {"same_network", OptionMeaning::usual},
+    {"multi_gpu", OptionMeaning::usual},
+    {"num_cpu_threads_per_process", OptionMeaning::manner},
+    {"monitor_interval", OptionMeaning::watching},
+    {"role", OptionMeaning::watching},
 });
 inline constexpr LauncherRow k_accelerate = {
     .words = {.name = "accelerate",
@@ -143,20 +143,20 @@ inline constexpr LauncherRow k_accelerate = {
                .of_node = "--machine_rank={node}",
                .of_node_at = 2}};
 
-inline constexpr auto k_deepspeed_says = std::to_array<SayingOption>({
-    {"num_nodes", Says::nodes},
-    {"num_gpus", Says::ranks_per_node},
-    {"node_rank", Says::node_rank},
-    {"master_addr", Says::address},
-    {"master_port", Says::port},
-    {"hostfile", Says::hosts},
-    {"H", Says::hosts},
-    {"no_ssh", Says::no_ssh},
-    {"launcher", Says::no_ssh},
-    {"module", Says::module},
-    {"no_python", Says::plain},
-    {"no_local_rank", Says::local_rank},
-    {"no_ssh_check", Says::manner},
+inline constexpr auto k_deepspeed_says = std::to_array<LauncherOption>({
+    {"num_nodes", OptionMeaning::nodes},
+    {"num_gpus", OptionMeaning::ranks_per_node},
+    {"node_rank", OptionMeaning::node_rank},
+    {"master_addr", OptionMeaning::address},
+    {"master_port", OptionMeaning::port},
+    {"hostfile", OptionMeaning::hosts},
+    {"H", OptionMeaning::hosts},
+    {"no_ssh", OptionMeaning::no_ssh},
+    {"launcher", OptionMeaning::no_ssh},
+    {"module", OptionMeaning::module},
+    {"no_python", OptionMeaning::plain},
+    {"no_local_rank", OptionMeaning::local_rank},
+    {"no_ssh_check", OptionMeaning::manner},
 });
 // It reads ranks from the environment, and its own launcher would want ssh: gen starts tasks.
 inline constexpr LauncherRow k_deepspeed = {

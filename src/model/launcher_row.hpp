@@ -16,7 +16,7 @@
 namespace hpcml::model {
 
 /// What an option of a launcher is about.
-enum class Says : std::uint8_t {
+enum class OptionMeaning : std::uint8_t {
   none,
   nodes,          ///< how many nodes
   ranks_per_node, ///< how many processes on each
@@ -43,9 +43,9 @@ enum class Says : std::uint8_t {
 };
 
 /// An option by its name without dashes before and with "_" for "-" within: "nproc_per_node".
-struct SayingOption {
+struct LauncherOption {
   std::string_view name;
-  Says says;
+  OptionMeaning says;
 };
 
 /// How a script starts the agent of a node. In its words {nodes}, {least_nodes} ("1:4", or the number of
@@ -70,7 +70,7 @@ struct LauncherRow {
   bool starts_tasks = false;       ///< tasks on the job's nodes; else processes on its own node
   RanksBy ranks = RanksBy::nobody; ///< --launcher takes it unless nobody
   std::string_view modules = "";   ///< what `python -m` knows it by, between blanks
-  std::span<const SayingOption> says = {};
+  std::span<const LauncherOption> says = {};
   bool of_python = false;           ///< Python environments install it in the same directory as pip
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
   bool one_without_ranks = true;    ///< starts one process if it gets no number; else one per GPU
@@ -93,9 +93,9 @@ struct LauncherRow {
   AgentScript script = {};
 
   /// What an option of this name is about, with or without dashes before it, "-" or "_" within.
-  Says says_of(std::string_view option) const;
+  OptionMeaning says_of(std::string_view option) const;
   /// Its first option that says this; empty where none does.
-  std::string_view option_for(Says what) const;
+  std::string_view option_for(OptionMeaning what) const;
   /// Whether it is a step's: a site's own may stand in its place, with another word before its name.
   bool is_step() const { return starts_tasks && ranks == RanksBy::tasks; }
   /// Whether its number of nodes may change while it runs, as its script's words can say.

@@ -15,62 +15,62 @@ namespace hpcml::model {
 
 namespace rows {
 
-inline constexpr auto k_composer_says = std::to_array<SayingOption>({
-    {"n", Says::ranks_per_node},
-    {"nproc", Says::ranks_per_node},
-    {"world_size", Says::world},
-    {"node_rank", Says::node_rank},
-    {"master_addr", Says::address},
-    {"master_port", Says::port},
+inline constexpr auto k_composer_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks_per_node},
+    {"nproc", OptionMeaning::ranks_per_node},
+    {"world_size", OptionMeaning::world},
+    {"node_rank", OptionMeaning::node_rank},
+    {"master_addr", OptionMeaning::address},
+    {"master_port", OptionMeaning::port},
 });
-inline constexpr auto k_colossalai_says = std::to_array<SayingOption>({
-    {"num_nodes", Says::nodes},
-    {"nproc_per_node", Says::ranks_per_node},
-    {"master_addr", Says::address},
-    {"master_port", Says::port},
-    {"hostfile", Says::hosts},
-    {"H", Says::hosts},
+inline constexpr auto k_colossalai_says = std::to_array<LauncherOption>({
+    {"num_nodes", OptionMeaning::nodes},
+    {"nproc_per_node", OptionMeaning::ranks_per_node},
+    {"master_addr", OptionMeaning::address},
+    {"master_port", OptionMeaning::port},
+    {"hostfile", OptionMeaning::hosts},
+    {"H", OptionMeaning::hosts},
 });
-inline constexpr auto k_fabric_says = std::to_array<SayingOption>({
-    {"num_nodes", Says::nodes},
-    {"devices", Says::ranks_per_node},
-    {"node_rank", Says::node_rank},
-    {"main_address", Says::address},
-    {"main_port", Says::port},
+inline constexpr auto k_fabric_says = std::to_array<LauncherOption>({
+    {"num_nodes", OptionMeaning::nodes},
+    {"devices", OptionMeaning::ranks_per_node},
+    {"node_rank", OptionMeaning::node_rank},
+    {"main_address", OptionMeaning::address},
+    {"main_port", OptionMeaning::port},
 });
 
-inline constexpr auto k_srun_says = std::to_array<SayingOption>({
-    {"nodes", Says::nodes},
-    {"ntasks", Says::ranks},
-    {"ntasks_per_node", Says::ranks_per_node},
+inline constexpr auto k_srun_says = std::to_array<LauncherOption>({
+    {"nodes", OptionMeaning::nodes},
+    {"ntasks", OptionMeaning::ranks},
+    {"ntasks_per_node", OptionMeaning::ranks_per_node},
 });
 inline constexpr std::string_view k_mpi_values =
     " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f "
     "-map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
     "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind "
     "--mem-bind ";
-inline constexpr auto k_mpi_says = std::to_array<SayingOption>({
-    {"n", Says::ranks},
-    {"np", Says::ranks},
-    {"N", Says::ranks_per_node}, // Open MPI's
-    {"npernode", Says::ranks_per_node},
-    {"ppn", Says::ranks_per_node},
+inline constexpr auto k_mpi_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"np", OptionMeaning::ranks},
+    {"N", OptionMeaning::ranks_per_node}, // Open MPI's
+    {"npernode", OptionMeaning::ranks_per_node},
+    {"ppn", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_aprun_says = std::to_array<SayingOption>({
-    {"n", Says::ranks},
-    {"N", Says::ranks_per_node},
+inline constexpr auto k_aprun_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"N", OptionMeaning::ranks_per_node},
 });
-inline constexpr auto k_ibrun_says = std::to_array<SayingOption>({{"n", Says::ranks}});
-inline constexpr auto k_jsrun_says = std::to_array<SayingOption>({{"n", Says::ranks}});
-inline constexpr auto k_flux_says = std::to_array<SayingOption>({
-    {"n", Says::ranks},
-    {"ntasks", Says::ranks},
-    {"N", Says::nodes},
-    {"nodes", Says::nodes},
+inline constexpr auto k_ibrun_says = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_jsrun_says = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_flux_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"ntasks", OptionMeaning::ranks},
+    {"N", OptionMeaning::nodes},
+    {"nodes", OptionMeaning::nodes},
 });
-inline constexpr auto k_horovodrun_says = std::to_array<SayingOption>({
-    {"np", Says::ranks},
-    {"num_proc", Says::ranks},
+inline constexpr auto k_horovodrun_says = std::to_array<LauncherOption>({
+    {"np", OptionMeaning::ranks},
+    {"num_proc", OptionMeaning::ranks},
 });
 
 /// The words of `hpcml launch` itself: those that reach the ranks as they were asked for, and the rest.

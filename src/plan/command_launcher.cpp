@@ -9,12 +9,12 @@
 
 namespace hpcml::plan {
 
-using model::Says;
+using model::OptionMeaning;
 
 std::vector<std::string> agent_program(const chain::StartedLauncher& agent) {
-  const bool module = agent.has({Says::module});
+  const bool module = agent.has({OptionMeaning::module});
   std::vector<std::string> command;
-  if (!agent.has({Says::plain})) command.push_back("python");
+  if (!agent.has({OptionMeaning::plain})) command.push_back("python");
   if (module) command.push_back("-m");
   command.insert(command.end(), agent.command.begin(), agent.command.end());
   return command;
@@ -26,14 +26,14 @@ using chain::StartedLauncher;
 using Option = std::pair<std::string, std::optional<std::string>>;
 
 /// Whether the job decides it: options of that kind are read here, others stay the agent's.
-bool is_taken(Says says) {
+bool is_taken(OptionMeaning says) {
   switch (says) {
-  case Says::none:
-  case Says::config:
-  case Says::hosts:
-  case Says::no_ssh:
-  case Says::watching:
-  case Says::manner: return false;
+  case OptionMeaning::none:
+  case OptionMeaning::config:
+  case OptionMeaning::hosts:
+  case OptionMeaning::no_ssh:
+  case OptionMeaning::watching:
+  case OptionMeaning::manner: return false;
   default: return true;
   }
 }
@@ -82,7 +82,7 @@ private:
   /// The last option, where it is not known to have a value and what follows is no script: it may be its
   /// value.
   void check_unknown() {
-    if (x_agent.options.empty() || x_agent.has({Says::module, Says::plain})) return;
+    if (x_agent.options.empty() || x_agent.has({OptionMeaning::module, OptionMeaning::plain})) return;
     const auto& last = x_agent.options.back();
     if (last.second || is_taken(x_agent.row->says_of(last.first)) ||
         x_agent.command.front().ends_with(".py") || last.first == "run_path")
@@ -91,16 +91,16 @@ private:
           "write --" + last.first + "=VALUE, or the program as a path that ends in .py");
   }
 
-  void take(const Option& option, Says what) {
+  void take(const Option& option, OptionMeaning what) {
     switch (what) {
-    case Says::nodes: return take_nodes(option);
-    case Says::ranks_per_node:
-    case Says::ranks: x_ranks = option; return;
-    case Says::module:
-    case Says::plain:
-    case Says::no_gpus:
-    case Says::local_rank:
-    case Says::usual: return;                       // the program's own words, and what is so anyhow
+    case OptionMeaning::nodes: return take_nodes(option);
+    case OptionMeaning::ranks_per_node:
+    case OptionMeaning::ranks: x_ranks = option; return;
+    case OptionMeaning::module:
+    case OptionMeaning::plain:
+    case OptionMeaning::no_gpus:
+    case OptionMeaning::local_rank:
+    case OptionMeaning::usual: return;                       // the program's own words, and what is so anyhow
     default: x_replaced.push_back(word_of(option)); // the job's own meeting place takes its place
     }
   }
@@ -134,7 +134,7 @@ private:
     if (text == "gpu" || text == "auto") return; // as many as GPUs: the job's own rule
     auto number = util::parse_unsigned(text);
     const unsigned nodes = x_job.job.nodes ? std::max(1u, x_job.job.nodes->value) : 1;
-    if (number && x_agent.row->says_of(option) == Says::ranks)
+    if (number && x_agent.row->says_of(option) == OptionMeaning::ranks)
       number = *number % nodes == 0 ? std::optional(*number / nodes) : std::nullopt;
     if (!number || *number == 0 || *number > 1000000)
       return error(word_of(*x_ranks) + " is no number of ranks for " + util::counted(nodes, "node"),
@@ -157,7 +157,7 @@ private:
     if (!x_replaced.empty()) text += "; it stands for " + util::join(x_replaced, " ");
     x_said.tell("request/launcher", text);
     const auto& telling = x_agent.row->telling_module;
-    if (!telling.empty() && x_agent.written.ends_with(telling) && !x_agent.has({Says::local_rank}))
+    if (!telling.empty() && x_agent.written.ends_with(telling) && !x_agent.has({OptionMeaning::local_rank}))
       x_said.warning("request/launcher",
                      std::string(telling) + " also gives the program --local-rank, " + x_agent.name +
                          " does not",

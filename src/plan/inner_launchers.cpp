@@ -11,7 +11,7 @@ namespace hpcml::plan {
 namespace {
 
 using chain::StartedLauncher;
-using model::Says;
+using model::OptionMeaning;
 
 /// How often a command is started.
 struct Starts {
@@ -41,9 +41,9 @@ std::optional<unsigned> number_of(const std::optional<std::string>& text) {
 
 /// The ranks of a node as the launcher's options have them: srun's "-n 8 -N 2" are four.
 std::optional<unsigned> tasks_of(const StartedLauncher& found) {
-  if (const auto own = number_of(found.value(Says::ranks_per_node))) return own;
-  const auto all = number_of(found.value(found.has({Says::ranks}) ? Says::ranks : Says::world));
-  const auto nodes = number_of(found.value(Says::nodes)).value_or(1);
+  if (const auto own = number_of(found.value(OptionMeaning::ranks_per_node))) return own;
+  const auto all = number_of(found.value(found.has({OptionMeaning::ranks}) ? OptionMeaning::ranks : OptionMeaning::world));
+  const auto nodes = number_of(found.value(OptionMeaning::nodes)).value_or(1);
   return all && *all % nodes == 0 ? std::optional(*all / nodes) : std::nullopt;
 }
 
@@ -55,7 +55,7 @@ std::string right_line(const StartedLauncher& found) {
   if (!found.row->starts_tasks && !found.is_hpcml() && found.row->ranks != model::RanksBy::nobody)
     flags += "--launcher " + found.name + " ";
   const auto tasks = tasks_of(found);
-  if (const auto nodes = number_of(found.value(Says::nodes)))
+  if (const auto nodes = number_of(found.value(OptionMeaning::nodes)))
     flags += "--nodes " + std::to_string(*nodes) + " ";
   if (tasks) flags += "--tasks-per-node " + std::to_string(*tasks) + " ";
   if (const auto cpus = number_of(found.value("cpus_per_task")))

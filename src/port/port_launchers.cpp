@@ -17,7 +17,7 @@ namespace {
 using check::GivenOption;
 using check::Link;
 using check::Role;
-using model::Says;
+using model::OptionMeaning;
 
 template <std::size_t N> bool is_in(const std::array<std::string_view, N>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -66,8 +66,8 @@ constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
                                                                 "map-by",
                                                                 "bind-to"};
 /// Whether an option of an agent says how its processes meet and how many there are, or how it goes about it.
-bool is_replaced(Says says) {
-  return says != Says::none && says != Says::config && says != Says::no_gpus && says != Says::watching;
+bool is_replaced(OptionMeaning says) {
+  return says != OptionMeaning::none && says != OptionMeaning::config && says != OptionMeaning::no_gpus && says != OptionMeaning::watching;
 }
 
 std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
@@ -112,7 +112,7 @@ private:
                        step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
                            " may join MPI's ranks otherwise",
                        "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
-      else if (is_in(k_planned_of_step, option.name) || (row && row->says_of(option.name) != Says::none))
+      else if (is_in(k_planned_of_step, option.name) || (row && row->says_of(option.name) != OptionMeaning::none))
         util::add_once(planned, shown(option));
       else
         x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",
@@ -176,14 +176,14 @@ private:
     const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RanksBy::agent &&
                           (chosen.empty() || chosen == agent.program);
     for (const auto& option : agent.options) {
-      const auto says = row ? row->says_of(option.name) : Says::none;
-      if (says == Says::nodes) port_elastic(agent, option, can_stay);
+      const auto says = row ? row->says_of(option.name) : OptionMeaning::none;
+      if (says == OptionMeaning::nodes) port_elastic(agent, option, can_stay);
       if (is_replaced(says) || is_default(option)) {
         util::add_once(meeting, shown(option));
         continue;
       }
       const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
-      if (says == Says::watching) { // no reason to keep the agent
+      if (says == OptionMeaning::watching) { // no reason to keep the agent
         util::add_once(watching_names, shown(option));
         if (text) watching.push_back(*text);
         continue;

@@ -15,7 +15,7 @@ namespace {
 
 using check::Launch;
 using check::Link;
-using model::Says;
+using model::OptionMeaning;
 using shell::Argument;
 
 bool is_starter(const Link& link) {
@@ -91,7 +91,7 @@ Siblings siblings_of(const Launch& launch, const shell::View& view) {
 
 bool tells_by_option(const Link& agent) {
   const auto* launcher = model::find_launcher(agent.program);
-  if (!launcher || agent.find(Says::local_rank)) return false;
+  if (!launcher || agent.find(OptionMeaning::local_rank)) return false;
   return launcher->tells_local_rank ||
          (!launcher->telling_module.empty() && agent.module == launcher->telling_module);
 }
@@ -153,8 +153,8 @@ private:
     }
     if (last.operands.empty() || x_launch.container() == &last) return;
     add_wrappers();
-    const bool module = last.find(Says::module);
-    const bool plain = last.find(Says::plain);
+    const bool module = last.find(OptionMeaning::module);
+    const bool plain = last.find(OptionMeaning::plain);
     if (last.role == check::Role::agent && !plain) x_lead.push_back(interpreter_of(x_launch, last));
     if (module) x_lead.emplace_back("-m");
     x_words = last.operands;

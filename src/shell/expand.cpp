@@ -62,7 +62,7 @@ bool has_tilde(const std::string& text, bool first) {
 } // namespace
 
 /// Appends the words that come of one.
-void Walker::expand(const Word& word, std::vector<Argument>& words) {
+void ShellInterpreter::expand(const Word& word, std::vector<Argument>& words) {
   if (is_plain(word)) {
     words.push_back(known_argument(word.parts[0].text, word.parts[0].place));
     words.back().place = word.place;
@@ -84,7 +84,7 @@ void Walker::expand(const Word& word, std::vector<Argument>& words) {
 }
 
 /// As in assignments: one word, neither split nor matched against files.
-Argument Walker::expand_single(const Word& word) {
+Argument ShellInterpreter::expand_single(const Word& word) {
   Fields fields;
   fields.split = false;
   fields.started = true;
@@ -107,7 +107,7 @@ Argument Walker::expand_single(const Word& word) {
   return all;
 }
 
-void Walker::expand_parts(const std::vector<Part>& parts, Fields& fields) {
+void ShellInterpreter::expand_parts(const std::vector<Part>& parts, Fields& fields) {
   bool first = true;
   for (const auto& part : parts) {
     expand_part(part, fields, first);
@@ -115,7 +115,7 @@ void Walker::expand_parts(const std::vector<Part>& parts, Fields& fields) {
   }
 }
 
-void Walker::expand_part(const Part& part, Fields& fields, bool first) {
+void ShellInterpreter::expand_part(const Part& part, Fields& fields, bool first) {
   switch (part.kind) {
   case Part::Kind::literal:
     if (!part.quoted && has_tilde(part.text, first)) {
@@ -152,8 +152,8 @@ void Walker::expand_part(const Part& part, Fields& fields, bool first) {
 }
 
 /// Text from an expansion: split at blanks unless it is quoted.
-void Walker::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
-  if (fields.size > k_longest || !spend(text.size()))
+void ShellInterpreter::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
+  if (fields.size > k_longest || !use_budget(text.size()))
     return add_unknown(fields, "a text of more than 64 KiB", place, true);
   fields.size += text.size();
   if (quoted || !fields.split) {
@@ -177,8 +177,8 @@ void Walker::add_known(Fields& fields, const std::string& text, Place place, boo
   }
 }
 
-void Walker::add_unknown(Fields& fields, const std::string& reason, Place place, bool many) {
-  if (!spend(reason.size() + 16)) return;
+void ShellInterpreter::add_unknown(Fields& fields, const std::string& reason, Place place, bool many) {
+  if (!use_budget(reason.size() + 16)) return;
   fields.started = true;
   fields.current.many = fields.current.many || (many && fields.split);
   fields.current.pieces.push_back(
@@ -186,7 +186,7 @@ void Walker::add_unknown(Fields& fields, const std::string& reason, Place place,
 }
 
 /// The value of a variable, or an element of an array.
-void Walker::add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat) {
+void ShellInterpreter::add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat) {
   if (quoted) fields.started = true;
   for (const auto& piece : word.pieces) {
     if (piece.known)
@@ -198,7 +198,7 @@ void Walker::add_argument(Fields& fields, const Argument& word, Place place, boo
   if (caveat || word.caveat) fields.current.caveat = true;
 }
 
-void Walker::end_word(Fields& fields) {
+void ShellInterpreter::end_word(Fields& fields) {
   auto& word = fields.current;
   const bool caveat = word.caveat; // a text that is split passes its doubt on
   if (fields.started) {

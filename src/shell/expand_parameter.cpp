@@ -49,14 +49,14 @@ bool is_positional(std::string_view name) {
 
 } // namespace
 
-bool Walker::is_stale(std::string_view name) const {
+bool ShellInterpreter::is_stale(std::string_view name) const {
   const auto* variable = x_state.find(name);
   return variable && variable->changes < x_state.changes;
 }
 
 /// The one word that the parameter stands for; nothing if it is not known. `known_unset` tells that it is not
 /// set.
-std::optional<Argument> Walker::scalar_of(const Parameter& parameter, bool& known_unset) const {
+std::optional<Argument> ShellInterpreter::scalar_of(const Parameter& parameter, bool& known_unset) const {
   known_unset = false;
   const auto& name = parameter.name;
   if (is_positional(name)) {
@@ -87,7 +87,7 @@ std::optional<Argument> Walker::scalar_of(const Parameter& parameter, bool& know
   return word;
 }
 
-void Walker::expand_parameter(const Part& part, Fields& fields) {
+void ShellInterpreter::expand_parameter(const Part& part, Fields& fields) {
   const auto& parameter = *part.parameter;
   if (expand_list(part, fields)) return;
   bool known_unset = false;
@@ -116,7 +116,7 @@ void Walker::expand_parameter(const Part& part, Fields& fields) {
 }
 
 /// `$@`, `$*`, `${a[@]}`, `${a[*]}`, `$#`, `${#a[@]}`: true if it was one of them.
-bool Walker::expand_list(const Part& part, Fields& fields) {
+bool ShellInterpreter::expand_list(const Part& part, Fields& fields) {
   const auto& parameter = *part.parameter;
   const std::string_view name = parameter.name;
   const bool positional = name == "@" || name == "*";
@@ -164,12 +164,12 @@ bool Walker::expand_list(const Part& part, Fields& fields) {
   return true;
 }
 
-void Walker::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields, bool caveat) {
+void ShellInterpreter::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields, bool caveat) {
   const bool joins = part.parameter->name == "*" || part.parameter->subscript == "*";
   if (joins && part.quoted) fields.started = true;
   if (words.empty()) fields.no_words = true;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!spend(16)) return;
+    if (!use_budget(16)) return;
     const bool glue = !fields.split || (joins && part.quoted);
     if (i > 0 && glue)
       add_known(fields, " ", part.place, true);
@@ -179,7 +179,7 @@ void Walker::expand_words(const std::vector<Argument>& words, const Part& part, 
   }
 }
 
-void Walker::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
+void ShellInterpreter::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
                             bool known_unset) {
   const auto& parameter = *part.parameter;
   const bool colon = parameter.op.size() == 2;
@@ -190,7 +190,7 @@ void Walker::expand_default(const Part& part, Fields& fields, const std::optiona
   const bool decided = value && (known_unset || !colon || filled || value->known());
   if (!decided) {
     // The operand's commands may run; what they and `:=` change is not known.
-    maybe([&] { expand_single(parameter.operand); });
+    on_both_paths([&] { expand_single(parameter.operand); });
     if (kind == '=') x_state.forget(parameter.name, part.place);
     return add_unknown(fields, part.text, part.place, !part.quoted);
   }
@@ -310,7 +310,7 @@ private:
 
 } // namespace
 
-std::optional<long long> Walker::evaluate(std::string_view text) const {
+std::optional<long long> ShellInterpreter::evaluate(std::string_view text) const {
   return Sum(text,
              [this](const std::string& name) -> std::optional<long long> {
                Parameter parameter;

@@ -10,7 +10,7 @@
 
 namespace hpcml::shell {
 
-void Walker::run_declaration(const SyntaxNode& node, const Command& command, const std::string& name) {
+void ShellInterpreter::run_declaration(const SyntaxNode& node, const Command& command, const std::string& name) {
   std::string flags = name == "export" ? "x" : name == "readonly" ? "r" : "";
   std::string removed;
   const bool local = !x_state.frames.empty() && (name == "local" || name == "declare" || name == "typeset");
@@ -39,7 +39,7 @@ void Walker::run_declaration(const SyntaxNode& node, const Command& command, con
     const bool append = equals != std::string::npos && equals > 0 && prefix[equals - 1] == '+';
     const auto target = prefix.substr(0, equals == std::string::npos ? equals : equals - (append ? 1 : 0));
     if (!is_name(target) || (equals == std::string::npos && !word.known())) {
-      opaque();
+      invalidate_state();
       continue;
     }
     if (equals == std::string::npos) {
@@ -61,7 +61,7 @@ void Walker::run_declaration(const SyntaxNode& node, const Command& command, con
   }
 }
 
-void Walker::declare(const std::string& name, std::optional<Value> value, const std::string& flags,
+void ShellInterpreter::declare(const std::string& name, std::optional<Value> value, const std::string& flags,
                      bool local, bool append, Place place) {
   if (local) {
     make_local(name);
@@ -100,12 +100,12 @@ void Walker::declare(const std::string& name, std::optional<Value> value, const 
   }
 }
 
-void Walker::make_local(const std::string& name) {
+void ShellInterpreter::make_local(const std::string& name) {
   const auto old = x_state.variables->find(name);
   x_state.frames.back().emplace(name, old == x_state.variables->end() ? nullptr : old->second);
 }
 
-Value Walker::value_of(const Assignment& assignment) {
+Value ShellInterpreter::value_of(const Assignment& assignment) {
   if (!assignment.array) return scalar_value(expand_single(assignment.value));
   Value value{Value::Kind::array, {}};
   bool indexed = false;
@@ -118,12 +118,12 @@ Value Walker::value_of(const Assignment& assignment) {
   return value;
 }
 
-void Walker::assign(const Assignment& assignment) {
+void ShellInterpreter::assign(const Assignment& assignment) {
   if (!assignment.subscript.empty()) return set_element(assignment);
   set_value(assignment.name, value_of(assignment), assignment.append, assignment.place);
 }
 
-void Walker::set_element(const Assignment& assignment) {
+void ShellInterpreter::set_element(const Assignment& assignment) {
   auto word = expand_single(assignment.value);
   const auto index = util::parse_unsigned(assignment.subscript);
   const auto* old = x_state.find(assignment.name);
@@ -140,7 +140,7 @@ void Walker::set_element(const Assignment& assignment) {
   set_value(assignment.name, std::move(value), false, assignment.place);
 }
 
-void Walker::set_value(const std::string& name, Value value, bool append, Place place) {
+void ShellInterpreter::set_value(const std::string& name, Value value, bool append, Place place) {
   Variable variable;
   const auto* old = x_state.find(name);
   const bool known = old != nullptr;
@@ -177,7 +177,7 @@ void Walker::set_value(const std::string& name, Value value, bool append, Place 
   std::size_t size = value.words.size();
   for (const auto& word : value.words) size += word.text().size();
   constexpr std::size_t k_longest_value = 65536;
-  if (variable.readonly || variable.attributes || size > k_longest_value || !spend(size)) value = {};
+  if (variable.readonly || variable.attributes || size > k_longest_value || !use_budget(size)) value = {};
   variable.value = std::move(value);
   x_state.set(std::move(variable));
 }

@@ -39,7 +39,7 @@ std::vector<std::string> read_names(const std::string& command, std::span<const 
 } // namespace
 
 /// True if bash itself runs the command and nothing else has to be looked for in it.
-bool Walker::run_builtin(const SyntaxNode& node, const Command& command, std::size_t index) {
+bool ShellInterpreter::run_builtin(const SyntaxNode& node, const Command& command, std::size_t index) {
   static constexpr std::array<std::string_view, 5> k_declarations = {"export", "declare", "typeset", "local",
                                                                      "readonly"};
   static constexpr std::array<std::string_view, 4> k_readers = {"read", "mapfile", "readarray", "getopts"};
@@ -61,7 +61,7 @@ bool Walker::run_builtin(const SyntaxNode& node, const Command& command, std::si
   else if (name == "trap")
     run_trap(command, index);
   else if (name == "let") {
-    for (const auto& word : arguments) word.known() ? walk_arithmetic(word.text(), word.place) : opaque();
+    for (const auto& word : arguments) word.known() ? walk_arithmetic(word.text(), word.place) : invalidate_state();
   } else if (name == "eval") {
     SourceText text;
     bool inexact = false;
@@ -72,25 +72,25 @@ bool Walker::run_builtin(const SyntaxNode& node, const Command& command, std::si
       inexact = inexact || !word.known();
     }
     with_settings(command, [&] { run_here(text, "eval", index, inexact); });
-    if (inexact) opaque();
+    if (inexact) invalidate_state();
   } else if (name == "source" || name == ".") {
     const auto file = arguments.empty() || !arguments[0].known() ? x_state.files->end()
                                                                  : x_state.files->find(arguments[0].text());
     if (file == x_state.files->end())
-      opaque();
+      invalidate_state();
     else
       with_settings(command, [&, name = file->first, text = file->second] {
         run_here(*text.text, name, index, !text.on_all_paths);
       });
   } else if (is_one_of(name, k_unseen))
-    opaque();
+    invalidate_state();
   else
     return false;
   return true;
 }
 
 /// exit, return, break, continue, shift.
-bool Walker::run_flow(std::string_view name, const Command& command) {
+bool ShellInterpreter::run_flow(std::string_view name, const Command& command) {
   const auto leave = [this](std::vector<std::vector<State>*>& targets, Leaves what) {
     if (targets.empty() || x_state.ended != Leaves::nothing) return;
     targets.back()->push_back(x_state);
@@ -124,7 +124,7 @@ bool Walker::run_flow(std::string_view name, const Command& command) {
   return true;
 }
 
-void Walker::run_set(const Command& command) {
+void ShellInterpreter::run_set(const Command& command) {
   const auto arguments = command.arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto text = arguments[i].text();
@@ -143,7 +143,7 @@ void Walker::run_set(const Command& command) {
   }
 }
 
-void Walker::run_unset(const Command& command) {
+void ShellInterpreter::run_unset(const Command& command) {
   bool functions = false;
   for (const auto& word : command.arguments()) {
     const auto text = word.text();
@@ -152,7 +152,7 @@ void Walker::run_unset(const Command& command) {
     else if (text == "-v" || text == "-n")
       continue;
     else if (!word.known())
-      opaque();
+      invalidate_state();
     else if (functions)
       x_state.functions.edit().erase(text);
     else if (!is_name(text))
@@ -171,15 +171,15 @@ void Walker::run_unset(const Command& command) {
   }
 }
 
-void Walker::run_reader(const Command& command, const std::string& name) {
+void ShellInterpreter::run_reader(const Command& command, const std::string& name) {
   bool all_known = true;
   for (const auto& target : read_names(name, command.arguments(), all_known))
     x_state.forget(target.substr(0, target.find('[')), command.place, name != "getopts");
-  if (!all_known) opaque();
+  if (!all_known) invalidate_state();
 }
 
 /// The handler may run at any time behind this point.
-void Walker::run_trap(const Command& command, std::size_t index) {
+void ShellInterpreter::run_trap(const Command& command, std::size_t index) {
   const auto arguments = command.arguments();
   std::size_t at = 0;
   while (at < arguments.size() &&
@@ -192,7 +192,7 @@ void Walker::run_trap(const Command& command, std::size_t index) {
   const auto outer = x_context;
   const auto ended = x_state.ended, guarded = x_state.guarded;
   x_context.trap = true;
-  maybe([&] {
+  on_both_paths([&] {
     run_here(text, "trap", index, !arguments[at].known());
     x_state.ended = ended;
     x_state.guarded = guarded;

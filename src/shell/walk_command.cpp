@@ -108,7 +108,7 @@ std::span<const Argument> Command::arguments() const {
   return program ? std::span(words).subspan(*program + 1) : std::span<const Argument>();
 }
 
-void Walker::walk_simple(const SyntaxNode& node) {
+void ShellInterpreter::walk_simple(const SyntaxNode& node) {
   Command command;
   command.place = node.place;
   command.words.reserve(node.words.size() + node.declared.size());
@@ -132,12 +132,12 @@ void Walker::walk_simple(const SyntaxNode& node) {
   if (x_quiet == 0) x_view.commands[index] = std::move(command);
 }
 
-void Walker::assign_all(const SyntaxNode& node) {
+void ShellInterpreter::assign_all(const SyntaxNode& node) {
   for (const auto& assignment : node.assignments) assign(assignment);
 }
 
 /// `export A=1` as the words that export gets. Bash expands all of them before it assigns the first.
-std::vector<Value> Walker::add_declared(const SyntaxNode& node, Command& command) {
+std::vector<Value> ShellInterpreter::add_declared(const SyntaxNode& node, Command& command) {
   std::vector<Value> values;
   for (const auto& assignment : node.declared) {
     auto value = value_of(assignment);
@@ -156,7 +156,7 @@ std::vector<Value> Walker::add_declared(const SyntaxNode& node, Command& command
   return values;
 }
 
-void Walker::find_program(Command& command) const {
+void ShellInterpreter::find_program(Command& command) const {
   std::size_t at = 0;
   while (at < command.words.size()) {
     if (!command.words[at].known()) return;
@@ -191,9 +191,9 @@ void Walker::find_program(Command& command) const {
 }
 
 /// Keeps a place for the command, as it is met.
-std::size_t Walker::record(Command& command) {
+std::size_t ShellInterpreter::record(Command& command) {
   if (x_quiet > 0) return 0;
-  spend(256);
+  use_budget(256);
   command.exports = x_state.snapshot();
   command.context = x_context;
   command.context.unreached = command.context.unreached || x_state.ended != Leaves::nothing;
@@ -203,7 +203,7 @@ std::size_t Walker::record(Command& command) {
   return x_view.commands.size() - 1;
 }
 
-std::vector<RedirectView> Walker::expand_redirects(const SyntaxNode& node) {
+std::vector<RedirectView> ShellInterpreter::expand_redirects(const SyntaxNode& node) {
   std::vector<RedirectView> list;
   for (const auto& redirect : node.redirects) {
     RedirectView view{redirect.fd, redirect.op, {}, redirect.place};
@@ -225,7 +225,7 @@ std::vector<RedirectView> Walker::expand_redirects(const SyntaxNode& node) {
 }
 
 /// What the command does to what is known.
-void Walker::act(const SyntaxNode& node, Command& command, std::size_t index) {
+void ShellInterpreter::act(const SyntaxNode& node, Command& command, std::size_t index) {
   note_files(command);
   if (!command.program) return;
   const auto name = command.words[*command.program].text();
@@ -237,7 +237,7 @@ void Walker::act(const SyntaxNode& node, Command& command, std::size_t index) {
     if (found.on_all_paths)
       call_function(found, command, index);
     else
-      maybe([&] { call_function(found, command, index); });
+      on_both_paths([&] { call_function(found, command, index); });
     return;
   }
   const bool builtin =
@@ -250,7 +250,7 @@ void Walker::act(const SyntaxNode& node, Command& command, std::size_t index) {
 }
 
 /// Runs `body` with the command's own variables set, as they are for functions, `eval` and `source`.
-void Walker::with_settings(const Command& command, const std::function<void()>& body) {
+void ShellInterpreter::with_settings(const Command& command, const std::function<void()>& body) {
   std::vector<std::pair<std::string, VariableRef>> hidden;
   for (const auto& setting : command.own) {
     const auto old = x_state.variables->find(setting.name);
@@ -273,11 +273,11 @@ void Walker::with_settings(const Command& command, const std::function<void()>& 
   if (!hidden.empty()) x_state.exports.reset();
 }
 
-void Walker::call_function(const FunctionState& function, const Command& command, std::size_t) {
+void ShellInterpreter::call_function(const FunctionState& function, const Command& command, std::size_t) {
   constexpr std::size_t k_deepest_call = 12;
   if (x_state.frames.size() >= k_deepest_call) {
     x_view.complete = false;
-    return opaque();
+    return invalidate_state();
   }
   x_called.insert(function.body);
   const auto arguments = command.arguments();

@@ -34,11 +34,11 @@ bool takes_anything(const SyntaxNode& arm) {
 View make_view(const Script& script) {
   View view;
   view.commands.reserve(script.program.children.size());
-  Walker(view).walk_script(script);
+  ShellInterpreter(view).walk_script(script);
   return view;
 }
 
-void Walker::walk_script(const Script& script) {
+void ShellInterpreter::walk_script(const Script& script) {
   walk(script.program);
   // Functions that nothing visible calls: a trap, a sourced file or another script may.
   for (std::size_t i = 0; i < x_functions.size(); ++i) {
@@ -56,7 +56,7 @@ void Walker::walk_script(const Script& script) {
 }
 
 /// False when the script takes more work than any that people write.
-bool Walker::spend(std::size_t cost) {
+bool ShellInterpreter::use_budget(std::size_t cost) {
   if (x_budget > cost) {
     x_budget -= cost;
     return true;
@@ -66,9 +66,9 @@ bool Walker::spend(std::size_t cost) {
   return false;
 }
 
-void Walker::walk(const SyntaxNode& node) {
+void ShellInterpreter::walk(const SyntaxNode& node) {
   // What a script costs to copy is what the paths of its conditions cost.
-  if (!spend(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest_body) {
+  if (!use_budget(64 + 8 * x_state.variables->size()) || x_depth >= k_deepest_body) {
     x_view.complete = false;
     return;
   }
@@ -103,14 +103,14 @@ void Walker::walk(const SyntaxNode& node) {
     break;
   case SyntaxNode::Kind::unread:
     if (x_quiet == 0) x_view.unread.push_back({node.place, node.text, node.failed_at});
-    opaque();
+    invalidate_state();
     x_state.guarded = Leaves::script; // bash gives up here
     break;
   }
   --x_depth;
 }
 
-void Walker::walk_list(const SyntaxNode& node) {
+void ShellInterpreter::walk_list(const SyntaxNode& node) {
   const auto& nodes = node.children;
   for (std::size_t first = 0; first < nodes.size();) {
     auto last = first;
@@ -129,7 +129,7 @@ void Walker::walk_list(const SyntaxNode& node) {
 }
 
 /// Commands with && and || between them.
-void Walker::walk_chain(const std::vector<SyntaxNode>& nodes, std::size_t first, std::size_t last) {
+void ShellInterpreter::walk_chain(const std::vector<SyntaxNode>& nodes, std::size_t first, std::size_t last) {
   bool sure = true;
   walk(nodes[first]);
   for (auto i = first + 1; i <= last; ++i) {
@@ -137,11 +137,11 @@ void Walker::walk_chain(const std::vector<SyntaxNode>& nodes, std::size_t first,
     if (sure)
       walk(nodes[i]);
     else
-      maybe([&] { walk(nodes[i]); });
+      on_both_paths([&] { walk(nodes[i]); });
   }
 }
 
-void Walker::maybe(const std::function<void()>& body) {
+void ShellInterpreter::on_both_paths(const std::function<void()>& body) {
   const auto before = x_state;
   const bool condition = x_context.condition;
   x_context.condition = true;
@@ -151,7 +151,7 @@ void Walker::maybe(const std::function<void()>& body) {
 }
 
 /// Only files survive a subshell.
-void Walker::in_subshell(const std::function<void()>& body) {
+void ShellInterpreter::in_subshell(const std::function<void()>& body) {
   auto outer = x_state;
   const bool subshell = x_context.subshell;
   x_context.subshell = true;
@@ -166,7 +166,7 @@ void Walker::in_subshell(const std::function<void()>& body) {
   x_state = std::move(outer);
 }
 
-void Walker::walk_pipeline(const SyntaxNode& node) {
+void ShellInterpreter::walk_pipeline(const SyntaxNode& node) {
   if (node.children.empty()) return;
   if (node.children.size() == 1) return walk(node.children[0]);
   const auto outer = x_context;
@@ -175,7 +175,7 @@ void Walker::walk_pipeline(const SyntaxNode& node) {
   x_context = outer;
 }
 
-void Walker::walk_branch(const SyntaxNode& node) {
+void ShellInterpreter::walk_branch(const SyntaxNode& node) {
   const auto outer = x_context;
   std::vector<State> ends;
   const auto count = node.children.size();
@@ -193,7 +193,7 @@ void Walker::walk_branch(const SyntaxNode& node) {
   for (const auto& end : ends) join(x_state, end);
 }
 
-void Walker::walk_choice(const SyntaxNode& node) {
+void ShellInterpreter::walk_choice(const SyntaxNode& node) {
   expand_single(node.words[0]);
   const auto outer = x_context;
   x_context.condition = true;
@@ -219,7 +219,7 @@ void Walker::walk_choice(const SyntaxNode& node) {
   x_context = outer;
 }
 
-void Walker::walk_for(const SyntaxNode& node) {
+void ShellInterpreter::walk_for(const SyntaxNode& node) {
   std::vector<Argument> items; // their values are not followed
   for (const auto& word : node.words) expand(word, items);
   repeat(node.place, [&] {
@@ -229,7 +229,7 @@ void Walker::walk_for(const SyntaxNode& node) {
 }
 
 /// A body that may run any number of times: followed in silence until it changes nothing more, then recorded.
-void Walker::repeat(Place place, const std::function<void()>& body) {
+void ShellInterpreter::repeat(Place place, const std::function<void()>& body) {
   const auto outer = x_context;
   const auto was_ended = x_state.ended, guarded = x_state.guarded;
   x_context.loop = x_context.condition = true;
@@ -255,13 +255,13 @@ void Walker::repeat(Place place, const std::function<void()>& body) {
   x_context = outer;
 }
 
-void Walker::define_function(const SyntaxNode& node) {
+void ShellInterpreter::define_function(const SyntaxNode& node) {
   x_state.functions.edit()[node.text] = {&node, false, true};
   if (x_quiet == 0) x_functions.push_back(&node);
 }
 
 /// Forgets what an arithmetic text may set.
-void Walker::walk_arithmetic(const std::string& text, Place place) {
+void ShellInterpreter::walk_arithmetic(const std::string& text, Place place) {
   bool sets = text.find("++") != std::string::npos || text.find("--") != std::string::npos;
   for (std::size_t i = 0; i < text.size() && !sets; ++i)
     sets = text[i] == '=' &&
@@ -276,7 +276,7 @@ void Walker::walk_arithmetic(const std::string& text, Place place) {
       x_state.forget(text.substr(from, i - from), place);
     else if (i == from)
       ++i;
-    if (!spend(8)) return;
+    if (!use_budget(8)) return;
   }
 }
 

@@ -10,9 +10,9 @@
 namespace hpcml::shell {
 
 /// Goes through a script as bash would, on all paths, and notes each command in a view.
-class Walker {
+class ShellInterpreter {
 public:
-  explicit Walker(View& view) : x_view(view) {}
+  explicit ShellInterpreter(View& view) : x_view(view) {}
   void walk_script(const Script& script);
 
 private:
@@ -39,8 +39,8 @@ private:
   void define_function(const SyntaxNode& node);
   void repeat(Place place, const std::function<void()>& body);
   void in_subshell(const std::function<void()>& body);
-  void maybe(const std::function<void()>& body);
-  bool spend(std::size_t cost);
+  void on_both_paths(const std::function<void()>& body);
+  bool use_budget(std::size_t cost);
 
   // one command: walk_command.cpp
   void walk_simple(const SyntaxNode& node);
@@ -68,7 +68,7 @@ private:
   Value value_of(const Assignment& assignment);
   void set_value(const std::string& name, Value value, bool append, Place place);
   void set_element(const Assignment& assignment);
-  void opaque() { ++x_state.changes; }
+  void invalidate_state() { ++x_state.changes; }
 
   // texts that are scripts: walk_nested.cpp
   void walk_nested(const Command& command, std::size_t index);

@@ -58,7 +58,7 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"},
 
 class Translator {
 public:
-  Translator(Magic magic, const std::vector<HeaderWord>& words, AsVersion version, PlacedFindings& findings)
+  Translator(Magic magic, const std::vector<HeaderWord>& words, TrackedVersion version, PlacedFindings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
   /// getopt_long that ends at the first operand.
@@ -245,7 +245,7 @@ private:
 
   Magic x_magic;
   const std::vector<HeaderWord>& x_words;
-  AsVersion x_version;
+  TrackedVersion x_version;
   PlacedFindings& x_findings;
   Place x_place;
   std::size_t x_at = 0;
@@ -254,7 +254,7 @@ private:
 
 } // namespace
 
-std::vector<Setting> translate_foreign(const ScriptHeader& header, AsVersion version,
+std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
                                        PlacedFindings& findings) {
   for (const auto magic : {Magic::bsub, Magic::pbs}) {
     std::vector<HeaderWord> words;

@@ -25,7 +25,7 @@ struct AskedGres {
 
 class GresCheck {
 public:
-  GresCheck(const JobOptions& request, AsVersion version, SentCounts& counts)
+  GresCheck(const JobOptions& request, TrackedVersion version, SentCounts& counts)
       : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
@@ -255,7 +255,7 @@ private:
   }
 
   const JobOptions& r;
-  AsVersion x_version;
+  TrackedVersion x_version;
   SentCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
@@ -264,7 +264,7 @@ private:
 
 } // namespace
 
-SentCounts count_sent(const JobOptions& r, AsVersion version) {
+SentCounts count_sent(const JobOptions& r, TrackedVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
   long tasks = r.count("ntasks", 1);
@@ -313,7 +313,7 @@ SentCounts count_sent(const JobOptions& r, AsVersion version) {
   return sent;
 }
 
-std::optional<GresRefusal> check_gres(const JobOptions& request, AsVersion version, SentCounts& counts) {
+std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version, SentCounts& counts) {
   return GresCheck(request, version, counts).run();
 }
 

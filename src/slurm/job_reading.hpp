@@ -23,6 +23,6 @@ struct JobReading {
 
 /// Reads the script; what sbatch refuses in its lines and values goes to `findings`. Whether such a job is
 /// possible check_possible tells.
-JobReading read_job(std::string_view text, AsVersion version, PlacedFindings& findings);
+JobReading read_job(std::string_view text, TrackedVersion version, PlacedFindings& findings);
 
 } // namespace hpcml::slurm

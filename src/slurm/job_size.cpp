@@ -36,7 +36,7 @@ JobSize geometry_of(const JobOptions& r) {
 
 namespace {
 
-void apply_nodes(const JobOptions& r, AsVersion version, long listed_nodes, JobSize& size) {
+void apply_nodes(const JobOptions& r, TrackedVersion version, long listed_nodes, JobSize& size) {
   if (r.nodes) {
     size.min_nodes = r.nodes->max > 0 ? r.nodes->min : std::max(1L, r.nodes->min); // "0-1" may have none
     size.max_nodes = r.nodes->max;
@@ -90,7 +90,7 @@ std::uint64_t most_per_node(const JobOptions& r) {
 }
 
 /// Tasks that follow from GPUs.
-long tasks_by_gpus(const JobOptions& r, AsVersion version, const JobSize& size) {
+long tasks_by_gpus(const JobOptions& r, TrackedVersion version, const JobSize& size) {
   auto total = r.gpus("gpus");
   // The controller counts with the most that one of several items asks of a node.
   if (const auto most = most_per_node(r); total > 0 && most > r.gpus_per_node() && version >= Version::v21_08)
@@ -110,7 +110,7 @@ long tasks_by_gpus(const JobOptions& r, AsVersion version, const JobSize& size) 
   return 0;
 }
 
-void apply_tasks(const JobOptions& r, AsVersion version, JobSize& size) {
+void apply_tasks(const JobOptions& r, TrackedVersion version, JobSize& size) {
   // One task per socket, core or thread where those are asked for.
   const long product =
       r.count("sockets-per-node", 1) * r.count("cores-per-socket", 1) * r.count("threads-per-core", 1);
@@ -157,7 +157,7 @@ struct WithoutGpus {
 };
 
 /// The CPUs of the job and of a node, as sbatch sends them and the controller counts anew.
-void apply_cpus(const JobOptions& r, AsVersion version, const WithoutGpus& by, JobSize& size) {
+void apply_cpus(const JobOptions& r, TrackedVersion version, const WithoutGpus& by, JobSize& size) {
   // 20.11 learns of tasks by GPUs too late for the CPUs.
   const long counted =
       by.known != size.tasks_known && version == Version::v20_11 ? by.known : size.tasks_known;
@@ -203,7 +203,7 @@ long listed_nodes(const JobOptions& request) {
   return static_cast<long>(std::set<std::string>(list->names().begin(), list->names().end()).size());
 }
 
-JobSize size_job(const JobOptions& r, AsVersion version, long listed_nodes) {
+JobSize size_job(const JobOptions& r, TrackedVersion version, long listed_nodes) {
   JobSize size = geometry_of(r);
   apply_nodes(r, version, listed_nodes, size);
   apply_tasks(r, version, size);

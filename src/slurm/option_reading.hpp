@@ -13,7 +13,7 @@ namespace hpcml::slurm {
 struct Reading {
   const Setting& setting;
   const std::string& text; ///< the value, "" without one
-  AsVersion version;
+  TrackedVersion version;
   JobOptions& request;
 };
 

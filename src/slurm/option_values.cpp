@@ -193,7 +193,7 @@ std::size_t most_characters(string_view option) {
 
 } // namespace
 
-std::optional<std::string> read_value(const Setting& setting, AsVersion version, JobOptions& request) {
+std::optional<std::string> read_value(const Setting& setting, TrackedVersion version, JobOptions& request) {
   if (setting.value && setting.value->size() > 1024)
     if (const auto most = most_characters(setting.option); setting.value->size() > most)
       return "Slurm takes " + std::to_string(most) + " characters at most";

@@ -95,7 +95,7 @@ Giver giver_of(const JobOptions& request, std::string_view option) {
 
 /// A hint and the options that say the same more exactly put each other aside; words that a person wrote go
 /// before variables.
-void apply_hint(JobOptions& request, AsVersion version) {
+void apply_hint(JobOptions& request, TrackedVersion version) {
   if (!request.has("hint")) return;
   std::vector<std::string_view> exact = {"ntasks-per-core", "threads-per-core", "extra-node-info"};
   const bool by_size = request.has("cores-per-socket") || request.has("sockets-per-node");
@@ -119,7 +119,7 @@ void apply_hint(JobOptions& request, AsVersion version) {
 }
 
 /// Up to 20.11 both names exclude each other, later they have to say the same.
-void check_both_names(const JobOptions& request, AsVersion version, PlacedFindings& findings) {
+void check_both_names(const JobOptions& request, TrackedVersion version, PlacedFindings& findings) {
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
@@ -135,7 +135,7 @@ void apply_older_name(JobOptions& request) {
 }
 
 /// From 23.11 a person's -c puts SBATCH_CPUS_PER_GPU aside.
-void apply_cpus_per_gpu(JobOptions& request, AsVersion version) {
+void apply_cpus_per_gpu(JobOptions& request, TrackedVersion version) {
   if (giver_of(request, "cpus-per-gpu") != Giver::environment || version < Version::v23_11) return;
   const bool per_task = request.tres_per_task &&
                         std::any_of(request.tres_per_task->items.begin(), request.tres_per_task->items.end(),
@@ -148,7 +148,7 @@ void apply_cpus_per_gpu(JobOptions& request, AsVersion version) {
 }
 
 /// From 23.11 what a person asks per task replaces its part of SBATCH_TRES_PER_TASK.
-void apply_per_task(JobOptions& request, AsVersion version) {
+void apply_per_task(JobOptions& request, TrackedVersion version) {
   if (giver_of(request, "tres-per-task") != Giver::environment || version < Version::v23_11) return;
   for (const auto& [option, name] : {std::pair{"cpus-per-task", "cpu"}, std::pair{"gpus-per-task", "gpu"}})
     if (giver_of(request, option) == Giver::person && request.tres_per_task)
@@ -180,7 +180,7 @@ void report(const Setting& setting, const std::string& hint, PlacedFindings& fin
 
 } // namespace
 
-JobOptions make_request(const std::vector<Setting>& settings, AsVersion version, PlacedFindings& findings) {
+JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version, PlacedFindings& findings) {
   JobOptions request;
   std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {

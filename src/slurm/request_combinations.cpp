@@ -18,7 +18,7 @@ bool has_per_task(const JobOptions& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const JobOptions& request, AsVersion version, PlacedFindings& findings)
+  Checker(const JobOptions& request, TrackedVersion version, PlacedFindings& findings)
       : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
@@ -141,13 +141,13 @@ private:
   }
 
   const JobOptions& r;
-  AsVersion x_version;
+  TrackedVersion x_version;
   PlacedFindings& x_findings;
 };
 
 } // namespace
 
-void check_combinations(const JobOptions& request, AsVersion version, PlacedFindings& findings) {
+void check_combinations(const JobOptions& request, TrackedVersion version, PlacedFindings& findings) {
   Checker(request, version, findings).run();
 }
 

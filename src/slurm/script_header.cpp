@@ -34,7 +34,7 @@ void check_file(string_view text, PlacedFindings& findings) {
 /// Cuts one directive line into words.
 class WordReader {
 public:
-  WordReader(string_view text, std::size_t from, std::size_t to, AsVersion version, PlacedFindings& findings)
+  WordReader(string_view text, std::size_t from, std::size_t to, TrackedVersion version, PlacedFindings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
   std::vector<HeaderWord> read() {
@@ -105,7 +105,7 @@ private:
   string_view x_text;
   std::size_t x_at;
   std::size_t x_end;
-  AsVersion x_version;
+  TrackedVersion x_version;
   PlacedFindings& x_findings;
   HeaderWord x_word;
 };
@@ -150,7 +150,7 @@ void add_directive(ScriptHeader& header, HeaderLine directive, PlacedFindings& f
 
 } // namespace
 
-ScriptHeader read_header(string_view text, AsVersion version, PlacedFindings& findings) {
+ScriptHeader read_header(string_view text, TrackedVersion version, PlacedFindings& findings) {
   constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;

@@ -24,7 +24,7 @@ std::string versions_text(string_view range) {
 /// getopt_long over a list of words, where options and operands may be mixed.
 class SettingReader {
 public:
-  SettingReader(const std::vector<HeaderWord>& words, SettingSource source, AsVersion version,
+  SettingReader(const std::vector<HeaderWord>& words, SettingSource source, TrackedVersion version,
                 PlacedFindings& findings)
       : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
 
@@ -138,7 +138,7 @@ private:
 
   const std::vector<HeaderWord>& x_words;
   SettingSource x_source;
-  AsVersion x_version;
+  TrackedVersion x_version;
   PlacedFindings& x_findings;
   std::size_t x_at = 0;
   std::vector<Setting> x_settings;
@@ -146,7 +146,7 @@ private:
 
 /// All words of a component are one list: an option's value may stand on the next directive.
 std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
-                                    AsVersion version, PlacedFindings& findings) {
+                                    TrackedVersion version, PlacedFindings& findings) {
   std::vector<HeaderWord> words;
   for (const auto& directive : header.directives)
     if (directive.component == component && directive.magic == Magic::sbatch)
@@ -175,7 +175,7 @@ bool is_on(const std::string& value) {
          (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
 }
 
-std::vector<Setting> read_environment(const Invocation& invocation, AsVersion version,
+std::vector<Setting> read_environment(const Invocation& invocation, TrackedVersion version,
                                       PlacedFindings& findings) {
   std::vector<Setting> settings;
   if (invocation.environment.empty())
@@ -230,7 +230,7 @@ void hand_on(const Setting& setting, const std::vector<Setting>& settings, std::
 
 } // namespace
 
-Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, TrackedVersion version,
                          PlacedFindings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);

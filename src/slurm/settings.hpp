@@ -34,7 +34,7 @@ using Components = std::vector<std::vector<Setting>>;
 
 /// Reads the whole: script, then environment, then command line. Unknown or malformed options go to
 /// `findings`.
-Components read_settings(const ScriptHeader& header, const Invocation& invocation, AsVersion version,
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, TrackedVersion version,
                          PlacedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -213,12 +213,12 @@ TEST_CASE("What an option or a variable says is asked of the launcher's row, how
   REQUIRE(launches.size() >= 2);
   const auto& first = launches[launches.size() - 2];
   const auto& agent = *first.agent();
-  CHECK(agent.find(model::Says::ranks_per_node)->value->text() == "4");
-  CHECK(agent.find(model::Says::alone));
-  CHECK_FALSE(agent.find(model::Says::nodes));
-  CHECK(first.variable(agent, model::Says::nodes)->text() == "3");
-  CHECK(first.step()->find(model::Says::ranks)->value->text() == "8");
+  CHECK(agent.find(model::OptionMeaning::ranks_per_node)->value->text() == "4");
+  CHECK(agent.find(model::OptionMeaning::alone));
+  CHECK_FALSE(agent.find(model::OptionMeaning::nodes));
+  CHECK(first.variable(agent, model::OptionMeaning::nodes)->text() == "3");
+  CHECK(first.step()->find(model::OptionMeaning::ranks)->value->text() == "8");
   const auto& agent_link = *launches.back().agent();
-  CHECK(agent_link.find(model::Says::ranks)->value->text() == "8");
-  CHECK_FALSE(launches.back().variable(agent_link, model::Says::nodes));
+  CHECK(agent_link.find(model::OptionMeaning::ranks)->value->text() == "8");
+  CHECK_FALSE(launches.back().variable(agent_link, model::OptionMeaning::nodes));
 }

@@ -41,8 +41,8 @@ TEST_CASE("What a launcher's row says of options it says of options that the lau
       INFO(option.name);
       // Where the options without a value are not listed, one that says a thing by itself may be one of them.
       const bool flag =
-          row.words.flags.empty() && (option.says == Says::alone || option.says == Says::module ||
-                                      option.says == Says::plain || option.says == Says::local_rank);
+          row.words.flags.empty() && (option.says == OptionMeaning::alone || option.says == OptionMeaning::module ||
+                                      option.says == OptionMeaning::plain || option.says == OptionMeaning::local_rank);
       CHECK((of_slurm || flag || options.count(std::string(option.name)) == 1));
       CHECK(row.says_of("--" + util::replace_all(std::string(option.name), "_", "-")) == option.says);
     }

@@ -54,7 +54,7 @@ std::string text_of(const slurm::JobSize& s) {
 
 /// All that is read of a script, and each refusal's code and place (its words name the version).
 std::string reading(const std::string& script, const slurm::Invocation& invocation,
-                    slurm::AsVersion version) {
+                    slurm::TrackedVersion version) {
   slurm::PlacedFindings findings("case.sh", script);
   std::string text;
   for (const auto& settings :
@@ -108,7 +108,7 @@ TEST_CASE("A reading holds for every version of the span that it names") {
 TEST_CASE("Each comparison narrows the span to the versions that answer alike") {
   const auto span_of = [](Version own, auto ask) {
     slurm::VersionSpan span;
-    ask(slurm::AsVersion(own, &span));
+    ask(slurm::TrackedVersion(own, &span));
     return std::pair(span.first, span.last);
   };
   const auto all = std::pair(slurm::k_oldest_version, slurm::k_newest_version);

@@ -11,19 +11,19 @@
 namespace hpcml::check {
 namespace launch_agent_per_task {
 
-using model::Says;
+using model::OptionMeaning;
 
 /// How many processes one agent starts on its node; nothing where that cannot be seen.
 std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
   if (!agent.complete) return std::nullopt;
-  if (const auto* all = agent.find_any({Says::ranks, Says::world})) {
-    const auto* machines = agent.find(Says::nodes);
+  if (const auto* all = agent.find_any({OptionMeaning::ranks, OptionMeaning::world})) {
+    const auto* machines = agent.find(OptionMeaning::nodes);
     const auto total = all->value ? number_of(*all->value, shape) : std::nullopt;
     const auto nodes = machines && machines->value ? number_of(*machines->value, shape)
                                                    : std::optional<long>(machines ? 0 : 1);
     return total && nodes && *nodes > 0 ? std::optional(*total / *nodes) : std::nullopt;
   }
-  const auto* option = agent.find(Says::ranks_per_node);
+  const auto* option = agent.find(OptionMeaning::ranks_per_node);
   if (!option || !option->value) {
     const auto* launcher = model::find_launcher(agent.program);
     return launcher->one_without_ranks || launcher->reads_config ? std::nullopt : shape.gpus_per_node;
@@ -35,10 +35,10 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
 /// Whether the agent is told of no other: what it starts is a training of its own.
 bool stands_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
   if (is_standalone(launch, agent)) return true;
-  if (!agent.complete || launch.variable(agent, Says::nodes) ||
-      agent.find_any({Says::node_rank, Says::config, Says::hosts, Says::world}))
+  if (!agent.complete || launch.variable(agent, OptionMeaning::nodes) ||
+      agent.find_any({OptionMeaning::node_rank, OptionMeaning::config, OptionMeaning::hosts, OptionMeaning::world}))
     return false;
-  const auto* nodes = agent.find(Says::nodes);
+  const auto* nodes = agent.find(OptionMeaning::nodes);
   if (!nodes) return model::find_launcher(agent.program)->alone_without_nodes;
   const auto count = nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   return count && *count == 1;
@@ -58,7 +58,7 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
            " processes: " + std::to_string(*shape.tasks_per_node * *processes) +
            " processes share the node's GPUs";
   if (stands_alone(launch, agent, shape)) return start + " as a training of its own, which knows of no other";
-  const auto* nodes = agent.find(Says::nodes);
+  const auto* nodes = agent.find(OptionMeaning::nodes);
   const auto expected = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   if (several && agent.complete && expected && shape.nodes && *expected == *shape.nodes)
     return start + ", which expects one of its kind on each of " + util::counted(*shape.nodes, "node");
@@ -66,7 +66,7 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
 }
 
 /// What is wrong with `hpcml launch` as the agent of each task.
-std::optional<Hit> own_agent_hit(const Launch& launch, const Link& step, const LaunchShape& shape) {
+std::optional<RuleMatch> own_agent_hit(const Launch& launch, const Link& step, const LaunchShape& shape) {
   const auto* own = launch.find("hpcml");
   if (own == nullptr || own->place.offset < step.place.offset || !shape.several_tasks_per_node())
     return std::nullopt;
@@ -75,7 +75,7 @@ std::optional<Hit> own_agent_hit(const Launch& launch, const Link& step, const L
   const bool starts = find_any(*own, {"nproc-per-node", "nproc_per_node"}) != nullptr;
   if (wishes.empty() && !starts) return std::nullopt;
   const auto tasks = std::to_string(*shape.tasks_per_node);
-  return Hit{own->place,
+  return RuleMatch{own->place,
              step.program + " starts " + tasks + " tasks on each node, and " +
                  (starts ? "each is to start the ranks of the node"
                          : "with " + wishes + " one agent per node starts the ranks") +
@@ -92,7 +92,7 @@ bool is_launcher(const Link& link) {
 
 /// A launcher that each process of an agent starts: `torchrun --no-python torchrun …`.
 std::string started_by_agent(const Link& agent) {
-  if (!agent.find(Says::plain) || agent.operands.empty() || !agent.operands[0].known()) return {};
+  if (!agent.find(OptionMeaning::plain) || agent.operands.empty() || !agent.operands[0].known()) return {};
   auto name = agent.operands[0].text();
   name = util::base_name(name);
   if (name.starts_with("python") && agent.operands.size() > 2 && agent.operands[1].text() == "-m")
@@ -101,17 +101,17 @@ std::string started_by_agent(const Link& agent) {
   return role == chain::Role::agent || role == chain::Role::step ? name : std::string();
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     if (const auto* agent = launch.agent(); agent && !started_by_agent(*agent).empty())
-      add_hit(hits, {agent->place,
+      add_match(hits, {agent->place,
                      "each process of " + agent->program + " starts " + started_by_agent(*agent) + " anew",
                      "leave one of the two launchers out"});
     const auto* step = launch.step();
     if (!step) continue;
     const auto shape = shape_of(subject, launch);
-    if (auto hit = own_agent_hit(launch, *step, shape)) add_hit(hits, std::move(*hit));
+    if (auto hit = own_agent_hit(launch, *step, shape)) add_match(hits, std::move(*hit));
     const auto inner = std::find_if(launch.chain.begin(), launch.chain.end(), [&](const Link& link) {
       return &link != step && is_launcher(link) && link.place.offset >= step->place.offset;
     });
@@ -120,12 +120,12 @@ Hits find(const Subject& subject) {
       const auto fault = agent_fault(launch, *step, *inner, shape);
       if (fault.empty()) continue;
       const auto tasks = std::to_string(shape.tasks_per_node.value_or(shape.tasks.value_or(0)));
-      add_hit(hits, {step->place, fault,
+      add_match(hits, {step->place, fault,
                      "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
                          " times the --cpus-per-task; or drop " + inner->program + " and start python by " +
                          step->program});
     } else if (const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node; tasks && *tasks > 1)
-      add_hit(hits,
+      add_match(hits,
               {step->place,
                step->program + " starts " + std::to_string(*tasks) + " tasks, and each starts " +
                    inner->program + ", which starts tasks of its own",

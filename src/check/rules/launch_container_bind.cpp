@@ -28,8 +28,8 @@ std::string fault_of(const std::string& bind) {
   return {};
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
     const auto* engine = container ? model::find_engine_program(container->program) : nullptr;
@@ -38,7 +38,7 @@ Hits find(const Subject& subject) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
       const auto place = option.value->place;
       if (option.value->text().empty() || goes_on(subject.text, place)) {
-        add_hit(hits, {option.place,
+        add_match(hits, {option.place,
                        option.value->text().empty() ? "the list of binds is empty"
                                                     : "the list of binds ends at the blank behind its comma",
                        "write -B SOURCE:TARGET:ro, several separated by commas without blanks"});
@@ -46,7 +46,7 @@ Hits find(const Subject& subject) {
       }
       for (const auto& bind : util::split(option.value->text(), ','))
         if (const auto fault = fault_of(bind); !fault.empty()) {
-          add_hit(
+          add_match(
               hits,
               {option.place, fault,
                "write -B SOURCE:TARGET:ro with absolute paths, several separated by commas without blanks"});

@@ -31,12 +31,12 @@ bool brings_gpus(const Launch& launch, const Link& container, const model::Engin
                      [&](const auto& name) { return launch.variable(name) != nullptr; });
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->vendor != model::GpuVendor::nvidia ||
       shape_of_job(subject).gpus_per_node.value_or(0) < 1)
     return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
     const auto* engine = container ? model::find_engine_program(container->program) : nullptr;
@@ -48,7 +48,7 @@ Hits find(const Subject& subject) {
     const auto image = container->operands[0].place;
     const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() &&
                          (subject.text[image.offset - 1] == ' ' || subject.text[image.offset - 1] == '\t');
-    add_hit(hits, {container->place,
+    add_match(hits, {container->place,
                    container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU",
                    container->program + " exec --nv …",
                    written ? std::vector<Edit>{{image.offset, 0, "--nv "}} : std::vector<Edit>()});

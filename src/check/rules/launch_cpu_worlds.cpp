@@ -7,7 +7,7 @@
 namespace hpcml::check {
 namespace launch_cpu_worlds {
 
-using model::Says;
+using model::OptionMeaning;
 
 /// The value of a key of a configuration, "distributed_type: MULTI_CPU"; empty if it has none.
 std::string config_value(std::string_view text, std::string_view key) {
@@ -27,39 +27,39 @@ bool is_several(const std::string& number) {
 }
 
 /// Whether an option of the agent says several, also where only the job knows how many.
-bool says_several(const Link& agent, Says what) {
+bool says_several(const Link& agent, OptionMeaning what) {
   const auto* option = agent.find(what);
   if (!option || !option->value) return false;
   return !option->value->known() || is_several(option->value->text());
 }
 
 /// The configuration that the agent's option names, as far as it can be read.
-std::string config_of(const Subject& subject, const Link& agent) {
-  const auto* option = agent.find(Says::config);
+std::string config_of(const LintContext& subject, const Link& agent) {
+  const auto* option = agent.find(OptionMeaning::config);
   if (!option || !option->value || !option->value->known() || !subject.read_file) return {};
   return subject.read_file(option->value->text()).value_or("");
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* row = agent ? model::find_launcher(agent->program) : nullptr;
-    if (!row || !row->alone_without_gpus || agent->find(Says::hosts)) continue;
+    if (!row || !row->alone_without_gpus || agent->find(OptionMeaning::hosts)) continue;
     const auto config = config_of(subject, *agent);
     if (config.find("mpirun_hostfile:") != std::string::npos) continue;
     const bool by_config =
         config_value(config, "distributed_type") == "MULTI_CPU" && !agent->find("multi_gpu");
-    const auto* option = agent->find(Says::no_gpus);
+    const auto* option = agent->find(OptionMeaning::no_gpus);
     if (!option && !by_config) continue;
     const auto shape = shape_of(subject, launch);
-    const bool several = says_several(*agent, Says::nodes) || says_several(*agent, Says::ranks) ||
+    const bool several = says_several(*agent, OptionMeaning::nodes) || says_several(*agent, OptionMeaning::ranks) ||
                          is_several(config_value(config, "num_machines")) ||
                          is_several(config_value(config, "num_processes")) ||
                          (launch.step() && shape.nodes.value_or(1) > 1);
     if (!several) continue;
-    const auto* place = option ? option : agent->find(Says::config);
-    add_hit(hits, {place->place,
+    const auto* place = option ? option : agent->find(OptionMeaning::config);
+    add_match(hits, {place->place,
                    agent->program + (option ? " --" + option->name : " with distributed_type MULTI_CPU") +
                        " starts one process on each node, a world of 1, whatever its options request",
                    "export ACCELERATE_USE_CPU=true and use --multi_gpu, or start a task per rank: srun hpcml "

@@ -13,7 +13,7 @@ namespace launch_cpus_not_inherited {
 
 /// Whether words that are not known may hold options about CPUs: those of a variable that the script does not
 /// set itself, and of one whose values speak of CPUs.
-bool may_say_cpus(const Subject& subject, const Launch& launch, const Link& step) {
+bool may_say_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
   static constexpr std::array<std::string_view, 8> k_signs = {
       "cpus-per-task=$", "cpus-per-task $", " -c", "\"-c", "cpu-bind", "cpu_bind", "--exact", "--overlap"};
   const auto commands = subject.text.substr(std::min(subject.header.end, subject.text.size()));
@@ -42,7 +42,7 @@ bool may_say_cpus(const Subject& subject, const Launch& launch, const Link& step
 }
 
 /// Whether the step says itself how its tasks get CPUs.
-bool says_cpus(const Subject& subject, const Launch& launch, const Link& step) {
+bool says_cpus(const LintContext& subject, const Launch& launch, const Link& step) {
   if (find_any(step, {"cpus-per-task", "cpus-per-gpu", "exact", "exclusive", "overlap", "whole", "pty",
                       "het-group"}))
     return true;
@@ -56,7 +56,7 @@ bool says_cpus(const Subject& subject, const Launch& launch, const Link& step) {
 }
 
 /// The places of the steps that start programs of a training.
-std::set<std::size_t> training_steps(const Subject& subject) {
+std::set<std::size_t> training_steps(const LintContext& subject) {
   std::set<std::size_t> places;
   for (const auto& inner : subject.launches)
     if (const auto* step = inner.step(); step && (inner.python() || inner.agent() || inner.container() ||
@@ -65,13 +65,13 @@ std::set<std::size_t> training_steps(const Subject& subject) {
   return places;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* directive = subject.directive("cpus-per-task");
   if (!directive || subject.requests.size() != 1 || subject.requests[0].count("cpus-per-task") < 2 ||
       !subject.may_be("22.05-23.02"))
     return {};
   const auto training = training_steps(subject);
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !is_own(launch, *step) || launch.command->context.substitution ||
@@ -80,7 +80,7 @@ Hits find(const Subject& subject) {
     if (launch.variable("SRUN_CPUS_PER_TASK") || launch.variable("SLURM_CPU_BIND")) continue;
     // Where the version is not known once is enough to say.
     if (!subject.version_known && !hits.empty()) continue;
-    add_hit(hits,
+    add_match(hits,
             {step->place,
              "srun of Slurm 22.05 to 23.02 does not take the job's --cpus-per-task: each task gets one CPU",
              "srun --cpus-per-task=$SLURM_CPUS_PER_TASK, which all versions understand; or export "

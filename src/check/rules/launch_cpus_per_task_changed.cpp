@@ -5,11 +5,11 @@
 namespace hpcml::check {
 namespace launch_cpus_per_task_changed {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 || !subject.may_be("23.11-")) return {};
   const auto is_requested = subject.requests[0].count("cpus-per-task");
   if (is_requested < 1) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& seen : seen_variables(subject, {"SLURM_CPUS_PER_TASK"})) {
     const auto* step = seen.launch->step();
     if (!step || step->program != "srun" || !step->complete || step->find("cpus-per-task")) continue;
@@ -17,7 +17,7 @@ Hits find(const Subject& subject) {
         seen.value->text().empty())
       continue;
     if (subject.text.find("SLURM_TRES_PER_TASK") != std::string_view::npos) continue;
-    add_hit(hits, {seen.set_at,
+    add_match(hits, {seen.set_at,
                    "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
                        " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(is_requested),
                    "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),

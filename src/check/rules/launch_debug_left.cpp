@@ -19,8 +19,8 @@ constexpr std::array<Setting, 6> k_settings = {
      {"NCCL_DEBUG", "TRACE", "writes a line for every call"},
      {"NCCL_DEBUG_SUBSYS", "ALL", "writes a line for every collective"}}};
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& seen :
        seen_variables(subject, {"AMD_SERIALIZE_KERNEL", "CUDA_LAUNCH_BLOCKING", "HIP_LAUNCH_BLOCKING",
                                 "NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "TORCH_DISTRIBUTED_DEBUG"})) {
@@ -29,7 +29,7 @@ Hits find(const Subject& subject) {
       return setting.name == seen.name && setting.value == seen.value->text();
     });
     if (found == k_settings.end() || is_explained(subject, seen.value->place)) continue;
-    add_hit(hits,
+    add_match(hits,
             {seen.value->place,
              std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
              "for the search of a fault only: take it out for real runs"});

@@ -20,7 +20,7 @@ bool has_other_network(const Launch& launch) {
 
 /// Whether a comment tells why: some words behind the setting, or a sentence on the line above. Commented
 /// commands and a heading ("# NCCL settings") tell nothing, and who is still looking has not taken it out.
-bool has_reason(const Subject& subject, diag::Place place) {
+bool has_reason(const LintContext& subject, diag::Place place) {
   if (place.offset >= subject.text.size()) return false;
   const auto line = line_at(subject.text, place.offset);
   const auto text = subject.text.substr(line.offset, line.length);
@@ -40,7 +40,7 @@ bool has_reason(const Subject& subject, diag::Place place) {
 }
 
 /// Whether the job asks for cards that have no such copies.
-bool asks_for_gaming_cards(const Subject& subject) {
+bool asks_for_gaming_cards(const LintContext& subject) {
   static constexpr std::array<std::string_view, 6> k_cards = {"1080", "2080", "3080",
                                                               "3090", "4090", "titan"};
   return std::any_of(k_cards.begin(), k_cards.end(), [&](auto card) {
@@ -53,8 +53,8 @@ bool asks_for_gaming_cards(const Subject& subject) {
   });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& seen :
        seen_variables(subject, {"NCCL_IB_DISABLE", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"})) {
     if (!seen.value->known() || seen.value->text() != "1") continue;
@@ -69,7 +69,7 @@ Hits find(const Subject& subject) {
     if (site && std::any_of(site->env.begin(), site->env.end(),
                             [&](const auto& rule) { return rule.name == seen.name; }))
       continue;
-    add_hit(hits, {seen.value->place,
+    add_match(hits, {seen.value->place,
                    std::string(seen.name) + "=1 makes NCCL copy " +
                        (network ? "between nodes over plain sockets"
                                 : "between the GPUs of a node by a slower way"),

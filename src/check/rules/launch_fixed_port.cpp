@@ -50,7 +50,7 @@ private:
 
 /// Whether other jobs can run on the same nodes; nothing where that is not known. Who takes all memory of
 /// them leaves none for others.
-std::optional<bool> is_shared(const Subject& subject) {
+std::optional<bool> is_shared(const LintContext& subject) {
   if (subject.requests.size() != 1) return std::nullopt;
   if (subject.requests[0].sharing == slurm::Sharing::exclusive || subject.requests[0].text("mem") == "0")
     return false;
@@ -60,7 +60,7 @@ std::optional<bool> is_shared(const Subject& subject) {
 }
 
 /// The number stands once only: what replaces it cannot disagree with another place.
-std::vector<Edit> from_job_id(const Subject& subject, Numbers& numbers, diag::Place place,
+std::vector<Edit> from_job_id(const LintContext& subject, Numbers& numbers, diag::Place place,
                               const std::string& port) {
   if (subject.requests.size() != 1 || numbers.places_of(port).size() != 1) return {};
   const auto line = line_at(subject.text, place.offset);
@@ -99,7 +99,7 @@ bool is_given_as_port(std::string_view text, std::size_t at, std::size_t length)
 
 /// Where the script gives the number: here, or in the assignment that it comes from; nothing where it is a
 /// default that others override.
-std::optional<diag::Place> written_at(const Subject& subject, Numbers& numbers, const std::string& port,
+std::optional<diag::Place> written_at(const LintContext& subject, Numbers& numbers, const std::string& port,
                                       diag::Place place) {
   const auto text = subject.text;
   if (place.offset + place.length <= text.size()) {
@@ -116,8 +116,8 @@ std::optional<diag::Place> written_at(const Subject& subject, Numbers& numbers, 
 }
 
 /// `foreign`: the port may be that of a host that is not the job's.
-void add(const Subject& subject, Numbers& numbers, const std::string& port, diag::Place seen_at, bool foreign,
-         Hits& hits) {
+void add(const LintContext& subject, Numbers& numbers, const std::string& port, diag::Place seen_at, bool foreign,
+         RuleMatches& hits) {
   if (!is_port(port) || port == "0") return;
   const auto written = written_at(subject, numbers, port, seen_at);
   if (!written) return;
@@ -126,7 +126,7 @@ void add(const Subject& subject, Numbers& numbers, const std::string& port, diag
       std::to_string(*subject.site->network.master.port) == port)
     return;
   const auto shared = is_shared(subject);
-  add_hit(hits,
+  add_match(hits,
           {place,
            "port " + port + " is the same for every job" +
                (shared.value_or(false) ? ", and jobs share nodes here: the second one on a node cannot start"
@@ -137,8 +137,8 @@ void add(const Subject& subject, Numbers& numbers, const std::string& port, diag
            shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!is_shared(subject).value_or(true)) return hits; // nobody else listens on these nodes
   Numbers numbers(subject.text);
   for (const auto& seen : seen_variables(subject, {"MASTER_PORT"})) {
@@ -149,17 +149,17 @@ Hits find(const Subject& subject) {
   }
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->find(model::Says::alone) || has_rendezvous_service(launch, *agent)) continue;
-    const auto* option = agent->find_any({model::Says::port, model::Says::endpoint});
+    if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent)) continue;
+    const auto* option = agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
     if (!option || !option->value || option->value->pieces.empty() || !option->value->pieces.back().known)
       continue;
     std::string text; // what is known behind the last thing that is not
     for (auto at = option->value->pieces.size(); at-- > 0 && option->value->pieces[at].known;)
       text.insert(0, option->value->pieces[at].text);
     const auto colon = text.rfind(':');
-    const bool is_endpoint = option == agent->find(model::Says::endpoint);
+    const bool is_endpoint = option == agent->find(model::OptionMeaning::endpoint);
     if (colon == std::string::npos && is_endpoint) continue; // a host alone
-    const auto* address = agent->find(model::Says::address);
+    const auto* address = agent->find(model::OptionMeaning::address);
     const bool foreign =
         has_unknown_backend(launch, *agent) ||
         (is_endpoint ? names_foreign_host(subject, *option->value, true)

@@ -22,8 +22,8 @@ bool is_letters(const std::string& name) {
                      [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& seen : seen_variables(subject, {"GLOO_SOCKET_IFNAME"})) {
     if (!seen.value->known()) continue;
     const auto value = seen.value->text();
@@ -35,7 +35,7 @@ Hits find(const Subject& subject) {
     if (subject.site)
       for (const auto& interface : subject.site->network.interfaces)
         if (right.empty() && interface.starts_with(*wrong)) right = interface;
-    add_hit(hits,
+    add_match(hits,
             {seen.value->place, "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
              right.empty() ? "write the name as ip addr shows it on a compute node" +
                                  (is_letters(*wrong) ? ": " + *wrong + "0" : std::string())

@@ -15,9 +15,9 @@ bool moves(const shell::Argument& value) {
   return !text.empty() && counted != text;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.text.find("ROCR_VISIBLE_DEVICES") == std::string_view::npos) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     if (!launch.step() && !launch.agent() && !launch.python() && !launch.container()) continue;
     const auto* first = launch.variable("ROCR_VISIBLE_DEVICES");
@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
     for (const std::string_view name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
       const auto* second = launch.variable(name);
       if (!second || !moves(*second)) continue;
-      add_hit(
+      add_match(
           hits,
           {second->place,
            std::string(name) +

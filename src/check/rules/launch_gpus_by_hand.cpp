@@ -19,7 +19,7 @@ bool is_list(const std::string& value) {
 }
 
 /// Whether the job asks for GPUs at all: to one that does not Slurm gives none, whatever the list says.
-bool asks_for_gpus(const Subject& subject) {
+bool asks_for_gpus(const LintContext& subject) {
   static constexpr std::array<std::string_view, 5> k_options = {"gres", "gpus", "gpus-per-node",
                                                                 "gpus-per-task", "gpus-per-socket"};
   return std::any_of(k_options.begin(), k_options.end(), [&](auto option) {
@@ -37,7 +37,7 @@ long highest(const std::string& list) {
 
 /// Whether the job has its nodes to itself, as far as that is known; where it is not, whether the list is as
 /// long as a node of the usual sizes has GPUs.
-bool has_whole_nodes(const Subject& subject, long count) {
+bool has_whole_nodes(const LintContext& subject, long count) {
   if (subject.requests.size() != 1) return false;
   if (subject.requests[0].sharing == slurm::Sharing::exclusive) return true;
   const auto* node = only_node(subject);
@@ -46,8 +46,8 @@ bool has_whole_nodes(const Subject& subject, long count) {
          (node && node->gpu && count >= static_cast<long>(node->gpu->per_node));
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto* node = only_node(subject);
   const bool amd = node && node->gpu && node->gpu->vendor == model::GpuVendor::amd;
   for (const auto& seen :
@@ -77,7 +77,7 @@ Hits find(const Subject& subject) {
     else if (amd && name == "CUDA_VISIBLE_DEVICES")
       message = "on AMD GPUs " + name +
                 " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
-    add_hit(hits, {seen.value->place,
+    add_match(hits, {seen.value->place,
                    std::move(message),
                    "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
                    {},

@@ -16,7 +16,7 @@ bool isolates(std::string_view bind) {
 }
 
 /// Where the isolation is asked for: at the step or for the job; nothing where it is not, or taken back.
-std::optional<diag::Place> asked_at(const Subject& subject, const Link& step) {
+std::optional<diag::Place> asked_at(const LintContext& subject, const Link& step) {
   const auto& request = subject.requests[0];
   if (!step.complete || step.find("gres-flags") || request.has("gres-flags") || request.has("tres-bind") ||
       step.find("tres-bind"))
@@ -33,7 +33,7 @@ std::optional<diag::Place> asked_at(const Subject& subject, const Link& step) {
 
 /// Whether the script is meant for AMD's GPUs, where each task may see its own only: by its modules,
 /// variables and features.
-bool is_for_amd(const Subject& subject) {
+bool is_for_amd(const LintContext& subject) {
   static constexpr std::array<std::string_view, 9> k_signs = {
       "rocm", "miopen", "rocr_visible", "hip_visible", "gfx90a", "gfx94", "mi250", "mi300", "rccl"};
   const auto text = util::to_lower(std::string(subject.text));
@@ -53,11 +53,11 @@ bool is_independent(const Link& python) {
                      [&](auto sign) { return name.find(sign) != std::string::npos; });
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 ||
       (subject.site && subject.site->gpu_visibility.mode == model::GpusSeen::own))
     return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !launch.python() || launch.agent() || launch.find("hpcml") ||
@@ -66,7 +66,7 @@ Hits find(const Subject& subject) {
     const auto place = asked_at(subject, *step);
     if (!place) continue;
     const bool documented = subject.site && !subject.site->gpu_visibility.why.empty();
-    add_hit(hits, {*place,
+    add_match(hits, {*place,
                    "each task sees its own GPUs only: tasks of a node cannot copy from GPU to GPU directly "
                    "(peer-to-peer, CUDA IPC)",
                    "ask with --gpus-per-node, let every task see all GPUs and take the one of its LOCAL_RANK",

@@ -16,7 +16,7 @@ bool is_of_host(const shell::Command& source) {
 
 /// Whether something in the container's shell before this command may have brought `module`: a file that is
 /// read, or what cannot be seen; or the host's software is seen to be in the image.
-bool may_be_brought(const Subject& subject, const shell::Command& module) {
+bool may_be_brought(const LintContext& subject, const shell::Command& module) {
   bool before = true;
   for (const auto& command : subject.view.commands) {
     before = before && &command != &module;
@@ -43,8 +43,8 @@ bool binds_slurm(const Launch& launch, const Link& container) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   std::optional<std::size_t> reported_shell; // one finding per shell: its further modules have the same cause
   for (const auto& launch : subject.launches) {
     const auto* container = launch.container();
@@ -54,13 +54,13 @@ Hits find(const Subject& subject) {
     if ((last.program == "module" || last.program == "ml") && (!parent || parent != reported_shell) &&
         !may_be_brought(subject, *launch.command)) {
       reported_shell = parent;
-      add_hit(hits, {last.place,
+      add_match(hits, {last.place,
                      "modules are of the host: in the image there is neither the command nor what it loads",
                      "load modules before the container starts, or take what the image has"});
     }
     const auto* srun = launch.find("srun");
     if (srun && srun > container && !binds_slurm(launch, *container))
-      add_hit(hits, {srun->place, "srun inside the image: it has no Slurm, or another version",
+      add_match(hits, {srun->place, "srun inside the image: it has no Slurm, or another version",
                      "start the container by srun: srun " + container->program + " exec …"});
   }
   return hits;

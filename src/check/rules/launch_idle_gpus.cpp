@@ -26,7 +26,7 @@ bool trains(const std::string& path) {
 }
 
 /// Whether its words or the script's variables say that it uses several GPUs by itself.
-bool starts_its_own(const Subject& subject, const Launch& launch, const Link& python) {
+bool starts_its_own(const LintContext& subject, const Launch& launch, const Link& python) {
   const auto says_so = [](const shell::Argument& word) {
     return has_any(
         util::to_lower(word.text()),
@@ -48,8 +48,8 @@ bool starts_its_own(const Subject& subject, const Launch& launch, const Link& py
   return has_any(text, {"tensorflow", "tf2", "mirroredstrategy", "lightning", "dataparallel", "ray start"});
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const bool elsewhere = std::any_of(subject.launches.begin(), subject.launches.end(),
                                      [](const Launch& launch) { return launch.step() || launch.agent(); });
   for (const auto& launch : subject.launches) {
@@ -69,7 +69,7 @@ Hits find(const Subject& subject) {
     if (launch.find("hpcml") && ranks_of_own_launch(launch, shape) != 1) continue;
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
-    add_hit(hits, {python->place,
+    add_match(hits, {python->place,
                    "one process on a node with " + std::to_string(*shape.gpus_per_node) +
                        " GPUs: all but one stay idle unless it uses them by itself",
                    "start one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "

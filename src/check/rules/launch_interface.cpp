@@ -26,13 +26,13 @@ bool nccl_takes_one(std::string_view value, const std::vector<std::string>& inte
   });
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (!subject.site) return {};
   const auto* node = only_node(subject);
   const auto& interfaces =
       node && !node->interfaces.empty() ? node->interfaces : subject.site->network.interfaces;
   if (interfaces.empty()) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& seen : seen_variables(subject, {"NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME"})) {
     if (!seen.value->known() || seen.value->text().empty()) continue;
     const auto value = seen.value->text();
@@ -46,7 +46,7 @@ Hits find(const Subject& subject) {
                });
     if (fits) continue;
     const auto right = util::join(interfaces, ",");
-    add_hit(hits, {seen.value->place,
+    add_match(hits, {seen.value->place,
                    "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id +
                        ": " + right,
                    std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),

@@ -8,13 +8,13 @@
 namespace hpcml::check {
 namespace launch_mask_count {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& [launch, step, masks] : masked_launches(subject)) {
     const auto tasks = shape_of(subject, *launch).tasks_per_node;
     const auto count = static_cast<long>(masks.masks.size());
     if (!tasks || *tasks <= count) continue;
-    add_hit(hits,
+    add_match(hits,
             {masks.option->place,
              util::counted(count, "mask") + " for " + std::to_string(*tasks) +
                  " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",

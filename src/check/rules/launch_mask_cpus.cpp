@@ -7,10 +7,10 @@
 namespace hpcml::check {
 namespace launch_mask_cpus {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* node = only_node(subject);
   if (!node || node->cpu.core_threads.empty()) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& [launch, step, masks] : masked_launches(subject)) {
     model::IdSet all;
     for (const auto& mask : masks.masks) all = all | mask;
@@ -20,7 +20,7 @@ Hits find(const Subject& subject) {
                               : model::IdSet();
     if (outside.empty() && reserved.empty()) continue;
     const bool beyond = !outside.empty();
-    add_hit(hits, {masks.option->place,
+    add_match(hits, {masks.option->place,
                    beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " +
                                 subject.site->id + " do not have"
                           : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id +

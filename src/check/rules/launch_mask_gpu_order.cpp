@@ -35,13 +35,13 @@ std::vector<std::size_t> gpus_of_tasks(const Launch& launch, std::size_t count) 
              : gpus;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->places.empty()) return {};
   if (subject.demands.front().gpus_per_node == 0 && !site::gpus_come_with_nodes(*subject.site))
     return {}; // whose tasks take none
   const auto& places = node->gpu->places;
-  Hits hits;
+  RuleMatches hits;
   for (const auto& [launch, step, masks] : masked_launches(subject)) {
     if (step->find("gpu-bind") || step->find("gpus-per-task") || subject.directive("gpu-bind")) continue;
     const auto shape = shape_of(subject, *launch);
@@ -59,7 +59,7 @@ Hits find(const Subject& subject) {
       away += (away.empty() ? "" : ", ") + std::to_string(i);
     }
     if (first == places.size()) continue;
-    add_hit(hits,
+    add_match(hits,
             {masks.option->place,
              "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(gpus[first]) +
                  " hangs at CPUs " + near(*node, places[gpus[first]]).to_list() + ", not at " +

@@ -70,7 +70,7 @@ std::set<std::string_view> names_used(std::string_view text) {
   return used;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.text.find("0x") == std::string_view::npos &&
       subject.text.find("_cpu") == std::string_view::npos)
     return {};
@@ -85,7 +85,7 @@ Hits find(const Subject& subject) {
   if (std::any_of(assigned.begin(), assigned.end(),
                   [&](const Assigned& assignment) { return used.count(assignment.name) != 0; }))
     return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& [name, offset] : assigned)
     if (!name.starts_with("SLURM_") && !name.starts_with("SRUN_") && used.count(name) == 0)
       hits.add({{offset, name.size()},

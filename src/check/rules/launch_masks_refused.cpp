@@ -8,13 +8,13 @@ namespace hpcml::check {
 namespace launch_masks_refused {
 
 /// Whether the tasks' CPUs by number are all that the node has: then there is nothing to choose.
-bool fills_node(const Subject& subject, const LaunchShape& shape, long cpus_per_task) {
+bool fills_node(const LintContext& subject, const LaunchShape& shape, long cpus_per_task) {
   const auto* node = only_node(subject);
   return !node || !shape.tasks_per_node ||
          *shape.tasks_per_node * cpus_per_task >= static_cast<long>(node->cpu.cores);
 }
 
-bool is_shared(const Subject& subject) {
+bool is_shared(const LintContext& subject) {
   if (subject.fits.size() != 1 || subject.requests[0].sharing == slurm::Sharing::exclusive ||
       subject.fits[0].facts.whole_nodes)
     return false;
@@ -24,9 +24,9 @@ bool is_shared(const Subject& subject) {
          subject.site->binding.value == model::NodeBinding::masks;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 || !subject.may_be("22.05-")) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& [launch, step, masks] : masked_launches(subject)) {
     const auto shape = shape_of(subject, *launch);
     const auto* cpus = step->find("cpus-per-task");
@@ -40,14 +40,14 @@ Hits find(const Subject& subject) {
                             !fills_node(subject, shape, inherited) &&
                             subject.text.find("SLURM_TRES_PER_TASK") == std::string_view::npos;
     if (chosen || takes_over)
-      add_hit(hits, {masks.option->place,
+      add_match(hits, {masks.option->place,
                      std::string("with --cpus-per-task ") +
                          (takes_over ? "of the job, which srun takes over, " : "") +
                          "Slurm chooses the step's CPUs itself and refuses masks that name others",
                      "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK "
                      "SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
     else if (is_shared(subject))
-      add_hit(hits, {masks.option->place,
+      add_match(hits, {masks.option->place,
                      "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name +
                          " gives parts of nodes: Slurm refuses CPUs that the job does not have",
                      "ask for --exclusive, take a partition of whole nodes, or bind with --cpu-bind=cores"});

@@ -8,7 +8,7 @@
 namespace hpcml::check {
 namespace launch_master_address {
 
-using model::Says;
+using model::OptionMeaning;
 
 struct Fault {
   std::string message;
@@ -21,7 +21,7 @@ bool is_loopback(std::string_view text) {
 }
 
 /// What an unknown piece is made of: of "$IP" the last line above that sets it, else the piece itself.
-std::string_view told_by(const Subject& subject, const shell::Piece& piece, std::size_t offset) {
+std::string_view told_by(const LintContext& subject, const shell::Piece& piece, std::size_t offset) {
   std::string_view name = piece.text;
   if (name.size() < 2 || name[0] != '$' || name[1] == '(') return name;
   name.remove_prefix(name[1] == '{' ? 2 : 1);
@@ -46,7 +46,7 @@ std::string_view told_by(const Subject& subject, const shell::Piece& piece, std:
   return subject.text.substr(found + name.size() + 1, line.offset + line.length - found - name.size() - 1);
 }
 
-std::optional<Fault> fault_of(const Subject& subject, const shell::Argument& value, std::size_t offset) {
+std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument& value, std::size_t offset) {
   if (is_loopback(value.prefix()) || (value.known() && is_loopback(value.text())))
     return Fault{"the other nodes look for the first rank at " + value.text() + ", which is themselves"};
   for (const auto& piece : value.pieces) {
@@ -67,9 +67,9 @@ std::optional<Fault> fault_of(const Subject& subject, const shell::Argument& val
   return std::nullopt;
 }
 
-void check_value(const Subject& subject, const shell::Argument& value, diag::Place place, Hits& hits) {
+void check_value(const LintContext& subject, const shell::Argument& value, diag::Place place, RuleMatches& hits) {
   if (auto fault = fault_of(subject, value, place.offset))
-    add_hit(
+    add_match(
         hits,
         {place,
          std::move(fault->message),
@@ -79,18 +79,18 @@ void check_value(const Subject& subject, const shell::Argument& value, diag::Pla
 }
 
 /// Agents of several nodes that are told no address. torchrun reads PET_*, not MASTER_ADDR.
-void check_missing(const Subject& subject, const Launch& launch, const Link& agent, Hits& hits) {
+void check_missing(const LintContext& subject, const Launch& launch, const Link& agent, RuleMatches& hits) {
   const auto* launcher = model::find_launcher(agent.program);
   if (!launcher || launcher->without_address.empty() || !agent.complete) return;
-  for (const auto says : {Says::alone, Says::address, Says::endpoint, Says::config, Says::settings})
+  for (const auto says : {OptionMeaning::alone, OptionMeaning::address, OptionMeaning::endpoint, OptionMeaning::config, OptionMeaning::settings})
     if (agent.find(says)) return;
-  for (const auto says : {Says::address, Says::endpoint, Says::config})
+  for (const auto says : {OptionMeaning::address, OptionMeaning::endpoint, OptionMeaning::config})
     if (launch.variable(agent, says)) return;
-  const auto* nodes = agent.find(Says::nodes);
+  const auto* nodes = agent.find(OptionMeaning::nodes);
   if (!nodes || !nodes->value) return;
   const auto count = number_of(*nodes->value, shape_of_job(subject));
   if (!count || *count < 2) return;
-  add_hit(hits, {agent.place,
+  add_match(hits, {agent.place,
                  agent.program + " of " + std::to_string(*count) +
                      " nodes is told no address: " + std::string(launcher->without_address),
                  "add " + std::string(launcher->address_option)});
@@ -98,12 +98,12 @@ void check_missing(const Subject& subject, const Launch& launch, const Link& age
 
 /// Whether this start is the first node's own, of several that the script writes out: it is at localhost.
 bool is_first_node(const Launch& launch, const Link& agent) {
-  const auto* rank = agent.find(Says::node_rank);
+  const auto* rank = agent.find(OptionMeaning::node_rank);
   return !launch.step() && rank && rank->value && rank->value->known() && rank->value->text() == "0";
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches)
     if (const auto* agent = launch.agent()) check_missing(subject, launch, *agent, hits);
   if (!shape_of_job(subject).several_nodes) return hits;
@@ -111,11 +111,11 @@ Hits find(const Subject& subject) {
     if ((!launch.agent() && !launch.python()) || (launch.step() && !shape_of(subject, launch).several_nodes))
       continue;
     if (const auto* agent = launch.agent()) {
-      if (agent->find(Says::alone)) continue;
-      if (const auto* nodes = agent->find(Says::nodes);
+      if (agent->find(OptionMeaning::alone)) continue;
+      if (const auto* nodes = agent->find(OptionMeaning::nodes);
           nodes && nodes->value && nodes->value->known() && nodes->value->text() == "1")
         continue;
-      if (const auto* endpoint = agent->find_any({Says::endpoint, Says::address});
+      if (const auto* endpoint = agent->find_any({OptionMeaning::endpoint, OptionMeaning::address});
           endpoint && endpoint->value && !is_first_node(launch, *agent))
         check_value(subject, *endpoint->value, endpoint->place, hits);
     }

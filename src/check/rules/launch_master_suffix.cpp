@@ -6,10 +6,10 @@
 namespace hpcml::check {
 namespace launch_master_suffix {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (!subject.site || subject.site->network.master.suffix.empty()) return {};
   const auto& suffix = subject.site->network.master.suffix;
-  Hits hits;
+  RuleMatches hits;
   for (const auto& seen : seen_variables(subject, {"MASTER_ADDR"})) {
     if (!seen.launch->step() || !shape_of(subject, *seen.launch).several_nodes) continue;
     if (seen.value->pieces.size() != 1 || seen.value->pieces[0].known) continue;
@@ -18,7 +18,7 @@ Hits find(const Subject& subject) {
         text.find("sed") != std::string_view::npos || text.find("awk") != std::string_view::npos)
       continue;
     const auto end = seen.value->place.offset + seen.value->place.length;
-    add_hit(
+    add_match(
         hits,
         {seen.value->place,
          "on " + subject.site->id + " the name of the fast network is the host's name with '" + suffix + "'",

@@ -60,7 +60,7 @@ bool names_mpi(const std::string& text) {
 }
 
 /// Whether the job loads an MPI: a python program of such a job may call its launcher itself.
-bool loads_mpi(const Subject& subject) {
+bool loads_mpi(const LintContext& subject) {
   return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
     const auto& last = launch.last();
     return (last.program == "module" || last.program == "ml") &&
@@ -105,7 +105,7 @@ bool may_reach_nodes(const Launch& launch) {
 
 /// Whether one python on the first node is seen to be all that was meant to run on several: a training, or
 /// what asks for GPUs. Others often start the rest themselves, by a workflow's engine or by mpirun.
-bool is_alone(const Subject& subject, const Launch& launch) {
+bool is_alone(const LintContext& subject, const Launch& launch) {
   if (launch.agent()) return true;
   const bool gpus = std::any_of(subject.sizes.begin(), subject.sizes.end(), [](const slurm::JobSize& size) {
     return size.gpus > 0 || size.gpus_per_node > 0 || size.gpus_per_task > 0;
@@ -114,7 +114,7 @@ bool is_alone(const Subject& subject, const Launch& launch) {
   return (gpus || program.find("train") != std::string::npos) && !loads_mpi(subject);
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto job = shape_of_job(subject);
   if (!job.several_nodes || subject.launches.empty()) return {};
   const Launch* found = nullptr;
@@ -144,7 +144,7 @@ Hits find(const Subject& subject) {
   // An agent starts processes on its own node, unless a file tells it of others; a program may do anything.
   if (agent && !agent->find("config_file")) return {{agent->place, what, hint}};
   const auto& link = agent ? *agent : found->last();
-  Hit hit{link.place, what + ", unless " + (agent ? "its configuration names them" : "it does so itself"),
+  RuleMatch hit{link.place, what + ", unless " + (agent ? "its configuration names them" : "it does so itself"),
           hint};
   hit.severity = diag::Severity::note;
   return {std::move(hit)};

@@ -7,13 +7,13 @@
 namespace hpcml::check {
 namespace launch_node_count {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto job = shape_of_job(subject);
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->find(model::Says::alone)) continue;
-    const auto* nodes = agent->find(model::Says::nodes);
+    if (!agent || agent->find(model::OptionMeaning::alone)) continue;
+    const auto* nodes = agent->find(model::OptionMeaning::nodes);
     const auto shape = launch.step() ? shape_of(subject, launch) : job;
     if (!nodes || !nodes->value || !nodes->value->known() || !shape.nodes ||
         launch.command->context.background)
@@ -23,7 +23,7 @@ Hits find(const Subject& subject) {
     auto fix = shape.nodes == job.nodes
                    ? replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")
                    : std::vector<Edit>();
-    add_hit(hits, {nodes->place,
+    add_match(hits, {nodes->place,
                    "the program expects " + util::counted(*count, "node") + ", but this runs on " +
                        std::to_string(*shape.nodes),
                    "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});

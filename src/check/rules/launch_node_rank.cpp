@@ -8,19 +8,19 @@
 namespace hpcml::check {
 namespace launch_node_rank {
 
-using model::Says;
+using model::OptionMeaning;
 
 /// Whether the rendezvous counts the nodes itself.
 bool counts_itself(const Launch& launch, const Link& agent) {
-  if (launch.variable(agent, Says::node_rank) || launch.variable(agent, Says::backend) ||
-      agent.find(Says::alone))
+  if (launch.variable(agent, OptionMeaning::node_rank) || launch.variable(agent, OptionMeaning::backend) ||
+      agent.find(OptionMeaning::alone))
     return true;
-  const auto* backend = agent.find(Says::backend);
+  const auto* backend = agent.find(OptionMeaning::backend);
   return backend && !(backend->value && backend->value->text() == "static");
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* step = launch.step();
@@ -31,15 +31,15 @@ Hits find(const Subject& subject) {
     const auto shape = shape_of(subject, launch);
     if (!shape.several_nodes) continue;
     const bool counts = launcher->counts_nodes;
-    const auto* nodes = agent->find(Says::nodes);
+    const auto* nodes = agent->find(OptionMeaning::nodes);
     const auto count = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
     if (!count || *count < 2) continue;
-    if (agent->find(Says::config)) continue;
-    const auto* rank = agent->find(Says::node_rank);
+    if (agent->find(OptionMeaning::config)) continue;
+    const auto* rank = agent->find(OptionMeaning::node_rank);
     if (rank && !(rank->value && rank->value->known() && number_of(*rank->value, shape))) continue;
     const std::string option(launcher->number_option);
     const bool certain = counts && shape.nodes && *shape.nodes == *count;
-    add_hit(hits,
+    add_match(hits,
             {rank ? rank->place : agent->place,
              rank ? "every node gets the same " + option + ": " + rank->value->text()
                   : "without " + option + " every node believes that it is number 0",

@@ -5,12 +5,12 @@
 namespace hpcml::check {
 namespace launch_old_launcher {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches)
     for (const auto& link : launch.chain)
       if (link.module == "torch.distributed.launch")
-        add_hit(hits, {link.place, "torch.distributed.launch is deprecated in favour of torchrun",
+        add_match(hits, {link.place, "torch.distributed.launch is deprecated in favour of torchrun",
                        "torchrun with the same options; the program then reads LOCAL_RANK from the "
                        "environment, not --local-rank"});
   return hits;

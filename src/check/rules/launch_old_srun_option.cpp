@@ -6,8 +6,8 @@
 namespace hpcml::check {
 namespace launch_old_srun_option {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !is_own(launch, *step)) continue;
@@ -17,7 +17,7 @@ Hits find(const Subject& subject) {
       const bool cpu = written.starts_with("--cpu_bind"), mem = written.starts_with("--mem_bind");
       if (!cpu && !mem) continue;
       const std::string now = cpu ? "--cpu-bind" : "--mem-bind";
-      add_hit(hits, {{option.place.offset, written.size()},
+      add_match(hits, {{option.place.offset, written.size()},
                      std::string(written) + (mem ? " is no option of srun any more"
                                                  : " is an old spelling that no manual has any more"),
                      now,

@@ -19,8 +19,8 @@ bool has_older_torch(std::string_view text) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& seen : seen_variables(subject, {"NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT",
                                                    "NCCL_DESYNC_DEBUG", "NCCL_ENABLE_TIMING"})) {
     const std::string name(seen.name), now = "TORCH_" + name;
@@ -29,7 +29,7 @@ Hits find(const Subject& subject) {
     const auto at = value > name.size() ? value - name.size() - 1 : 0;
     const bool written = subject.text.substr(at).starts_with(name + "=");
     // No fix: an older torch knows the old name only.
-    add_hit(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
+    add_match(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
                    name + " is called " + now + " from torch 2.2 on", now});
   }
   return hits;

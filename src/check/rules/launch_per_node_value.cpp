@@ -21,7 +21,7 @@ std::string_view own_value_in(std::string_view text) {
 }
 
 /// Whether the batch shell has expanded the same text already: then it is one value for all.
-bool is_expanded_outside(const Subject& subject, const Link& step, std::string_view text) {
+bool is_expanded_outside(const LintContext& subject, const Link& step, std::string_view text) {
   for (const auto& launch : subject.launches)
     if (launch.step() && launch.step()->place.offset == step.place.offset && is_own(launch, *launch.step()))
       for (const auto& word : launch.command->words)
@@ -31,7 +31,7 @@ bool is_expanded_outside(const Subject& subject, const Link& step, std::string_v
 }
 
 /// Whether the value was set in the step, not before it.
-bool is_set_inside(const Subject& subject, const Link& step, std::string_view name,
+bool is_set_inside(const LintContext& subject, const Link& step, std::string_view name,
                    const shell::Argument& value) {
   for (const auto& launch : subject.launches)
     if (launch.step() && launch.step()->place.offset == step.place.offset && is_own(launch, *launch.step())) {
@@ -41,12 +41,12 @@ bool is_set_inside(const Subject& subject, const Link& step, std::string_view na
   return false;
 }
 
-void check_value(const Subject& subject, const Link& step, const shell::Argument& value, diag::Place place,
-                 std::string_view what, Hits& hits) {
+void check_value(const LintContext& subject, const Link& step, const shell::Argument& value, diag::Place place,
+                 std::string_view what, RuleMatches& hits) {
   for (const auto& piece : value.pieces) {
     if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text))
       continue;
-    add_hit(hits, {place,
+    add_match(hits, {place,
                    "each node expands " + piece.text + " for itself, but " + std::string(what) +
                        " must be the same on all",
                    "compute it once before " + step.program +
@@ -54,8 +54,8 @@ void check_value(const Subject& subject, const Link& step, const shell::Argument
   }
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || is_own(launch, *step) || (!launch.agent() && !launch.python()) ||

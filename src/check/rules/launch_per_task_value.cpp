@@ -32,7 +32,7 @@ std::string_view per_task_name(std::string_view text) {
 }
 
 /// The per-task variable behind "$NODE_RANK".
-std::string_view per_task_name_behind(const Subject& subject, const Launch& launch, std::string_view piece) {
+std::string_view per_task_name_behind(const LintContext& subject, const Launch& launch, std::string_view piece) {
   if (piece.size() < 2 || piece[0] != '$') return {};
   auto name = piece.substr(1);
   if (name.front() == '{' && name.back() == '}') name = name.substr(1, name.size() - 2);
@@ -51,7 +51,7 @@ std::string_view per_task_name_behind(const Subject& subject, const Launch& laun
 }
 
 /// In "bash -c" with double quotes a backslash hands the variable on to the task's shell.
-std::vector<Edit> escape(const Subject& subject, const shell::Argument& word, const shell::Piece& piece) {
+std::vector<Edit> escape(const LintContext& subject, const shell::Argument& word, const shell::Piece& piece) {
   const auto text = subject.text;
   if (word.place.offset >= text.size() || text[word.place.offset] != '"' || word.pieces.size() < 2 ||
       piece.place.offset <= word.place.offset)
@@ -86,7 +86,7 @@ bool is_unread_rank(const Launch& launch, const shell::Argument& value) {
   return rank && dynamic;
 }
 
-void check_words(const Subject& subject, const Launch& launch, const Link& step, Hits& hits) {
+void check_words(const LintContext& subject, const Launch& launch, const Link& step, RuleMatches& hits) {
   for (const auto& word : launch.command->words) {
     if (word.place.offset <= step.place.offset) continue;
     for (const auto& piece : word.pieces) {
@@ -97,7 +97,7 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
       if (name.empty() || piece.text.starts_with("$(") || is_unread_rank(launch, word)) continue;
       if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue; // 0 is right
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
-      add_hit(hits, {fix.empty() ? word.place : piece.place,
+      add_match(hits, {fix.empty() ? word.place : piece.place,
                      "the batch shell expands " + piece.text + " before " + step.program +
                          " starts: every task gets the batch host's value, 0",
                      "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) +
@@ -108,7 +108,7 @@ void check_words(const Subject& subject, const Launch& launch, const Link& step,
 }
 
 /// Whether some program within this step has the setting that was made outside.
-bool reaches_program(const Subject& subject, const Link& step, const shell::Variable& variable) {
+bool reaches_program(const LintContext& subject, const Link& step, const shell::Variable& variable) {
   const bool is_device = variable.name.ends_with("_DEVICES");
   return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
     const auto* own = launch.step();
@@ -121,7 +121,7 @@ bool reaches_program(const Subject& subject, const Link& step, const shell::Vari
   });
 }
 
-void check_exports(const Subject& subject, const Launch& launch, const Link& step, Hits& hits) {
+void check_exports(const LintContext& subject, const Launch& launch, const Link& step, RuleMatches& hits) {
   static constexpr std::array<std::string_view, 9> k_names = {
       "CUDA_VISIBLE_DEVICES", "GROUP_RANK", "HIP_VISIBLE_DEVICES", "LOCAL_RANK", "MACHINE_RANK", "NODE_RANK",
       "PET_NODE_RANK",        "RANK",       "ROCR_VISIBLE_DEVICES"};
@@ -135,15 +135,15 @@ void check_exports(const Subject& subject, const Launch& launch, const Link& ste
     if (!piece || !reaches_program(subject, step, *variable)) continue;
     const auto name = std::string(per_task_name(piece->text));
     if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue;
-    add_hit(hits, {variable->set_at,
+    add_match(hits, {variable->set_at,
                    variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
                    "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" +
                        name + "; exec python …' in single quotes"});
   }
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (std::none_of(std::begin(k_per_task), std::end(k_per_task),
                    [&](auto name) { return subject.text.find(name) != std::string_view::npos; }))
     return hits;

@@ -7,13 +7,13 @@
 namespace hpcml::check {
 namespace launch_process_count {
 
-using model::Says;
+using model::OptionMeaning;
 
 /// Processes on one node by the agent's options, and the option that says so.
 std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shape,
                                       const GivenOption*& option) {
-  const auto* each = agent.find(Says::ranks_per_node);
-  option = each ? each : agent.find_any({Says::ranks, Says::world});
+  const auto* each = agent.find(OptionMeaning::ranks_per_node);
+  option = each ? each : agent.find_any({OptionMeaning::ranks, OptionMeaning::world});
   if (!option || !option->value || !option->value->known()) return std::nullopt;
   const auto count = number_of(*option->value, shape);
   if (each) return count;
@@ -21,11 +21,11 @@ std::optional<long> processes_on_node(const Link& agent, const LaunchShape& shap
   return *count / *shape.nodes;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || !agent->complete || agent->find(Says::no_gpus) || launch.variable("CUDA_VISIBLE_DEVICES") ||
+    if (!agent || !agent->complete || agent->find(OptionMeaning::no_gpus) || launch.variable("CUDA_VISIBLE_DEVICES") ||
         launch.command->context.background)
       continue;
     auto shape = shape_of(subject, launch);
@@ -37,10 +37,10 @@ Hits find(const Subject& subject) {
     const auto gpus = *shape.gpus_per_node;
     if (!processes || *processes == gpus || *processes < 1) continue;
     const bool more = *processes > gpus;
-    auto fix = more && agent->find(Says::ranks_per_node) && shape.gpus_per_node == job.gpus_per_node
+    auto fix = more && agent->find(OptionMeaning::ranks_per_node) && shape.gpus_per_node == job.gpus_per_node
                    ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
                    : std::vector<Edit>();
-    add_hit(hits, {option->place,
+    add_match(hits, {option->place,
                    std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
                        util::counted(gpus, "GPU") + " of a node" +
                        (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),

@@ -32,9 +32,9 @@ bool is_training(const Link& python) {
          !has_any(name, {"stage", "prep", "data", "convert", "download", "token", "split"});
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     const auto* python = launch.python();
@@ -49,7 +49,7 @@ Hits find(const Subject& subject) {
     if (ranks <= *shape.gpus_per_node) continue;
     if (hits.empty() && !trains_on_gpus(subject.text)) return {}; // reads all of the text
     const auto gpus = *shape.gpus_per_node;
-    add_hit(hits,
+    add_match(hits,
             {step ? step->place : launch.find("hpcml")->place,
              std::to_string(ranks) + " ranks on each node, which has " + util::counted(gpus, "GPU") +
                  " for them: NCCL takes one rank per GPU",

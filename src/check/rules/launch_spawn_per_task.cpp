@@ -21,7 +21,7 @@ bool spawns(const shell::Command& command) {
 }
 
 /// Whether a here-document of the script wrote this file, with such a call in it.
-bool writes_spawning_file(const Subject& subject, const std::string& file) {
+bool writes_spawning_file(const LintContext& subject, const std::string& file) {
   return std::any_of(subject.view.commands.begin(), subject.view.commands.end(), [&](const auto& command) {
     return spawns(command) &&
            std::any_of(command.redirects.begin(), command.redirects.end(), [&](const auto& redirect) {
@@ -30,9 +30,9 @@ bool writes_spawning_file(const Subject& subject, const std::string& file) {
   });
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (spawn_in(subject.text) == std::string_view::npos) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* python = launch.python();
     if (!python || !launch.step() || python->operands.empty() ||
@@ -44,7 +44,7 @@ Hits find(const Subject& subject) {
       found = spawn_in(python->operands[1].text()) != std::string_view::npos;
     if (!found && python->operands[0].known()) found = writes_spawning_file(subject, first);
     if (found)
-      add_hit(hits, {python->place,
+      add_match(hits, {python->place,
                      "the program starts a process per GPU by mp.spawn, and " + launch.step()->program +
                          " starts the program " + std::to_string(*shape_of(subject, launch).tasks_per_node) +
                          " times on each node",

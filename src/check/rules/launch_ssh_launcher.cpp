@@ -6,15 +6,15 @@
 namespace hpcml::check {
 namespace launch_ssh_launcher {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
     if (!launcher || !launcher->uses_ssh || launch.step()) continue;
-    const auto* option = agent->find(model::Says::hosts);
-    if (!option || agent->find(model::Says::no_ssh)) continue;
-    add_hit(hits,
+    const auto* option = agent->find(model::OptionMeaning::hosts);
+    if (!option || agent->find(model::OptionMeaning::no_ssh)) continue;
+    add_match(hits,
             {option->place,
              agent->program + " starts the other nodes over ssh, which many clusters do not allow between "
                               "compute nodes, and outside of Slurm's accounting",

@@ -7,7 +7,7 @@
 namespace hpcml::check {
 namespace launch_standalone {
 
-using model::Says;
+using model::OptionMeaning;
 
 constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
                                "--rdzv_endpoint=HOST:PORT, with the first node as HOST";
@@ -15,13 +15,13 @@ constexpr const char* k_hint = "--nnodes=$SLURM_NNODES --rdzv_backend=c10d --rdz
 /// Whether it can be seen that torchrun is not told of other nodes: it takes one then.
 bool is_told_of_none(const Launch& launch, const Link& agent) {
   const auto* launcher = model::find_launcher(agent.program);
-  const auto variable = launcher->variable_for(launcher->option_for(Says::nodes));
-  return agent.complete && !agent.find(Says::nodes) && !find_any(agent, {"h", "help"}) &&
+  const auto variable = launcher->variable_for(launcher->option_for(OptionMeaning::nodes));
+  return agent.complete && !agent.find(OptionMeaning::nodes) && !find_any(agent, {"h", "help"}) &&
          launch.variables(variable).empty();
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
@@ -30,17 +30,17 @@ Hits find(const Subject& subject) {
     const auto shape = shape_of(subject, launch);
     if (!shape.several_nodes) continue;
     if (is_standalone(launch, *agent)) {
-      const auto* option = agent->find(Says::alone);
-      const auto name = std::string(launcher->option_for(Says::alone));
-      add_hit(hits, {option ? option->place : agent->place,
+      const auto* option = agent->find(OptionMeaning::alone);
+      const auto name = std::string(launcher->option_for(OptionMeaning::alone));
+      add_match(hits, {option ? option->place : agent->place,
                      (option ? "--" + name : launcher->variable_for(name)) +
                          " makes each node train by itself: the nodes never meet",
                      k_hint});
     } else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
-      add_hit(hits,
+      add_match(hits,
               {agent->place,
-               agent->program + " without --" + std::string(launcher->option_for(Says::nodes)) +
-                   (agent->find(Says::endpoint) ? " takes one node: the others wait at the rendezvous in vain"
+               agent->program + " without --" + std::string(launcher->option_for(OptionMeaning::nodes)) +
+                   (agent->find(OptionMeaning::endpoint) ? " takes one node: the others wait at the rendezvous in vain"
                                                 : " makes each node train by itself: the nodes never meet"),
                k_hint});
   }

@@ -9,7 +9,7 @@ namespace hpcml::check {
 namespace launch_step_too_large {
 
 /// CPUs that the job's tasks have together; nothing where the job may have more than it asks for.
-std::optional<long> cpus_of_tasks(const Subject& subject, const LaunchShape& job) {
+std::optional<long> cpus_of_tasks(const LintContext& subject, const LaunchShape& job) {
   if (!job.tasks || subject.requests.size() != 1) return std::nullopt;
   const auto& request = subject.requests[0];
   if (request.overcommit || (!request.has("ntasks") && !request.has("ntasks-per-node"))) return std::nullopt;
@@ -20,7 +20,7 @@ std::optional<long> cpus_of_tasks(const Subject& subject, const LaunchShape& job
   return *job.tasks * std::max(1L, request.count("cpus-per-task"));
 }
 
-void find_tasks(const Subject& subject, const LaunchShape& job, const Link& step, Hits& hits) {
+void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& step, RuleMatches& hits) {
   const auto cpus = cpus_of_tasks(subject, job);
   const auto* tasks = step.find("ntasks");
   const auto count =
@@ -28,7 +28,7 @@ void find_tasks(const Subject& subject, const LaunchShape& job, const Link& step
   // Cores are given whole: on each node up to three threads more than asked for.
   if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"}))
     return;
-  add_hit(hits, {tasks->place,
+  add_match(hits, {tasks->place,
                  "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " +
                      std::to_string(*cpus),
                  "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole "
@@ -37,9 +37,9 @@ void find_tasks(const Subject& subject, const LaunchShape& job, const Link& step
                  diag::Severity::warning});
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto job = shape_of_job(subject);
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !is_own(launch, *step) || find_any(*step, {"jobid", "het-group"}))
@@ -50,7 +50,7 @@ Hits find(const Subject& subject) {
                            ? number_of(*nodes->value, job)
                            : std::nullopt;
     if (!count || *count <= *job.nodes) continue;
-    add_hit(hits, {nodes->place,
+    add_match(hits, {nodes->place,
                    "srun asks for " + std::to_string(*count) + " nodes, but the job has " +
                        std::to_string(*job.nodes),
                    "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default",

@@ -7,7 +7,7 @@ namespace hpcml::check {
 namespace launch_steps_in_turn {
 
 /// Whether the step may leave room for others: it says what it takes, or where it runs.
-bool leaves_room(const Subject& subject, const Launch& launch, const Link& step) {
+bool leaves_room(const LintContext& subject, const Launch& launch, const Link& step) {
   if (!step.complete ||
       find_any(step, {"overlap", "exact", "exclusive", "mem", "mem-per-cpu", "mem-per-gpu", "cpus-per-task",
                       "nodelist", "relative", "exclude", "het-group", "jobid", "gpus", "gpus-per-task",
@@ -22,7 +22,7 @@ bool leaves_room(const Subject& subject, const Launch& launch, const Link& step)
   return !job.nodes || !shape.nodes || *shape.nodes < *job.nodes;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1) return {};
   const Link* first = nullptr;
   const Link* second = nullptr;

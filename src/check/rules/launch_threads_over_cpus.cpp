@@ -6,10 +6,10 @@
 namespace hpcml::check {
 namespace launch_threads_over_cpus {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1) return {};
   const auto& request = subject.requests[0];
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !step->complete || !launch.python() || launch.agent() ||
@@ -25,7 +25,7 @@ Hits find(const Subject& subject) {
     if (!threads || !threads->known() || cpus < 1) continue;
     const auto count = number_of(*threads, shape);
     if (!count || *count <= cpus) continue;
-    add_hit(hits, {threads->place,
+    add_match(hits, {threads->place,
                    std::to_string(*count) + " threads on " + std::to_string(cpus) +
                        (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
                    "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",

@@ -7,20 +7,20 @@
 namespace hpcml::check {
 namespace launch_threads_unset {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1 || subject.text.find("OMP_NUM_THREADS") != std::string_view::npos)
     return {};
   const auto cpus = subject.requests[0].count("cpus-per-task");
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
     const auto* launcher = agent ? model::find_launcher(agent->program) : nullptr;
     if (!launcher || !launcher->one_thread || launch.container()) continue;
     const auto shape = shape_of(subject, launch);
-    const auto* option = agent->find(model::Says::ranks_per_node);
+    const auto* option = agent->find(model::OptionMeaning::ranks_per_node);
     const auto processes = option && option->value ? number_of(*option->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
-    add_hit(hits, {agent->place,
+    add_match(hits, {agent->place,
                    agent->program + " gives each of its " + std::to_string(*processes) +
                        " processes one thread, though there are " + std::to_string(cpus / *processes) +
                        " CPUs for each",

@@ -6,11 +6,11 @@
 namespace hpcml::check {
 namespace launch_world_size {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.requests.size() != 1) return {};
   const auto job = shape_of_job(subject);
   const auto& request = subject.requests[0];
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     if (!launch.step() || launch.agent() || !launch.python()) continue;
     const auto* value = launch.variable("WORLD_SIZE");
@@ -21,7 +21,7 @@ Hits find(const Subject& subject) {
     auto fix = shape.tasks == job.tasks && (request.has("ntasks") || request.has("ntasks-per-node"))
                    ? replace_end(subject, value->place, value->text(), "$SLURM_NTASKS")
                    : std::vector<Edit>();
-    add_hit(hits, {value->place,
+    add_match(hits, {value->place,
                    "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " +
                        std::to_string(*shape.tasks) + " processes",
                    "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});

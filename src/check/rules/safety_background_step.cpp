@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 14> k_short = {"echo",   "printf", "date"
                                                       "export", "cd",     "set",      "unset", "trap",
                                                       "mkdir",  "[",      "hostname", "test"};
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (!subject.view.complete || !subject.view.unread.empty()) return {};
   const Launch* last = nullptr;
   for (const auto& launch : subject.launches) {

@@ -20,7 +20,7 @@ bool removes_everything(const shell::Command& command) {
   return recursive && all;
 }
 
-bool stops_at_errors(const Subject& subject, const shell::Command& command) {
+bool stops_at_errors(const LintContext& subject, const shell::Command& command) {
   if (subject.text.substr(0, subject.text.find('\n')).find(" -e") != std::string_view::npos) return true;
   for (const auto& earlier : subject.view.commands) {
     if (&earlier == &command) return false;
@@ -34,8 +34,8 @@ bool stops_at_errors(const Subject& subject, const shell::Command& command) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const shell::Command* cd = nullptr;
   for (const auto& command : subject.view.commands) {
     if (command.name() == "cd")

@@ -28,8 +28,8 @@ bool may_bring_conda(const shell::Command& command) {
          std::any_of(words.begin(), words.end(), [&](const auto& word) { return tells(word.text()); });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto shebang = subject.text.substr(0, subject.text.find('\n'));
   if (shebang.find("bash") == std::string_view::npos || shebang.find(" -l") != std::string_view::npos ||
       shebang.find(" -i") != std::string_view::npos || shebang.find("--login") != std::string_view::npos)

@@ -11,7 +11,7 @@ namespace safety_exit_code {
 constexpr std::array<std::string_view, 4> k_always_well = {"echo", "date", "printf", "true"};
 
 /// Whether the script does anything about exit codes.
-bool looks_at_codes(const Subject& subject) {
+bool looks_at_codes(const LintContext& subject) {
   const auto text = subject.text;
   for (const std::string_view sign : {"$?", "PIPESTATUS", "errexit", "||", "&&", "trap "})
     if (text.find(sign) != std::string_view::npos) return true;
@@ -30,7 +30,7 @@ bool looks_at_codes(const Subject& subject) {
       });
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (!subject.view.complete || !subject.view.unread.empty() || subject.view.commands.empty()) return {};
   const shell::Command* last = nullptr;
   for (const auto& command : subject.view.commands)

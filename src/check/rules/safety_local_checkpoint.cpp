@@ -17,15 +17,15 @@ constexpr std::array<std::string_view, 14> k_options = {
     "--checkpoint-path", "--save_path"};
 
 /// Whether something is copied from there before the job ends.
-bool is_saved(const Subject& subject) {
+bool is_saved(const LintContext& subject) {
   return std::any_of(subject.launches.begin(), subject.launches.end(), [](const Launch& launch) {
     const auto& name = launch.last().program;
     return name == "cp" || name == "rsync" || name == "mv" || name == "tar" || name == "sgather";
   });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!subject.several_nodes().value_or(false)) return hits;
   for (const auto& launch : subject.launches) {
     const auto& words = launch.command->words;

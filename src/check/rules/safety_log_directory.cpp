@@ -9,7 +9,7 @@ namespace hpcml::check {
 namespace safety_log_directory {
 
 /// Whether the script itself makes the folder, which shows that it may be missing.
-bool is_made_by(const Subject& subject, const std::string& folder) {
+bool is_made_by(const LintContext& subject, const std::string& folder) {
   for (const auto& command : subject.view.commands)
     if (command.name() == "mkdir")
       for (const auto& word : command.arguments()) {
@@ -22,7 +22,7 @@ bool is_made_by(const Subject& subject, const std::string& folder) {
 }
 
 /// Whether it hands itself to sbatch, as headers do that make the folders first.
-bool submits_itself(const Subject& subject) {
+bool submits_itself(const LintContext& subject) {
   const auto is_own_name = [](const shell::Argument& word) {
     return std::any_of(word.pieces.begin(), word.pieces.end(), [](const shell::Piece& piece) {
       return !piece.known && (piece.text.find("$0") != std::string::npos || piece.text == "${0}" ||
@@ -35,8 +35,8 @@ bool submits_itself(const Subject& subject) {
   });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   std::vector<std::string> reported;
   for (const auto& request : subject.requests)
     for (const std::string_view option : {"output", "error"}) {

@@ -13,15 +13,15 @@ std::size_t find_line(std::string_view text, std::string_view mark, std::size_t 
   return std::string_view::npos;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto text = subject.text;
   for (auto ours = find_line(text, "<<<<<<< ", 0); ours != std::string_view::npos;
        ours = find_line(text, "<<<<<<< ", ours + 1)) {
     const auto middle = find_line(text, "=======", ours);
     const auto theirs = find_line(text, ">>>>>>> ", ours);
     if (middle == std::string_view::npos || theirs == std::string_view::npos || middle > theirs) continue;
-    Hit hit{line_at(text, ours), "a merge was not finished here",
+    RuleMatch hit{line_at(text, ours), "a merge was not finished here",
             "keep one of the two versions and remove the marks"};
     if (text.substr(0, ours).find("<<") != std::string_view::npos)
       hit.severity = diag::Severity::warning; // it may be the text of a here-document

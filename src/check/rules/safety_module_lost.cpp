@@ -28,8 +28,8 @@ bool is_substituted(std::string_view text, diag::Place place) {
   return before.find("$(") != std::string_view::npos || before.find('`') != std::string_view::npos;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
     const auto words = command.arguments();

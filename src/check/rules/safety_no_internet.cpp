@@ -17,7 +17,7 @@ bool has_word(Arguments words, std::string_view word) {
 }
 
 /// Whether the site says that its compute nodes, those of this job among them, reach nothing.
-bool is_offline(const Subject& subject) {
+bool is_offline(const LintContext& subject) {
   if (!subject.site) return false;
   std::vector<const model::Partition*> partitions;
   for (const auto& fit : subject.fits)
@@ -85,8 +85,8 @@ bool downloads(const std::string& name, Arguments words) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!is_offline(subject)) return hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace safety_pipe_status {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.text.find("pipefail") != std::string_view::npos ||
       subject.text.find("PIPESTATUS") != std::string_view::npos)
     return {};

@@ -77,7 +77,7 @@ std::optional<diag::Place> gap_at(std::string_view text, std::size_t offset) {
 }
 
 /// Gaps among the words of commands, which bash reads as redirects: in <options>, out to what follows.
-void find_in_commands(const Subject& subject, Hits& hits) {
+void find_in_commands(const LintContext& subject, RuleMatches& hits) {
   if (!subject.unread.empty()) return; // safety/syntax says so
   const auto add = [&](std::size_t offset) {
     if (const auto gap = gap_at(subject.text, offset))
@@ -97,8 +97,8 @@ void find_in_commands(const Subject& subject, Hits& hits) {
   }
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   find_in_commands(subject, hits);
   for (const auto& request : subject.requests)
     for (const auto& [option, setting] : request.settings)

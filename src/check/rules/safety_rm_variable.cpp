@@ -38,8 +38,8 @@ bool is_root_without(std::string_view rest) {
   return rest == "/" || rest == "/*" || rest == "/." || rest == "/.*";
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   bool stops_at_unset = false;
   for (const auto& command : subject.view.commands) {
     const auto words = command.arguments();

@@ -50,13 +50,13 @@ bool looks_random(std::string_view token) {
   return digit && distinct >= 10;
 }
 
-Hit make_hit(diag::Place place, const std::string& what) {
+RuleMatch make_hit(diag::Place place, const std::string& what) {
   return {place, what + " stands in the script",
           "revoke it; keep it in a file that only you can read and load it there, or log in once on the "
           "login node"};
 }
 
-void look_at_token(std::string_view text, diag::Place place, std::string_view before, Hits& hits) {
+void look_at_token(std::string_view text, diag::Place place, std::string_view before, RuleMatches& hits) {
   const auto token = text.substr(place.offset, place.length);
   for (const auto& kind : k_kinds)
     if (token.starts_with(kind.head) && token.size() >= kind.head.size() + kind.length &&
@@ -72,7 +72,7 @@ void look_at_token(std::string_view text, diag::Place place, std::string_view be
 }
 
 /// "https://user:password@host".
-void look_at_address(std::string_view text, std::size_t scheme, Hits& hits) {
+void look_at_address(std::string_view text, std::size_t scheme, RuleMatches& hits) {
   const auto begin = scheme + 3;
   const auto end = std::min(text.find_first_of(" \t\r\n\"'/", begin), text.size());
   const auto host = text.substr(begin, end - begin);
@@ -98,9 +98,9 @@ std::string_view word_before(std::string_view text, std::size_t at) {
   return text.substr(begin, end - begin);
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   constexpr std::size_t k_shortest = 20;
-  Hits hits;
+  RuleMatches hits;
   const auto text = subject.text;
   for (std::size_t i = 0; i + k_shortest <= text.size();) {
     // From the end of the shortest token back: most of the text is never looked at.

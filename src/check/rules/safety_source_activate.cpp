@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace safety_source_activate {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
     const auto words = command.arguments();

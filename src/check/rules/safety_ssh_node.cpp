@@ -6,8 +6,8 @@
 namespace hpcml::check {
 namespace safety_ssh_node {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const bool knows_nodes = subject.text.find("SLURM_JOB_NODELIST") != std::string_view::npos ||
                            subject.text.find("SLURM_NODELIST") != std::string_view::npos ||
                            subject.text.find("scontrol show host") != std::string_view::npos;

@@ -14,7 +14,7 @@ bool is_other_shell(std::string_view text) {
          (first.find("zsh") != std::string_view::npos || first.find("ksh") != std::string_view::npos);
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.unread.empty() || is_other_shell(subject.text)) return {};
   const auto& unread = subject.unread.front(); // what follows is often only its consequence
   auto place = unread.failed_at.length > 0 ? unread.failed_at : unread.place;

@@ -19,8 +19,8 @@ bool is_for_all(const std::string& mode) {
          mode.substr(sign).find('w') != std::string::npos;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& command : subject.view.commands) {
     if (command.name() != "chmod" || command.context.uncalled) continue;
     const auto words = command.arguments();

@@ -36,8 +36,8 @@ bool only_speaks(const shell::Command& command) {
          *name == "uname" || *name == "grep" || *name == "export";
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (subject.text.find("64") == std::string_view::npos) return hits;
   const auto parts = parts_of(subject);
   const auto arch = parts.empty() ? CpuArch::unknown : architecture(parts.front());
@@ -53,7 +53,7 @@ Hits find(const Subject& subject) {
       const auto text = word.text();
       if (names_one(text, others) && !names_one(text, own))
         hits.push_back({word.place, "'" + text + "' is for another processor: the nodes here are " + name,
-                        with_source("take the one for " + name, parts.front().fit.nodes.front()->origin)});
+                        append_citation("take the one for " + name, parts.front().fit.nodes.front()->origin)});
     }
   }
   return hits;

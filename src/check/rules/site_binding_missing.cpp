@@ -19,7 +19,7 @@ bool binds_otherwise(std::string_view text) {
 }
 
 /// The node that the job has to itself with all its GPUs, where it is known how they are attached.
-const model::NodeType* whole_node(const Subject& subject) {
+const model::NodeType* whole_node(const LintContext& subject) {
   if (!subject.site || subject.site->binding.value != model::NodeBinding::masks) return nullptr;
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->places.empty()) return nullptr;
@@ -29,10 +29,10 @@ const model::NodeType* whole_node(const Subject& subject) {
   return whole ? node : nullptr;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* node = whole_node(subject);
   if (!node || binds_otherwise(subject.text)) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* step = launch.step();
     if (!step || step->program != "srun" || !step->complete || launch.agent() || launch.find("hpcml") ||
@@ -42,7 +42,7 @@ Hits find(const Subject& subject) {
     const auto shape = shape_of(subject, launch);
     if (!shape.tasks_per_node || *shape.tasks_per_node != static_cast<long>(node->gpu->per_node)) continue;
     hits.add({step->place, "nothing binds the ranks to the cores next to their GPUs",
-              with_source("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site " +
+              append_citation("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site " +
                               subject.site->id + "; or hpcml launch before the program",
                           subject.site->binding.origin)});
   }

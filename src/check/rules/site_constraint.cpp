@@ -6,8 +6,8 @@
 namespace hpcml::check {
 namespace site_constraint {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/constraint")) {
       const auto place = part.place({"constraint"});
@@ -20,9 +20,9 @@ Hits find(const Subject& subject) {
                         "write it without " + name});
         continue;
       }
-      Hit hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
+      RuleMatch hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
               known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
-      if (const auto meant = slip_of(name, known)) {
+      if (const auto meant = nearest_typo(name, known)) {
         hit.hint = known_names(name, known);
         hit.fix = replace_in(subject, place, name, *meant);
       }

@@ -17,8 +17,8 @@ bool has_engine(const model::Site& site, const model::EngineRow& engine) {
   });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!subject.site || subject.site->containers.empty()) return hits;
   const auto names = site::engine_names(*subject.site);
   for (const auto& launch : subject.launches) {
@@ -31,7 +31,7 @@ Hits find(const Subject& subject) {
     const auto place = found->place;
     if (!hits.empty() && hits.back().place.offset == place.offset) continue;
     hits.push_back({place, "the profile of " + subject.site->name + " has no " + found->program,
-                    with_source("containers run with " + util::join(names, ", "),
+                    append_citation("containers run with " + util::join(names, ", "),
                                 subject.site->containers.front().origin)});
   }
   return hits;

@@ -17,7 +17,7 @@ bool is_engine(const std::string& name) {
 }
 
 /// What modules the script loads; nothing where other files or unknown words may load any.
-std::optional<std::vector<std::string>> loaded_modules(const Subject& subject) {
+std::optional<std::vector<std::string>> loaded_modules(const LintContext& subject) {
   if (!subject.view.complete || !subject.unread.empty()) return std::nullopt;
   std::vector<std::string> modules;
   for (const auto& command : subject.view.commands) {
@@ -66,7 +66,7 @@ const model::ContainerBind* unbound_folder(const model::ContainerRule& rule, con
 }
 
 /// Whether a module of the site's gives the image, and with it all that it needs.
-bool is_module_image(const Subject& subject, const std::vector<std::string>& loaded) {
+bool is_module_image(const LintContext& subject, const std::vector<std::string>& loaded) {
   const auto gives = [&](const model::ContainerRule& rule) {
     return !rule.image_variable.empty() && std::any_of(loaded.begin(), loaded.end(), [&](const auto& module) {
       return model::matches_pattern(module, rule.images);
@@ -75,7 +75,7 @@ bool is_module_image(const Subject& subject, const std::vector<std::string>& loa
   return std::any_of(subject.site->containers.begin(), subject.site->containers.end(), gives);
 }
 
-const model::ContainerRule* rule_for(const Subject& subject) {
+const model::ContainerRule* rule_for(const LintContext& subject) {
   auto facts = subject.fits[0].facts;
   facts.container = true;
   for (const auto& rule : subject.site->containers)
@@ -85,7 +85,7 @@ const model::ContainerRule* rule_for(const Subject& subject) {
   return nullptr;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (!subject.site || subject.fits.empty() || subject.text.find("_BIND") != std::string_view::npos)
     return {};
   const auto* rule = rule_for(subject);
@@ -102,11 +102,11 @@ Hits find(const Subject& subject) {
       return {{container->place,
                subject.site->name + " sets containers up by the module " + *module +
                    ", which this script does not load",
-               with_source("add the line: module load " + *module, rule->origin)}};
+               append_citation("add the line: module load " + *module, rule->origin)}};
     if (const auto* bind = unbound_folder(*rule, launch))
       return {{container->place,
                "images on " + subject.site->name + " see " + bind->source + " only where it is bound",
-               with_source("add --bind " + bind->source, rule->origin)}};
+               append_citation("add --bind " + bind->source, rule->origin)}};
   }
   return {};
 }

@@ -7,9 +7,9 @@
 namespace hpcml::check {
 namespace site_cpus_per_node {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   using site::SiteRule;
-  Hits hits;
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/cpus-per-node")) {
       const unsigned cores = verdict.node->cpu.cores, usable = site::usable_cores(*verdict.node);
@@ -20,7 +20,7 @@ Hits find(const Subject& subject) {
       hits.push_back(
           {part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
            util::counted(verdict.have, "CPU") + " of one node: " + what,
-           with_source("the nodes here have " + std::to_string(usable) + " cores for jobs", verdict.origin),
+           append_citation("the nodes here have " + std::to_string(usable) + " cores for jobs", verdict.origin),
            {},
            severity_of(verdict)});
     }

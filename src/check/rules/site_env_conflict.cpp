@@ -18,7 +18,7 @@ bool is_set(const Launch& launch, const std::string& setting) {
 }
 
 /// Whether NCCL or RCCL, which all these rules are about, is at work in the launch as far as can be seen.
-bool may_use_nccl(const Subject& subject, const Launch& launch) {
+bool may_use_nccl(const LintContext& subject, const Launch& launch) {
   if (launch.python() || launch.agent() || launch.container()) return true;
   const auto text = util::to_lower(subject.text);
   return text.find("nccl") != std::string::npos || text.find("rccl") != std::string::npos ||
@@ -26,7 +26,7 @@ bool may_use_nccl(const Subject& subject, const Launch& launch) {
 }
 
 /// What the conditions of a rule ask about one launch of the job.
-site::JobFacts facts_of(const Subject& subject, const Launch& launch) {
+site::JobFacts facts_of(const LintContext& subject, const Launch& launch) {
   auto facts = subject.fits.empty() ? site::JobFacts{} : subject.fits[0].facts;
   if (const auto image = chain::find_image(launch)) {
     facts.container = true;
@@ -35,8 +35,8 @@ site::JobFacts facts_of(const Subject& subject, const Launch& launch) {
   return facts;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!subject.site) return hits;
   for (const auto& rule : subject.site->conflicts)
     for (const auto& launch : subject.launches) {
@@ -52,7 +52,7 @@ Hits find(const Subject& subject) {
           {last->place,
            util::join(settings, " and ") + (settings.size() > 1 ? " do not go together" : " does harm") +
                " on " + subject.site->name + ": " + rule.why,
-           with_source(settings.size() > 1 ? "leave one of them out" : "leave it out", rule.origin)});
+           append_citation(settings.size() > 1 ? "leave one of them out" : "leave it out", rule.origin)});
       break;
     }
   return hits;

@@ -22,8 +22,8 @@ std::string words_of(const SitePart& part, const site::PolicyViolation& verdict)
          util::join(counts, " or ");
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-count"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),

@@ -9,7 +9,7 @@ namespace site_gpu_share {
 
 using site::SiteRule;
 
-Hit hit_of_cpus(const SitePart& part, const site::PolicyViolation& verdict) {
+RuleMatch hit_of_cpus(const SitePart& part, const site::PolicyViolation& verdict) {
   const auto what = util::counted(verdict.have, "CPU") + " for " +
                     util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
                     util::counted(*verdict.node->cpus_per_gpu, "core");
@@ -18,26 +18,26 @@ Hit hit_of_cpus(const SitePart& part, const site::PolicyViolation& verdict) {
                   : verdict.rule == SiteRule::cpus_few
                       ? "; with so few the loaders of data may keep the GPUs waiting"
                       : ""),
-          with_source(util::counted(verdict.limit, "core") + " go with them", verdict.origin),
+          append_citation(util::counted(verdict.limit, "core") + " go with them", verdict.origin),
           {},
           severity_of(verdict)};
 }
 
-Hit hit_of_memory(const SitePart& part, const site::PolicyViolation& verdict) {
+RuleMatch hit_of_memory(const SitePart& part, const site::PolicyViolation& verdict) {
   return {
       part.place({"mem"}),
       model::MemSize::of_mib(verdict.have).to_slurm() + " for " +
           util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
           verdict.node->mem_per_gpu->to_slurm() +
           (verdict.rule == SiteRule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
-      with_source("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",
+      append_citation("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",
                   verdict.origin),
       {},
       severity_of(verdict)};
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-share"))
       hits.push_back(verdict.rule == SiteRule::memory_share || verdict.rule == SiteRule::memory_many

@@ -18,11 +18,11 @@ std::string known_types(const SitePart& part) {
 }
 
 /// Another type than the site has; one in other capitals is fixed.
-Hit wrong_type(const Subject& subject, const SitePart& part, const site::PolicyViolation& verdict) {
+RuleMatch wrong_type(const LintContext& subject, const SitePart& part, const site::PolicyViolation& verdict) {
   const auto types = site::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
-  Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-          "no node here has GPUs of type '" + wanted + "'", with_source(known_types(part), verdict.origin)};
+  RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
+          "no node here has GPUs of type '" + wanted + "'", append_citation(known_types(part), verdict.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });
@@ -34,8 +34,8 @@ Hit wrong_type(const Subject& subject, const SitePart& part, const site::PolicyV
   return hit;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-type")) {
       if (verdict.rule == site::SiteRule::type_unknown) {
@@ -44,7 +44,7 @@ Hits find(const Subject& subject) {
       }
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                       part.site.name + " wants the type of GPU named",
-                      with_source(known_types(part), verdict.origin),
+                      append_citation(known_types(part), verdict.origin),
                       {},
                       severity_of(verdict)});
     }

@@ -17,15 +17,15 @@ bool speaks_of_gpus(std::string_view text) {
                      [&](const auto sign) { return text.find(sign) != std::string_view::npos; });
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   using site::Confidence;
-  Hits hits;
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-missing")) {
       const auto style = verdict.request->style;
-      Hit hit{part.place({"partition"}),
+      RuleMatch hit{part.place({"partition"}),
               "the job asks for no GPU, and the nodes here are for jobs with GPUs",
-              with_source("ask for them: --" + model::word_of(style) +
+              append_citation("ask for them: --" + model::word_of(style) +
                               (style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
                           verdict.origin),
               {},

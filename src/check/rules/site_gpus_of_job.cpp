@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace site_gpus_of_job {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-of-job")) {
       const auto limit = std::to_string(verdict.limit);
@@ -15,7 +15,7 @@ Hits find(const Subject& subject) {
            util::counted(verdict.have, "GPU") + " in all: " +
                (verdict.rule == site::SiteRule::gpus_over ? limit + " are allowed here"
                                                           : "jobs here have " + limit + " or more"),
-           with_source({}, verdict.origin),
+           append_citation({}, verdict.origin),
            {},
            severity_of(verdict)});
     }

@@ -7,8 +7,8 @@
 namespace hpcml::check {
 namespace site_gpus_on_cpu_nodes {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-on-cpu-nodes")) {
       std::vector<std::string> others;
@@ -16,7 +16,7 @@ Hits find(const Subject& subject) {
         if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                       "partition " + verdict.name + " has no GPUs",
-                      with_source("with GPUs: " + util::join(others, ", "), verdict.origin),
+                      append_citation("with GPUs: " + util::join(others, ", "), verdict.origin),
                       {},
                       severity_of(verdict)});
     }

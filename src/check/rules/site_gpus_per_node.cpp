@@ -17,13 +17,13 @@ std::string partitions_with(const model::Site& site, unsigned gpus) {
   return util::join(names, ", ");
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-per-node")) {
       const std::uint64_t nodes = part.demand.nodes, most = verdict.limit;
       const auto node_gpus = "the nodes here have " + std::to_string(most);
-      Hit hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
+      RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
       hit.severity = severity_of(verdict);
       if (verdict.rule == site::SiteRule::gpus_of_node) {
         const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
@@ -38,7 +38,7 @@ Hits find(const Subject& subject) {
                       node_gpus + " each";
         hit.hint = "ask for " + util::counted((verdict.have + most - 1) / most, "node");
       }
-      hit.hint = with_source(hit.hint, verdict.origin);
+      hit.hint = append_citation(hit.hint, verdict.origin);
       hits.push_back(std::move(hit));
     }
   return hits;

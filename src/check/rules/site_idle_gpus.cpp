@@ -5,15 +5,15 @@
 namespace hpcml::check {
 namespace site_idle_gpus {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/idle-gpus"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
                       (verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
                           std::string(" whole nodes: ") + util::counted(verdict.limit - verdict.have, "GPU") +
                           " of each stay idle and are charged",
-                      with_source("ask for all " + std::to_string(verdict.limit) +
+                      append_citation("ask for all " + std::to_string(verdict.limit) +
                                       ", or take a partition that shares nodes",
                                   verdict.origin)});
   return hits;

@@ -5,14 +5,14 @@
 namespace hpcml::check {
 namespace site_jobs {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/jobs"))
       hits.push_back({part.place({"array"}),
                       util::counted(verdict.have, "task") + ": " + verdict.owner + " lets one user have " +
                           util::counted(verdict.limit, "job") + " queued and running",
-                      with_source("submit fewer at a time", verdict.origin),
+                      append_citation("submit fewer at a time", verdict.origin),
                       {},
                       severity_of(verdict)});
   return hits;

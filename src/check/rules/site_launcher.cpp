@@ -8,8 +8,8 @@
 namespace hpcml::check {
 namespace site_launcher {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!subject.site || subject.site->launchers.empty()) return hits;
   const auto& launchers = subject.site->launchers;
   const auto is_listed = [&](const std::string& name) {
@@ -34,10 +34,10 @@ Hits find(const Subject& subject) {
         std::find(seen.begin(), seen.end(), at) != seen.end())
       continue;
     seen.push_back(at);
-    Hit hit{launch.chain.front().place,
+    RuleMatch hit{launch.chain.front().place,
             subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " +
                 program,
-            with_source({}, launchers.front().origin)};
+            append_citation({}, launchers.front().origin)};
     if (launcher->of_some_sites) hit.severity = diag::Severity::warning;
     hits.push_back(std::move(hit));
   }

@@ -7,15 +7,15 @@
 namespace hpcml::check {
 namespace site_memory {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/memory")) {
       const auto limit = model::MemSize::of_mib(verdict.limit).to_slurm();
       hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
                       model::MemSize::of_mib(verdict.have).to_slurm() +
                           " of memory on one node: the nodes here have " + limit + " for jobs",
-                      with_source("at most --mem=" + limit, verdict.origin),
+                      append_citation("at most --mem=" + limit, verdict.origin),
                       {},
                       severity_of(verdict)});
     }

@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace site_no_scheduler {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     if (!part.under("site/no-scheduler").empty())
       hits.add({{},

@@ -5,14 +5,14 @@
 namespace hpcml::check {
 namespace site_on_request {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/on-request")) {
       const bool qos = verdict.rule == site::SiteRule::qos_on_request;
       hits.push_back({part.place({qos ? "qos" : "partition"}),
                       (qos ? "QoS " : "partition ") + verdict.name + " is open to those who applied for it",
-                      with_source({}, verdict.origin)});
+                      append_citation({}, verdict.origin)});
     }
   return hits;
 }

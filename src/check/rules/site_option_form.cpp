@@ -6,8 +6,8 @@
 namespace hpcml::check {
 namespace site_option_form {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/option-form")) {
       const auto& rule = *verdict.flag;
@@ -15,12 +15,12 @@ Hits find(const Subject& subject) {
       const auto value = part.demand.text(name);
       const auto why = rule.why.empty() ? "" : ": " + rule.why;
       const bool suffix = verdict.rule == site::SiteRule::option_suffix;
-      Hit hit{
+      RuleMatch hit{
           part.place({name}),
           "--" + name + "=" + value +
               (suffix ? " does not end with " + rule.suffix : " is not what " + part.site.name + " expects") +
               why,
-          with_source(rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint,
+          append_citation(rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint,
                       rule.origin)};
       hit.severity = severity_of(verdict);
       if (suffix && value.find('@') == std::string::npos && !part.fit.nodes.empty())

@@ -5,15 +5,15 @@
 namespace hpcml::check {
 namespace site_option_ignored {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/option-ignored")) {
       const auto place = part.place({verdict.name});
       hits.push_back({place,
                       part.site.name + " ignores --" + verdict.name +
                           (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-                      with_source("leave it out", verdict.origin), remove_option(subject, place)});
+                      append_citation("leave it out", verdict.origin), remove_option(subject, place)});
     }
   return hits;
 }

@@ -18,7 +18,7 @@ bool is_letter_of(std::string_view word, const std::string& name) {
 
 /// Whether the header shows the option, off or without a value: "##SBATCH -A <project>", "#SBATCH
 /// --account=".
-bool is_shown(const Subject& subject, const std::string& name) {
+bool is_shown(const LintContext& subject, const std::string& name) {
   const auto header = subject.text.substr(0, subject.header.end);
   for (auto at = header.find("SBATCH"); at != std::string_view::npos; at = header.find("SBATCH", at + 1)) {
     const auto line = line_at(header, at);
@@ -33,7 +33,7 @@ bool is_shown(const Subject& subject, const std::string& name) {
 }
 
 /// Whether it is no job itself, but writes one: it has no directive, and a text in it has.
-bool writes_job(const Subject& subject) {
+bool writes_job(const LintContext& subject) {
   return subject.header.directives.empty() &&
          std::any_of(subject.texts.begin(), subject.texts.end(), [&](diag::Place text) {
            return subject.text.substr(text.offset, text.length).find("\n#SBATCH") != std::string_view::npos ||
@@ -41,8 +41,8 @@ bool writes_job(const Subject& subject) {
          });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (writes_job(subject)) return hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/option-missing")) {
@@ -51,7 +51,7 @@ Hits find(const Subject& subject) {
       const std::string form = "--" + name + (rule->pattern_hint.empty() ? "" : "=" + rule->pattern_hint);
       hits.push_back({{},
                       part.site.name + " wants --" + name + (rule->why.empty() ? "" : ": " + rule->why),
-                      with_source("say " + form + " here or on sbatch's command line", verdict.origin)});
+                      append_citation("say " + form + " here or on sbatch's command line", verdict.origin)});
     }
   return hits;
 }

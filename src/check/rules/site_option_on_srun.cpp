@@ -7,16 +7,16 @@
 namespace hpcml::check {
 namespace site_option_on_srun {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/option-on-srun")) {
       const bool own = slurm::is_option(slurm::Program::sbatch, verdict.name);
       const auto place = own ? part.place({verdict.name}) : plugin_word(subject.header, verdict.name);
-      Hit hit{place,
+      RuleMatch hit{place,
               part.site.name + " wants --" + verdict.name + " on the srun line, not in a directive" +
                   (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-              with_source("write it behind srun", verdict.origin)};
+              append_citation("write it behind srun", verdict.origin)};
       // What sbatch refuses of its own options is written so; a plugin may take its option with a word of
       // warning.
       if (!own) hit.severity = diag::Severity::warning;

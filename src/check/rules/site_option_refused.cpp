@@ -20,7 +20,7 @@ bool is_idle(const SitePart& part, const std::string& name) {
 }
 
 /// The same request in the form that the site takes; none where it is not the same.
-std::vector<Edit> in_other_words(const Subject& subject, const SitePart& part, const std::string& name) {
+std::vector<Edit> in_other_words(const LintContext& subject, const SitePart& part, const std::string& name) {
   if (is_idle(part, name)) return remove_option(subject, part.place({name}));
   const auto value = part.request.text(name);
   const bool one_type = value.find(',') == std::string::npos;
@@ -33,8 +33,8 @@ std::vector<Edit> in_other_words(const Subject& subject, const SitePart& part, c
   return {{place.offset, place.length, "--gres=gpu:" + value}};
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/option-refused")) {
       const auto& name = verdict.name;
@@ -44,7 +44,7 @@ Hits find(const Subject& subject) {
                           (verdict.rule == site::SiteRule::option_refused ? " refuses --"
                                                                           : " asks jobs to leave out --") +
                           name + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-                      with_source("leave it out", verdict.origin),
+                      append_citation("leave it out", verdict.origin),
                       own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(verdict)});
     }
   return hits;

@@ -5,14 +5,14 @@
 namespace hpcml::check {
 namespace site_partition_named {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   using site::SiteRule;
-  Hits hits;
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/partition-named")) {
       const auto place = part.place({"partition"});
       const auto why = verdict.flag->why.empty() ? "" : ": " + verdict.flag->why;
-      Hit hit{place, {}, with_source("leave --partition out", verdict.origin)};
+      RuleMatch hit{place, {}, append_citation("leave --partition out", verdict.origin)};
       hit.severity = severity_of(verdict);
       if (verdict.rule == SiteRule::partition_refused)
         hit.message = part.site.name + " does not let jobs name a partition" + why;

@@ -18,17 +18,17 @@ bool tells_of_gpus_only(const model::Site& site) {
          });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/partition-unknown")) {
       if (verdict.rule == site::SiteRule::partition_not_described) continue;
       const auto& name = verdict.name;
       const auto names = partition_names(part.site);
-      const auto meant = slip_of(name, names);
+      const auto meant = nearest_typo(name, names);
       if (!meant && verdict.certainty == site::Confidence::advisory) continue; // it can be a group's own
       const auto place = part.place({"partition"});
-      Hit hit{place,
+      RuleMatch hit{place,
               "the profile of " + part.site.name +
                   (tells_of_gpus_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
                   " has no partition '" + name + "'",

@@ -7,20 +7,20 @@
 namespace hpcml::check {
 namespace site_qos_fit {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/qos-fit")) {
       const auto& qos = *part.fit.qos;
-      Hit hit{part.place({"qos"}), {}};
+      RuleMatch hit{part.place({"qos"}), {}};
       hit.severity = severity_of(verdict);
       if (verdict.rule == site::SiteRule::qos_elsewhere) {
         hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
                       ", not for partition " + part.fit.partition()->name;
-        hit.hint = with_source("take another QoS, or another partition", verdict.origin);
+        hit.hint = append_citation("take another QoS, or another partition", verdict.origin);
       } else {
         hit.message = "QoS " + qos.name + " needs " + verdict.name;
-        hit.hint = with_source("add #SBATCH " + verdict.name, verdict.origin);
+        hit.hint = append_citation("add #SBATCH " + verdict.name, verdict.origin);
         hit.fix = add_directive_behind(subject, hit.place, verdict.name);
       }
       hits.push_back(std::move(hit));

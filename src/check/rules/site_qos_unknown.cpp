@@ -6,15 +6,15 @@
 namespace hpcml::check {
 namespace site_qos_unknown {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/qos-unknown")) {
       std::vector<std::string> names;
       for (const auto& qos : part.site.qos) names.push_back(qos.name);
-      Hit hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + verdict.name + "'",
+      RuleMatch hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + verdict.name + "'",
               known_names(verdict.name, names)};
-      if (const auto meant = slip_of(verdict.name, names))
+      if (const auto meant = nearest_typo(verdict.name, names))
         hit.fix = replace_in(subject, hit.place, verdict.name, *meant);
       hits.push_back(std::move(hit));
     }

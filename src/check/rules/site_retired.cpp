@@ -6,12 +6,12 @@
 namespace hpcml::check {
 namespace site_retired {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/retired")) {
       const auto why = site::describe_retirement(part.site);
-      hits.add({{}, why.what, with_source(why.hint, verdict.origin)});
+      hits.add({{}, why.what, append_citation(why.hint, verdict.origin)});
     }
   return hits;
 }

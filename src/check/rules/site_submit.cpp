@@ -7,16 +7,16 @@
 namespace hpcml::check {
 namespace site_submit {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject)) {
     if (&part.request != &subject.requests.front()) break;
     const auto [hosts, command] = site::submission_of(part.site, part.fit.facts);
     const auto from = hosts.empty() ? "" : " from " + util::join(hosts, " or ");
     if (command)
-      hits.push_back({{}, "submit it with " + command->value + from, with_source({}, command->origin)});
+      hits.push_back({{}, "submit it with " + command->value + from, append_citation({}, command->origin)});
     else if (!hosts.empty())
-      hits.push_back({{}, "submit it" + from, with_source({}, part.site.submit.origin)});
+      hits.push_back({{}, "submit it" + from, append_citation({}, part.site.submit.origin)});
   }
   return hits;
 }

@@ -27,18 +27,18 @@ std::string long_enough(const SitePart& part, Walltime time) {
 }
 
 /// Nodes times time over what the partition or the QoS allows.
-Hit too_much(const SitePart& part, const site::PolicyViolation& verdict) {
+RuleMatch too_much(const SitePart& part, const site::PolicyViolation& verdict) {
   const unsigned nodes = part.demand.nodes;
   return {part.place({"time"}),
           util::counted(nodes, "node") + " for " + util::counted(verdict.have, "minute") + ": " +
               std::to_string(verdict.limit) + " node minutes are allowed",
-          with_source("at most " + util::counted(verdict.limit / nodes, "minute"), verdict.origin),
+          append_citation("at most " + util::counted(verdict.limit / nodes, "minute"), verdict.origin),
           {},
           severity_of(verdict)};
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/time-over")) {
       if (verdict.rule == site::SiteRule::node_minutes) {
@@ -51,7 +51,7 @@ Hits find(const Subject& subject) {
           {part.place({"time"}),
            "the time limit " + (time ? time->to_slurm() : std::string("no limit")) + " is over that of " +
                verdict.owner + ", " + limit.to_slurm(),
-           with_source(time ? long_enough(part, *time) : "say how long it may run", verdict.origin),
+           append_citation(time ? long_enough(part, *time) : "say how long it may run", verdict.origin),
            {},
            severity_of(verdict)});
     }

@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace site_time_under {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/time-under")) {
       const auto least = model::Walltime::of(std::chrono::seconds(verdict.limit)).to_slurm();
@@ -15,7 +15,7 @@ Hits find(const Subject& subject) {
                       usual ? part.site.name + " recommends jobs of " + least + " or more"
                             : "the time limit " + part.demand.time->to_slurm() +
                                   " is under the least that is taken here, " + least,
-                      with_source(usual ? "" : "ask for " + least + " or more", verdict.origin),
+                      append_citation(usual ? "" : "ask for " + least + " or more", verdict.origin),
                       {},
                       severity_of(verdict)});
     }

@@ -54,8 +54,8 @@ bool is_install(const shell::Command& command) {
   });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (subject.text.find("orch") == std::string_view::npos) return hits;
   const auto parts = parts_of(subject);
   const auto need = parts.empty() ? Need() : need_of(parts.front());
@@ -68,7 +68,7 @@ Hits find(const Subject& subject) {
       const auto version = version_in(word.text(), module);
       if (!version.empty() && model::is_older(version, need.version))
         hits.push_back({word.place, "PyTorch " + version + " is too old for the GPUs here, " + need.model,
-                        with_source("take " + need.version + " or later", need.origin)});
+                        append_citation("take " + need.version + " or later", need.origin)});
     }
   }
   return hits;

@@ -8,7 +8,7 @@ namespace hpcml::check {
 namespace slurm_abbreviated_option {
 
 /// Whether every version from the subject's on reads the name as this option.
-bool lasts(const Subject& subject, std::string_view name, const std::string& option) {
+bool lasts(const LintContext& subject, std::string_view name, const std::string& option) {
   const auto first = subject.version_known ? static_cast<std::size_t>(subject.version) : 0;
   for (auto i = first; i < slurm::k_version_names.size(); ++i) {
     const auto match = slurm::find_option(slurm::Program::sbatch, name, static_cast<slurm::Version>(i));
@@ -17,8 +17,8 @@ bool lasts(const Subject& subject, std::string_view name, const std::string& opt
   return true;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings) {
       const auto word = subject.text.substr(setting.place.offset, setting.place.length);

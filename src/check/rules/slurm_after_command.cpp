@@ -12,8 +12,8 @@ bool is_directive(std::string_view line) {
   return line.starts_with("#SBATCH") && first != std::string_view::npos && line[first] == '-';
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   // What only writes job scripts in another language is none itself.
   if (!is_shell_script(subject.text) && subject.header.directives.empty()) return hits;
   for (std::size_t at = subject.header.end; at < subject.text.size();) {

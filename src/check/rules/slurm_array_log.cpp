@@ -34,8 +34,8 @@ bool has_one_task(std::string_view list) {
          list.substr(0, dash) == list.substr(dash + 1, list.find_first_of(":%", dash) - dash - 1);
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto* array = subject.directive("array");
   if (!array || !array->value || array->value->find_first_of("-,") == std::string::npos ||
       has_one_task(*array->value))
@@ -49,7 +49,7 @@ Hits find(const Subject& subject) {
         (appends && one_by_one))
       continue;
     if (name.find('\\') != std::string::npos || request.place(option).length == 0) continue;
-    Hit hit{request.place(option), "every task of the array writes '" + name + "'",
+    RuleMatch hit{request.place(option), "every task of the array writes '" + name + "'",
             "put %A_%a (job and task) into the name"};
     const auto at = subject.text.substr(hit.place.offset, hit.place.length).rfind(name);
     if (at != std::string_view::npos) hit.fix = {{hit.place.offset + at + place_for_number(name), 0, "_%a"}};

@@ -46,7 +46,7 @@ std::string_view first_option(std::string_view line) {
 
 /// Whether a directive that counts has the option, or another one of the same kind: the line is an
 /// alternative.
-bool has_other(const Subject& subject, std::string_view name) {
+bool has_other(const LintContext& subject, std::string_view name) {
   std::string option(name);
   if (name.size() == 1) {
     const auto known = slurm::find_option(slurm::Program::sbatch, name[0], subject.version);
@@ -63,8 +63,8 @@ bool has_other(const Subject& subject, std::string_view name) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   bool counts = false;
   for (const auto& directive : subject.header.directives)
     counts = counts || directive.magic == slurm::Magic::sbatch;

@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace slurm_exclusive_and_shared {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!subject.version_known || subject.version >= slurm::Version::v23_02)
     return hits; // refused, which is said already
   for (const auto& request : subject.requests)

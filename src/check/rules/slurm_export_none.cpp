@@ -7,13 +7,13 @@ namespace hpcml::check {
 namespace slurm_export_none {
 
 /// Whether the script gives srun another default before.
-bool is_overridden(const Subject& subject) {
+bool is_overridden(const LintContext& subject) {
   return subject.text.find("SLURM_EXPORT_ENV") != std::string_view::npos ||
          subject.text.find("SRUN_EXPORT_ENV") != std::string_view::npos;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto* setting = subject.directive("export");
   if (!setting || !setting->value || util::to_lower(*setting->value) != "none" || is_overridden(subject))
     return hits;
@@ -23,7 +23,7 @@ Hits find(const Subject& subject) {
         link.find("export-file"))
       continue;
     const auto place = link.place;
-    Hit hit{place, "the tasks get nothing of the script's environment, not even PATH",
+    RuleMatch hit{place, "the tasks get nothing of the script's environment, not even PATH",
             "write srun --export=ALL"};
     if (subject.text.substr(place.offset, place.length).ends_with("srun"))
       hit.fix = {{place.offset + place.length, 0, " --export=ALL"}};

@@ -8,7 +8,7 @@
 namespace hpcml::check {
 namespace slurm_foreign_directive {
 
-const slurm::Setting* own_setting(const Subject& subject, const std::string& option) {
+const slurm::Setting* own_setting(const LintContext& subject, const std::string& option) {
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings)
       if (setting.option == option &&
@@ -17,8 +17,8 @@ const slurm::Setting* own_setting(const Subject& subject, const std::string& opt
   return nullptr;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto& directives = subject.header.directives;
   const auto is_own = [](const slurm::HeaderLine& d) { return d.magic == slurm::Magic::sbatch; };
   if (std::all_of(directives.begin(), directives.end(), is_own) ||

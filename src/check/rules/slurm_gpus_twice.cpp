@@ -6,8 +6,8 @@
 namespace hpcml::check {
 namespace slurm_gpus_twice {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (!subject.version_known || subject.version >= slurm::Version::v26_05)
     return hits; // refused, which is said already
   for (const auto& request : subject.requests) {
@@ -17,7 +17,7 @@ Hits find(const Subject& subject) {
         request.place("gpus-per-node").length == 0)
       continue;
     const bool same = request.gpus("gres") == request.gpus("gpus-per-node");
-    Hit hit{request.place("gpus-per-node"),
+    RuleMatch hit{request.place("gpus-per-node"),
             same ? "--gres asks for the same GPUs" : "--gres asks for another number of GPUs, and wins",
             "keep one of them: 26.05 refuses both together"};
     // Only --gpus-per-node sets that variable.

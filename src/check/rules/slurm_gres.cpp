@@ -18,7 +18,7 @@ std::optional<std::string> respell(std::string_view value) {
   return text == value ? std::nullopt : std::optional(text);
 }
 
-std::vector<Edit> fix(const Subject& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
   return fix_value(subject, place, respell);
 }
 
@@ -28,8 +28,8 @@ bool is_odd(const slurm::GresItem& item) {
          item.type.find('=') != std::string::npos;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& request : subject.requests) {
     const auto gres = request.gres.find("gres");
     if (gres == request.gres.end() || request.place("gres").length == 0) continue;

@@ -7,8 +7,8 @@
 namespace hpcml::check {
 namespace slurm_het_cpus {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   if (subject.requests.size() < 2 || !subject.may_be("25.05-")) return hits;
   const auto says = [](const slurm::JobOptions& request) { return request.has("cpus-per-task"); };
   if (!says(subject.requests[0]) || std::all_of(subject.requests.begin(), subject.requests.end(), says))

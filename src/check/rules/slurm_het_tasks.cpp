@@ -14,8 +14,8 @@ bool hands_tasks_on(const slurm::JobOptions& request) {
   return request.has("cpus-per-task") && request.has("ntasks-per-node") && !request.has("ntasks");
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   const auto& sizes = subject.sizes;
   if (sizes.size() < 2 || !subject.may_be("23.11-") || !hands_tasks_on(subject.requests[0])) return hits;
   const auto tasks = [](const slurm::JobSize& size) { return size.min_nodes * size.tasks_per_node; };

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace slurm_mail_type {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* user = subject.directive("mail-user");
   if (!user || user->place.length == 0 || subject.directive("mail-type")) return {};
   for (const auto& settings : subject.settings)

@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace slurm_mem_zero {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& part : parts_of(subject)) {
     const auto place = part.place({"mem"});
     if (place.length == 0 || !site::takes_all_memory(part.fit, part.demand)) continue;

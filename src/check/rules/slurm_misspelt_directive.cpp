@@ -49,8 +49,8 @@ std::string_view misspelt_word(std::string_view line, slurm::Version version) {
   return is_one_slip(word, k_word) ? word : std::string_view();
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   bool ended = false;
   // Behind such a word that is a command the header is over, but its other lines are here to be fixed too.
   for (std::size_t at = 0; at < subject.text.size();) {

@@ -11,13 +11,13 @@ namespace slurm_no_effect {
 
 constexpr std::array<std::string_view, 5> k_options = {"help", "usage", "version", "wrap", "quiet"};
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& request : subject.requests)
     for (const auto& [option, setting] : request.settings)
       if (std::find(k_options.begin(), k_options.end(), option) != k_options.end() &&
           setting.place.length > 0) {
-        Hit hit{setting.place, "--" + option + " has no effect in a directive",
+        RuleMatch hit{setting.place, "--" + option + " has no effect in a directive",
                 "give it on the command line of sbatch, or remove it"};
         if (subject.text.substr(setting.place.offset, 2) == "--")
           hit.fix = {remove_option(subject.text, setting.place)};

@@ -27,7 +27,7 @@ bool needs_gpus(const Launch& launch) {
 }
 
 /// Whether the job is meant for CPUs by its name, its log's or its program's.
-bool is_for_cpus(const Subject& subject) {
+bool is_for_cpus(const LintContext& subject) {
   for (const auto option : {"job-name", "output", "error", "partition"})
     if (const auto* setting = subject.directive(option);
         setting && has(util::to_lower(setting->value.value_or("")), "cpu"))
@@ -40,7 +40,7 @@ bool is_for_cpus(const Subject& subject) {
 
 /// Whether the job uses GPUs by what it starts: to a job on CPUs zero is right, and to one that only looks at
 /// the node's GPUs.
-bool uses_gpus(const Subject& subject) {
+bool uses_gpus(const LintContext& subject) {
   if (is_for_cpus(subject)) return false;
   const auto& launches = subject.launches;
   const bool looks = std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {
@@ -51,8 +51,8 @@ bool uses_gpus(const Subject& subject) {
   });
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& request : subject.requests)
     for (const auto option : k_options) {
       const auto items = request.gres.find(option);

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace slurm_no_time {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (subject.header.directives.empty() || subject.fits.empty())
     return {}; // everything may come from the command line
   for (const auto& settings : subject.settings)

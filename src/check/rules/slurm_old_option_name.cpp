@@ -11,7 +11,7 @@ namespace slurm_old_option_name {
 constexpr std::pair<std::string_view, std::string_view> k_names[] = {
     {"--tasks-per-node", "--ntasks-per-node"}, {"--cluster", "--clusters"}, {"--pack-group", "--het-group"}};
 
-void look(const Subject& subject, diag::Place place, Hits& hits) {
+void look(const LintContext& subject, diag::Place place, RuleMatches& hits) {
   const auto word = subject.text.substr(place.offset, place.length);
   const auto name = word.substr(0, word.find_first_of("= \t"));
   for (const auto& [old, now] : k_names)
@@ -22,8 +22,8 @@ void look(const Subject& subject, diag::Place place, Hits& hits) {
                       {{place.offset, name.size(), std::string(now)}}});
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& settings : subject.settings)
     for (const auto& setting : settings) look(subject, setting.place, hits);
   for (const auto& launch : subject.launches)

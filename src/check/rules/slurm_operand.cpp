@@ -27,7 +27,7 @@ std::size_t dashes_before(std::string_view word) {
   return length;
 }
 
-std::vector<Edit> fix_dashes(const Subject& subject, diag::Place place) {
+std::vector<Edit> fix_dashes(const LintContext& subject, diag::Place place) {
   auto word = subject.text.substr(place.offset, place.length);
   auto length = dashes_before(word);
   if (length == 0) return {};
@@ -52,7 +52,7 @@ std::vector<Edit> join(const slurm::HeaderWord& from, diag::Place place, std::st
   return {{end, place.offset - end, std::move(text)}};
 }
 
-std::vector<Edit> fix(const Subject& subject, diag::Place place) {
+std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
   if (auto edits = fix_dashes(subject, place); !edits.empty()) return edits;
   const auto word = subject.text.substr(place.offset, place.length);
   const auto words = words_up_to(subject, place.offset);

@@ -13,8 +13,8 @@ namespace slurm_option_twice {
 /// Options whose values add up.
 bool adds_up(std::string_view option) { return option == "verbose" || option == "export-file"; }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (std::size_t c = 0; c < subject.settings.size(); ++c) {
     const auto& settings = subject.settings[c];
     // A component starts with what the one before it had; to override that is no slip.

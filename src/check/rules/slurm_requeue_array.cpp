@@ -13,9 +13,9 @@ bool may_be_whole_array(std::string_view word) {
   return false;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   if (!subject.directive("array")) return {};
-  Hits hits;
+  RuleMatches hits;
   for (const auto& command : subject.view.commands) {
     const auto name = command.name();
     const auto words = command.arguments();

@@ -5,7 +5,7 @@
 namespace hpcml::check {
 namespace slurm_requeue_log {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* requeue = subject.directive("requeue");
   if (!requeue || requeue->place.length == 0 || !subject.requests[0].requeue ||
       subject.directive("open-mode"))

@@ -28,8 +28,8 @@ bool is_odd(const std::string& text) {
   return *seconds != 0 || std::find(k_hours.begin(), k_hours.end(), *minutes) != k_hours.end();
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& request : subject.requests) {
     const auto text = request.text("time");
     if (!is_odd(text)) continue;

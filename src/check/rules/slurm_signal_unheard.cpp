@@ -61,7 +61,7 @@ struct Shell {
   bool unknown = false; ///< something that cannot be seen may set a trap or take the shell's place
 };
 
-Shell look(const Subject& subject, const std::string& signal) {
+Shell look(const LintContext& subject, const std::string& signal) {
   Shell result;
   result.unknown = !subject.view.complete || !subject.view.unread.empty();
   bool in_known_eval = false;
@@ -88,7 +88,7 @@ Shell look(const Subject& subject, const std::string& signal) {
 }
 
 /// The first step that the shell waits for before it looks at signals.
-const Launch* foreground_step(const Subject& subject, const shell::Command& trap) {
+const Launch* foreground_step(const LintContext& subject, const shell::Command& trap) {
   for (const auto& launch : subject.launches) {
     const auto& context = launch.command->context;
     if (launch.chain.front().program == "srun" && !launch.command->parent && !context.background &&
@@ -98,7 +98,7 @@ const Launch* foreground_step(const Subject& subject, const shell::Command& trap
   return nullptr;
 }
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("signal");
   if (!setting || setting->place.length == 0 || !is_shell(subject.text)) return {};
   const auto spec = slurm::parse_signal(setting->value.value_or(""), subject.version);

@@ -13,7 +13,7 @@ using slurm::Program;
 
 /// What is wrong with a name that srun of the subject's version does not resolve; empty where a plugin may
 /// have it.
-std::string problem(const Subject& subject, std::string_view name, std::string& hint, std::string& full) {
+std::string problem(const LintContext& subject, std::string_view name, std::string& hint, std::string& full) {
   const auto any = slurm::find_option(Program::srun, name);
   if (any.option) { // another version has it
     hint = "Slurm " + slurm::versions_of(Program::srun, any.option->name) + " has it";
@@ -32,8 +32,8 @@ std::string problem(const Subject& subject, std::string_view name, std::string& 
   return {};
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto& link = launch.chain.front();
     if (link.program != "srun" || launch.command->parent) continue;
@@ -52,7 +52,7 @@ Hits find(const Subject& subject) {
       std::string hint, full;
       auto message = problem(subject, written, hint, full);
       if (message.empty()) continue;
-      Hit hit{{place.offset, written.size() + 2}, std::move(message), std::move(hint)};
+      RuleMatch hit{{place.offset, written.size() + 2}, std::move(message), std::move(hint)};
       if (!full.empty()) hit.fix = {{place.offset + 2, written.size(), full}};
       hits.push_back(std::move(hit));
     }

@@ -6,8 +6,8 @@
 namespace hpcml::check {
 namespace slurm_task_count {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& request : subject.requests) {
     const auto tasks = request.count("ntasks");
     if (tasks == 0 || !request.nodes || request.nodes->is_list || request.place("ntasks").length == 0)

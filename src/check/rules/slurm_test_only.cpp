@@ -6,10 +6,10 @@
 namespace hpcml::check {
 namespace slurm_test_only {
 
-Hits find(const Subject& subject) {
+RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("test-only");
   if (!setting || setting->place.length == 0) return {};
-  Hit hit{setting->place, "with --test-only in the script no job is ever made",
+  RuleMatch hit{setting->place, "with --test-only in the script no job is ever made",
           "give it on the command line when you want to try"};
   hit.fix = {remove_option(subject.text, setting->place)};
   return {hit};

@@ -5,8 +5,8 @@
 namespace hpcml::check {
 namespace slurm_tilde_in_directive {
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& request : subject.requests)
     for (const std::string_view option : {"output", "error", "input", "chdir"})
       if (const auto path = request.text(option);

@@ -13,8 +13,8 @@ bool has_variable(const std::string& text) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   for (const auto& directive : subject.header.directives)
     for (const auto& word : directive.words)
       if (has_variable(word.text))

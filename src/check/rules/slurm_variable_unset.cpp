@@ -69,7 +69,7 @@ std::vector<Use> find_uses(std::string_view text, std::size_t from) {
 }
 
 /// Whether a directive names the option, also with a value that sbatch refuses: that is another fault.
-bool stands_in_header(const Subject& subject, std::string_view option) {
+bool stands_in_header(const LintContext& subject, std::string_view option) {
   const auto is_it = [&](const auto& word) {
     const std::string_view text = word.text;
     if (text.size() < 2 || text[0] != '-') return false;
@@ -83,7 +83,7 @@ bool stands_in_header(const Subject& subject, std::string_view option) {
                      });
 }
 
-bool is_given(const Subject& subject, std::string_view option) {
+bool is_given(const LintContext& subject, std::string_view option) {
   if (option.empty()) return false;
   if (subject.requests[0].has(option) || stands_in_header(subject, option)) return true;
   return std::any_of(subject.launches.begin(), subject.launches.end(), [&](const Launch& launch) {
@@ -100,7 +100,7 @@ bool only_prints(std::string_view text, std::size_t at) {
 }
 
 /// Why the job does not have the variable; empty where it has, or may.
-std::string reason(const Subject& subject, const Row& row) {
+std::string reason(const LintContext& subject, const Row& row) {
   const bool gone = row.variable == "SLURM_GPUS_PER_TASK" && subject.may_be("23.11-");
   if (gone) return std::string(row.variable) + " is not set from Slurm 23.11 on";
   const auto is_set = [&](std::string_view option) { return is_given(subject, option); };
@@ -110,7 +110,7 @@ std::string reason(const Subject& subject, const Row& row) {
 
 /// Whether a comment says that the option comes from elsewhere: the command that submits the script, or a
 /// program that passes its options.
-bool is_told_elsewhere(const Subject& subject, std::string_view option) {
+bool is_told_elsewhere(const LintContext& subject, std::string_view option) {
   static constexpr std::array<std::string_view, 9> k_signs = {
       "command line", "command-line",   "passed by", "passed from", "passed to sbatch",
       "submitted by", "submitted with", "overrid",   "set by the"};
@@ -136,8 +136,8 @@ bool is_told_elsewhere(const Subject& subject, std::string_view option) {
   return false;
 }
 
-Hits find(const Subject& subject) {
-  Hits hits;
+RuleMatches find(const LintContext& subject) {
+  RuleMatches hits;
   // Without directives the options come from elsewhere; a script that submits others speaks of their
   // variables.
   if (subject.requests.size() != 1 || subject.header.directives.empty() || !is_shell_script(subject.text) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "check/same_cause.hpp"
+#include "check/deduplicate.hpp"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ bool refuses_variable(std::string_view text, const Finding& error, const Finding
 
 } // namespace
 
-void keep_one_per_cause(std::string_view text, Findings& findings) {
+void deduplicate(std::string_view text, Findings& findings) {
   // Findings are in order: what says the same stands close before or behind.
   constexpr std::size_t k_close = 32;
   std::size_t kept = 0;

@@ -11,6 +11,6 @@ namespace hpcml::check {
 /// Takes out what says again what another finding says: of the parts of a heterogeneous job that share a
 /// line, of the words behind one that belongs to no option, of a gap to be filled in that is refused as a
 /// value. `findings` in the order of their places.
-void keep_one_per_cause(std::string_view text, Findings& findings);
+void deduplicate(std::string_view text, Findings& findings);
 
 } // namespace hpcml::check
