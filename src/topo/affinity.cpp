@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "topo/deal.hpp"
+#include "topo/core_allocation.hpp"
 #include "topo/reason.hpp"
 #include "util/text.hpp"
 
@@ -14,9 +14,9 @@ namespace {
 
 using model::GpuPlace;
 
-std::vector<Claim> make_claims(const std::vector<GpuPlace>& gpus, const AffinityRequest& request,
+std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const AffinityRequest& request,
                                std::vector<std::string>& warnings) {
-  std::vector<Claim> claims;
+  std::vector<CoreRequest> claims;
   const std::size_t ranks = request.ranks, count = gpus.size();
   const std::size_t share =
       request.gpus_per_rank ? request.gpus_per_rank : std::max<std::size_t>(1, count / ranks);
@@ -55,11 +55,11 @@ std::vector<Claim> make_claims(const std::vector<GpuPlace>& gpus, const Affinity
 /// else the whole node; or the level that is asked for.
 std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
                                const std::vector<Core>& cores, const AffinityRequest& request,
-                               std::vector<Claim>& claims) {
+                               std::vector<CoreRequest>& claims) {
   const auto attach = [&](PoolLevel level, const std::vector<model::CpuDomain>& domains,
                           std::optional<unsigned> GpuPlace::*where) {
     if (request.level && *request.level != level) return false;
-    for (Claim& claim : claims) {
+    for (CoreRequest& claim : claims) {
       if (!claim.gpu || !(gpus[*claim.gpu].*where)) return false;
       const unsigned id = *(gpus[*claim.gpu].*where);
       const auto found =
@@ -75,16 +75,16 @@ std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<G
     return make_pools(PoolLevel::numa, shape.numa, shape, cores);
   if (attach(PoolLevel::package, shape.packages, &GpuPlace::package))
     return make_pools(PoolLevel::package, shape.packages, shape, cores);
-  for (Claim& claim : claims) claim.home = 0;
+  for (CoreRequest& claim : claims) claim.home = 0;
   return {make_node_pool(shape, cores)};
 }
 
 /// Every rank gets all cores of the domains of its GPUs.
-std::vector<Share> share_whole(const std::vector<Claim>& claims, const std::vector<Pool>& pools,
+std::vector<CoreAllocation> share_whole(const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
                                unsigned ranks) {
-  std::vector<Share> shares(ranks);
-  for (const Claim& claim : claims) {
-    Share& share = shares[claim.rank];
+  std::vector<CoreAllocation> shares(ranks);
+  for (const CoreRequest& claim : claims) {
+    CoreAllocation& share = shares[claim.rank];
     const auto has = [&](const Core& core) {
       return std::any_of(share.cores.begin(), share.cores.end(),
                          [&](const Core& mine) { return mine.threads == core.threads; });
@@ -95,7 +95,7 @@ std::vector<Share> share_whole(const std::vector<Claim>& claims, const std::vect
   return shares;
 }
 
-std::vector<Share> deal(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t cores,
+std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, std::size_t cores,
                         const AffinityRequest& request) {
   const std::size_t per_rank = (claims.size() + request.ranks - 1) / request.ranks;
   const std::size_t need =
@@ -104,12 +104,12 @@ std::vector<Share> deal(std::vector<Claim>& claims, const std::vector<Pool>& poo
   assign_pools(claims, pools, need, whole);
   if (whole) return share_whole(claims, pools, request.ranks);
   slice_pools(claims, pools);
-  if (request.spill) spill_pools(claims, pools);
-  std::vector<Share> shares = share_out(claims, pools, request.ranks, request.cpus_per_rank);
+  if (request.spill) assign_idle_pools(claims, pools);
+  std::vector<CoreAllocation> shares = allocate_cores(claims, pools, request.ranks, request.cpus_per_rank);
   if (!request.balanced) return shares;
   std::size_t least = cores;
-  for (const Share& share : shares) least = std::min(least, share.size());
-  return share_out(claims, pools, request.ranks, least);
+  for (const CoreAllocation& share : shares) least = std::min(least, share.size());
+  return allocate_cores(claims, pools, request.ranks, least);
 }
 
 } // namespace
@@ -127,22 +127,22 @@ AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPl
   const std::vector<Core> cores =
       usable_cores(shape, request.allowed, std::max(1u, request.threads_per_core));
   if (cores.empty() || request.ranks == 0) return plan;
-  std::vector<Claim> claims = make_claims(gpus, request, plan.warnings);
+  std::vector<CoreRequest> claims = make_claims(gpus, request, plan.warnings);
   const std::vector<Pool> pools = choose_pools(shape, gpus, cores, request, claims);
-  const std::vector<Share> shares = deal(claims, pools, cores.size(), request);
+  const std::vector<CoreAllocation> shares = deal(claims, pools, cores.size(), request);
   const auto claims_of_rank = by_rank(claims, request.ranks);
 
   for (unsigned rank = 0; rank < request.ranks; ++rank) {
     model::PlannedRankBinding binding;
     binding.local_rank = rank;
     const auto& mine = claims_of_rank[rank];
-    const Share& share = shares[rank];
+    const CoreAllocation& share = shares[rank];
     for (const Core& core : share.cores) binding.cpus = binding.cpus | core.threads;
-    for (const Extra& extra : share.extras)
+    for (const BorrowedCores& extra : share.extras)
       for (const Core& core : extra.cores) binding.cpus = binding.cpus | core.threads;
     binding.cores = static_cast<unsigned>(share.size());
     binding.numa = binding.memory = numa_of(shape, binding.cpus);
-    for (const Claim* claim : mine)
+    for (const CoreRequest* claim : mine)
       if (claim->gpu) binding.gpus.push_back(claim->gpu_index);
     if (mine.front()->gpu) binding.nic = gpus[*mine.front()->gpu].nic;
     binding.why = reason_text(binding, mine, pools, share);

@@ -22,9 +22,9 @@ std::string cores_text(const model::IdSet& first_threads) {
   return (first_threads.size() == 1 ? "core " : "cores ") + first_threads.to_list();
 }
 
-std::string homes_text(const std::vector<const Claim*>& mine, const std::vector<Pool>& pools) {
+std::string homes_text(const std::vector<const CoreRequest*>& mine, const std::vector<Pool>& pools) {
   std::vector<std::string> names;
-  for (const Claim* claim : mine) util::add_once(names, pools[claim->home].name);
+  for (const CoreRequest* claim : mine) util::add_once(names, pools[claim->home].name);
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i)
     text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " and ") + names[i];
@@ -33,8 +33,8 @@ std::string homes_text(const std::vector<const Claim*>& mine, const std::vector<
 
 } // namespace
 
-std::string reason_text(const model::PlannedRankBinding& binding, const std::vector<const Claim*>& mine,
-                        const std::vector<Pool>& pools, const Share& share) {
+std::string reason_text(const model::PlannedRankBinding& binding, const std::vector<const CoreRequest*>& mine,
+                        const std::vector<Pool>& pools, const CoreAllocation& share) {
   std::string why;
   const Pool& home = pools[mine.front()->home];
   if (!binding.gpus.empty()) {
@@ -46,28 +46,28 @@ std::string reason_text(const model::PlannedRankBinding& binding, const std::vec
   }
   why += cores_text(first_threads_of(share.cores));
   model::IdSet reserved;
-  for (const Claim* claim : mine) reserved = reserved | pools[claim->pool].reserved;
+  for (const CoreRequest* claim : mine) reserved = reserved | pools[claim->pool].reserved;
   if (!reserved.empty())
     why += ", " + cores_text(reserved) + (reserved.size() == 1 ? " is" : " are") + " reserved";
   if (mine.front()->pool != mine.front()->home) why += "; " + home.name + " has no free core";
-  for (const Extra& extra : share.extras)
+  for (const BorrowedCores& extra : share.extras)
     why += "; " + cores_text(first_threads_of(extra.cores)) + " of " + pools[extra.pool].name +
            (extra.spilled ? ", which has no GPU" : ", because its own domain has no more");
   return why;
 }
 
-std::vector<std::string> share_warnings(unsigned rank, const std::vector<const Claim*>& mine,
-                                        const std::vector<Pool>& pools, const Share& share, unsigned wanted) {
+std::vector<std::string> share_warnings(unsigned rank, const std::vector<const CoreRequest*>& mine,
+                                        const std::vector<Pool>& pools, const CoreAllocation& share, unsigned wanted) {
   std::vector<std::string> warnings;
   const std::string who = "rank " + std::to_string(rank);
-  for (const Claim* claim : mine)
+  for (const CoreRequest* claim : mine)
     if (claim->bare)
       warnings.push_back(who + ": GPU " + std::to_string(claim->gpu_index) +
                          " has no core of its own: " + pools[claim->home].name + " has no free one");
     else if (claim->pool != claim->home)
       warnings.push_back(who + ": GPU not local: " + pools[claim->home].name +
                          " has no free core, taken from " + pools[claim->pool].name);
-  for (const Extra& extra : share.extras)
+  for (const BorrowedCores& extra : share.extras)
     if (mine.front()->gpu && !extra.spilled && extra.pool != mine.front()->pool)
       warnings.push_back(who + ": GPU not local to " + cores_text(first_threads_of(extra.cores)) +
                          ", taken from " + pools[extra.pool].name);

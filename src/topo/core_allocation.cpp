@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Dealing: homes first, then fair slices, then what is left for those who are short.
-#include "topo/deal.hpp"
+#include "topo/core_allocation.hpp"
 
 #include <algorithm>
 
 namespace hpcml::topo {
 namespace {
 
-std::vector<Core> cut_slices(const std::vector<const Claim*>& mine, std::size_t wanted) {
+std::vector<Core> cut_slices(const std::vector<const CoreRequest*>& mine, std::size_t wanted) {
   if (mine.size() == 1) { // most ranks have one GPU
     const auto& own = mine.front()->cores;
     return {own.begin(), own.begin() + static_cast<std::ptrdiff_t>(
@@ -35,7 +35,7 @@ std::vector<Core> cut_slices(const std::vector<const Claim*>& mine, std::size_t 
 }
 
 /// How many more cores each rank gets: what it misses, or a level share of what is there.
-std::vector<std::size_t> level_grants(const std::vector<Share>& shares, std::size_t wanted,
+std::vector<std::size_t> level_grants(const std::vector<CoreAllocation>& shares, std::size_t wanted,
                                       std::size_t available) {
   std::vector<std::size_t> grants(shares.size(), 0);
   for (bool grew = true; grew && available > 0;) {
@@ -53,7 +53,7 @@ std::vector<std::size_t> level_grants(const std::vector<Share>& shares, std::siz
   return grants;
 }
 
-void take_nearest(Share& share, std::size_t home, std::size_t count, std::vector<std::vector<Core>>& free,
+void take_nearest(CoreAllocation& share, std::size_t home, std::size_t count, std::vector<std::vector<Core>>& free,
                   const std::vector<Pool>& pools) {
   while (count > 0) {
     const auto pool = nearest_pool(pools, home, [&](std::size_t p) { return !free[p].empty(); });
@@ -67,12 +67,12 @@ void take_nearest(Share& share, std::size_t home, std::size_t count, std::vector
   }
 }
 
-void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const std::vector<Pool>& pools,
+void top_up(std::vector<CoreAllocation>& shares, const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
             std::size_t wanted) {
   model::IdSet used;
-  for (const Share& share : shares) {
+  for (const CoreAllocation& share : shares) {
     for (const Core& core : share.cores) used = used | core.threads;
-    for (const Extra& extra : share.extras)
+    for (const BorrowedCores& extra : share.extras)
       for (const Core& core : extra.cores) used = used | core.threads;
   }
   std::vector<std::vector<Core>> free(pools.size());
@@ -91,18 +91,18 @@ void top_up(std::vector<Share>& shares, const std::vector<Claim>& claims, const 
       take_nearest(shares[r], claims_of_rank[r].front()->home, grants[r], free, pools);
 }
 
-std::vector<Claim*> claims_of(std::vector<Claim>& claims, std::size_t pool) {
-  std::vector<Claim*> sharing;
-  for (Claim& claim : claims)
+std::vector<CoreRequest*> claims_of(std::vector<CoreRequest>& claims, std::size_t pool) {
+  std::vector<CoreRequest*> sharing;
+  for (CoreRequest& claim : claims)
     if (claim.pool == pool && !claim.bare) sharing.push_back(&claim);
   std::stable_sort(sharing.begin(), sharing.end(),
-                   [](const Claim* a, const Claim* b) { return a->gpu_index < b->gpu_index; });
+                   [](const CoreRequest* a, const CoreRequest* b) { return a->gpu_index < b->gpu_index; });
   return sharing;
 }
 
-void add_spilled(Share& share, const std::vector<const Claim*>& mine, std::size_t wanted) {
-  for (const Claim* claim : mine)
-    for (const Extra& extra : claim->spilled) {
+void add_spilled(CoreAllocation& share, const std::vector<const CoreRequest*>& mine, std::size_t wanted) {
+  for (const CoreRequest* claim : mine)
+    for (const BorrowedCores& extra : claim->spilled) {
       const std::size_t room = wanted == 0             ? extra.cores.size()
                                : wanted > share.size() ? wanted - share.size()
                                                        : 0;
@@ -115,25 +115,25 @@ void add_spilled(Share& share, const std::vector<const Claim*>& mine, std::size_
 
 } // namespace
 
-std::vector<std::vector<const Claim*>> by_rank(const std::vector<Claim>& claims, unsigned ranks) {
-  std::vector<std::vector<const Claim*>> sorted(ranks);
-  for (const Claim& claim : claims) sorted[claim.rank].push_back(&claim);
+std::vector<std::vector<const CoreRequest*>> by_rank(const std::vector<CoreRequest>& claims, unsigned ranks) {
+  std::vector<std::vector<const CoreRequest*>> sorted(ranks);
+  for (const CoreRequest& claim : claims) sorted[claim.rank].push_back(&claim);
   return sorted;
 }
 
-std::size_t Share::size() const {
+std::size_t CoreAllocation::size() const {
   std::size_t count = cores.size();
-  for (const Extra& extra : extras) count += extra.cores.size();
+  for (const BorrowedCores& extra : extras) count += extra.cores.size();
   return count;
 }
 
-void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, std::size_t need,
+void assign_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, std::size_t need,
                   bool share_whole) {
   std::vector<std::size_t> taken(pools.size(), 0);
   const auto has_room = [&](std::size_t p) { return taken[p] < pools[p].cores.size(); };
-  std::vector<Claim*> homeless, more;
+  std::vector<CoreRequest*> homeless, more;
   std::optional<unsigned> last;
-  for (Claim& claim : claims) {
+  for (CoreRequest& claim : claims) {
     claim.pool = claim.home;
     const bool first = claim.rank != last;
     last = claim.rank;
@@ -145,7 +145,7 @@ void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, st
       homeless.push_back(&claim);
   }
   const auto share = [&](std::size_t p) { return pools[p].cores.size() / (taken[p] + 1); };
-  for (Claim* claim : homeless) {
+  for (CoreRequest* claim : homeless) {
     std::size_t best = 0;
     for (std::size_t p = 0; p < pools.size(); ++p) best = std::max(best, share(p));
     const std::size_t enough = std::min(std::max<std::size_t>(1, need), best);
@@ -154,24 +154,24 @@ void assign_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools, st
     claim->pool = *pool; // the pools hold at least one core
     ++taken[claim->pool];
   }
-  for (Claim* claim : more) {
+  for (CoreRequest* claim : more) {
     const auto pool = nearest_pool(pools, claim->home, has_room);
     claim->bare = !pool;
     if (pool) ++taken[claim->pool = *pool];
   }
 }
 
-void slice_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
+void slice_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools) {
   for (std::size_t p = 0; p < pools.size(); ++p) {
-    const std::vector<Claim*> sharing = claims_of(claims, p);
+    const std::vector<CoreRequest*> sharing = claims_of(claims, p);
     for (std::size_t i = 0; i < sharing.size(); ++i)
       sharing[i]->cores = shared_slice_of(pools[p].cores, i, sharing.size());
   }
 }
 
-void spill_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
+void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools) {
   std::vector<std::size_t> parts(pools.size(), 0), cores(pools.size(), 0);
-  for (const Claim& claim : claims) parts[claim.pool] += claim.bare ? 0 : 1;
+  for (const CoreRequest& claim : claims) parts[claim.pool] += claim.bare ? 0 : 1;
   for (std::size_t p = 0; p < pools.size(); ++p) cores[p] = pools[p].cores.size();
   const auto claimed = [&](const Pool& pool) {
     for (std::size_t p = 0; p < pools.size(); ++p)
@@ -190,15 +190,15 @@ void spill_pools(std::vector<Claim>& claims, const std::vector<Pool>& pools) {
              double(cores[q]) / double(parts[q]) <= least;
     });
     cores[*taker] += pools[p].cores.size();
-    const std::vector<Claim*> sharing = claims_of(claims, *taker);
+    const std::vector<CoreRequest*> sharing = claims_of(claims, *taker);
     for (std::size_t i = 0; i < sharing.size(); ++i)
       sharing[i]->spilled.push_back({p, slice_of(pools[p].cores, i, sharing.size()), true});
   }
 }
 
-std::vector<Share> share_out(const std::vector<Claim>& claims, const std::vector<Pool>& pools, unsigned ranks,
+std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, unsigned ranks,
                              std::size_t wanted) {
-  std::vector<Share> shares(ranks);
+  std::vector<CoreAllocation> shares(ranks);
   const auto claims_of_rank = by_rank(claims, ranks);
   for (unsigned rank = 0; rank < ranks; ++rank) {
     shares[rank].cores = cut_slices(claims_of_rank[rank], wanted);
