@@ -30,12 +30,12 @@ void ProcessGroup::State::connect(const GroupOptions& wanted) {
   StreamWatch::Calls calls;
   calls.is_called = [this] { return watch.is_called(); };
   calls.on_trouble = [this](const Operation& operation, const std::string& why) {
-    watch.find_out(operation, why);
+    watch.attribute_failure(operation, why);
     // The program may wait for the GPU, which waits for the others.
     communicator->abort();
   };
-  calls.is_heard = [this] { return watch.unheard().empty(); };
-  calls.give_up = [this] { end_program(watch.unheard()); };
+  calls.is_heard = [this] { return watch.pending_error().empty(); };
+  calls.give_up = [this] { end_program(watch.pending_error()); };
   stream_watch = std::make_unique<StreamWatch>(options.timeout, std::move(calls));
 }
 
@@ -56,7 +56,7 @@ ProcessGroup::State::~State() {
   // A program that has not looked at its last results ends well only if they came about.
   if (well) stream_watch->wait_for_all();
   stream_watch.reset();
-  if (const auto error = watch.unheard(); well && !error.empty()) end_program(error);
+  if (const auto error = watch.pending_error(); well && !error.empty()) end_program(error);
   if (!well || watch.is_called()) communicator->give_up();
 }
 

@@ -69,7 +69,7 @@ void Work::wait() {
   } catch (const std::exception& error) {
     group.watch.fail(operation, error.what(), false);
   }
-  group.watch.go_on();
+  group.watch.end_wait();
 }
 
 ProcessGroup::ProcessGroup(std::unique_ptr<State> state) : x_state(std::move(state)) {}
@@ -173,7 +173,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
   } catch (const std::exception& error) {
     state->watch.fail(meeting, error.what(), false);
   }
-  state->watch.go_on();
+  state->watch.end_wait();
   return std::make_shared<ProcessGroup>(std::move(state));
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "ddp/trouble.hpp"
+#include "ddp/failure_cause.hpp"
 
 namespace hpcml::ddp {
 

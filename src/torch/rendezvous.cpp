@@ -104,7 +104,7 @@ PhaseMeeting::PhaseMeeting(const RankEnv& env, milliseconds timeout)
   }
   for (const int rank : missing.ranks) missing.hosts.push_back(probable_host(rank));
   if (missing.ranks.empty()) {
-    decree(k_arrival, k_well);
+    publish_result(k_arrival, k_well);
     return;
   }
   const double seconds = std::chrono::duration<double>(timeout).count();
@@ -199,7 +199,7 @@ std::optional<Culprit> PhaseMeeting::find_culprit(const std::string& phase) {
 }
 
 PhaseOutcome PhaseMeeting::wait_for_verdict(const std::string& phase, milliseconds limit) {
-  const std::string verdict = heed(phase, limit);
+  const std::string verdict = wait_for_result(phase, limit);
   if (verdict == k_well) return PhaseOutcome::well;
   if (verdict == k_unexplained) return PhaseOutcome::unexplained;
   finish();
@@ -225,15 +225,15 @@ PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault
   wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
   if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
   const bool well = x_reason.empty();
-  decree(phase, well ? k_well : k_unexplained);
+  publish_result(phase, well ? k_well : k_unexplained);
   return well ? PhaseOutcome::well : PhaseOutcome::unexplained;
 }
 
-void PhaseMeeting::decree(const std::string& matter, const std::string& text) {
+void PhaseMeeting::publish_result(const std::string& matter, const std::string& text) {
   x_store.set("hpcml/" + matter + "/verdict", text);
 }
 
-std::string PhaseMeeting::heed(const std::string& matter, milliseconds limit) {
+std::string PhaseMeeting::wait_for_result(const std::string& matter, milliseconds limit) {
   try {
     return x_store.get("hpcml/" + matter + "/verdict", limit);
   } catch (const std::exception& error) {
@@ -251,7 +251,7 @@ void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& 
     wait_for_verdict(phase, limit);
     throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
   }
-  decree(phase, pack(*found));
+  publish_result(phase, pack(*found));
   finish();
   throw PhaseError(*found);
 }

@@ -86,8 +86,8 @@ public:
   std::vector<std::optional<std::string>> collect(const std::string& phase, std::chrono::milliseconds limit,
                                                   const std::vector<int>& members = {});
   /// Rank 0 tells all what to do; the others hear it.
-  void decree(const std::string& matter, const std::string& text);
-  std::string heed(const std::string& matter, std::chrono::milliseconds limit);
+  void publish_result(const std::string& matter, const std::string& text);
+  std::string wait_for_result(const std::string& matter, std::chrono::milliseconds limit);
   /// The end of a failed phase, on every rank: rank 0 says what was found, and all throw it.
   [[noreturn]] void fail(const std::string& phase, const std::optional<Culprit>& found,
                          std::chrono::milliseconds limit);

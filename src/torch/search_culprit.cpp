@@ -105,9 +105,9 @@ public:
           present += std::to_string(rank) + " ";
         else
           x_evidence.absent.push_back(static_cast<int>(rank));
-      x_meeting.decree("search", present);
+      x_meeting.publish_result("search", present);
     }
-    std::istringstream present(x_meeting.heed("search", k_answer + k_answer));
+    std::istringstream present(x_meeting.wait_for_result("search", k_answer + k_answer));
     for (int rank; present >> rank;) x_members.push_back(rank);
     const auto own = std::find(x_members.begin(), x_members.end(), x_env.rank);
     x_own_place = static_cast<int>(own - x_members.begin());
@@ -132,9 +132,9 @@ private:
       const bool swept = sweep == 0 || round % sweep == 0;
       const bool done = sweep == 0 || round >= k_sweeps * sweep || !x_lost.empty() || (round > 0 && late) ||
                         (round > 0 && swept && judge(x_evidence).certain() && x_evidence.absent.empty());
-      x_meeting.decree(matter(round), done ? k_end : "go");
+      x_meeting.publish_result(matter(round), done ? k_end : "go");
     }
-    return x_meeting.heed(matter(round), patience()) != k_end;
+    return x_meeting.wait_for_result(matter(round), patience()) != k_end;
   }
 
   void play(int round) {

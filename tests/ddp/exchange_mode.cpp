@@ -10,7 +10,7 @@
 
 #include <torch/nn.h>
 
-#include "ddp/trouble_watch.hpp"
+#include "ddp/failure_detector.hpp"
 #include "hpcml/ddp/process_group.hpp"
 #include "hpcml/json_line.hpp"
 #include "rank_modes.hpp"
@@ -187,12 +187,12 @@ int run_after_exchange() {
     return 0;
   }
   store->get("group/report/1", std::chrono::minutes(1));
-  ddp::TroubleWatch watch(store, connect(ddp::StoreServer::launcher), "group/", env, false);
+  ddp::FailureDetector watch(store, connect(ddp::StoreServer::launcher), "group/", env, false);
   const ddp::Operation reduction{"all_reduce"}, exchange{ddp::k_recv, 1, 0};
   watch.begin(reduction);
   watch.begin(exchange);
   watch.wait_for(exchange);
-  watch.go_on();
+  watch.end_wait();
   try {
     watch.fail({"barrier"}, "", false);
   } catch (const ddp::Error&) {

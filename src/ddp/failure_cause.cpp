@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ddp/trouble.hpp"
+#include "ddp/failure_cause.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace hpcml::ddp {
 namespace {
 
 /// Where each rank does what it should.
-Blame nobody() { return {{}, "all ranks live and take part: the exchange itself does not end"}; }
+FailureCause nobody() { return {{}, "all ranks live and take part: the exchange itself does not end"}; }
 
 using State = RankReport::State;
 
@@ -54,7 +54,7 @@ std::vector<int> ranks_where(const std::vector<std::optional<RankReport>>& repor
 const char* is_or_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? " is" : " are"; }
 
 /// Those that have begun the fewest operations, where others have begun more.
-Blame blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
+FailureCause blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
                           const std::vector<std::string>& hosts) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
   const RankReport* furthest = nullptr;
@@ -106,7 +106,7 @@ std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& rep
 
 /// Where ranks wait for single others, counting does not tell who is behind: whoever is waited for and does
 /// not wait itself is to blame, or else all of a ring.
-Blame blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
+FailureCause blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
                               const std::vector<std::string>& hosts) {
   for (const auto state : {State::left, State::computing}) {
     std::vector<int> culprits;
@@ -174,16 +174,16 @@ std::optional<RankReport> unpack_report(const std::string& line) {
   return report;
 }
 
-Blame find_missing(const std::vector<std::optional<RankReport>>& reports,
+FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& reports,
                    const std::vector<std::string>& hosts) {
   std::vector<int> missing;
   for (std::size_t rank = 0; rank < reports.size(); ++rank)
     if (!reports[rank] && hosts[rank].empty()) missing.push_back(static_cast<int>(rank));
-  if (missing.empty()) return find_blame(reports, hosts);
+  if (missing.empty()) return find_cause(reports, hosts);
   return {missing, name_ranks(missing, hosts) + (missing.size() == 1 ? " has" : " have") + " not come"};
 }
 
-Blame find_blame(const std::vector<std::optional<RankReport>>& reports,
+FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
                  const std::vector<std::string>& hosts) {
   // Whoever failed by itself comes first: those that are gone may have ended because of it.
   const auto failed =

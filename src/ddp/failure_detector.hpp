@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ddp/torch_compat.hpp"
-#include "ddp/trouble.hpp"
+#include "ddp/failure_cause.hpp"
 #include "hpcml/ddp/error.hpp"
 
 namespace hpcml::ddp {
@@ -22,15 +22,15 @@ constexpr const char* k_rendezvous = "rendezvous";
 
 /// One thread per group waits at the store, over a connection of its own, until it is called. So a rank that
 /// computes answers, too, and only those that do not live are silent; nothing is asked while all goes well.
-class TroubleWatch {
+class FailureDetector {
 public:
   /// `store`: of this rank, for asking. `second`: for the thread. `prefix`: of the group's keys.
   /// `serves`: the store ends with this process.
-  TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
+  FailureDetector(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
                const RankEnv& env, bool serves);
-  ~TroubleWatch();
-  TroubleWatch(const TroubleWatch&) = delete;
-  TroubleWatch& operator=(const TroubleWatch&) = delete;
+  ~FailureDetector();
+  FailureDetector(const FailureDetector&) = delete;
+  FailureDetector& operator=(const FailureDetector&) = delete;
 
   /// Returns when all ranks have come here; throws std::runtime_error when they do not in time.
   void meet(std::chrono::milliseconds timeout);
@@ -39,7 +39,7 @@ public:
   /// It waits for an operation that it has begun.
   void wait_for(const Operation& operation);
   /// It goes on, and waits no longer.
-  void go_on();
+  void end_wait();
   /// Some rank has called all to account.
   bool is_called() const { return x_called.load(std::memory_order_relaxed); }
 
@@ -47,20 +47,20 @@ public:
   [[noreturn]] void fail(const Operation& operation, const std::string& why, bool own);
   /// For a thread that looks after operations: the same, but the program's thread is to throw the Error, at
   /// its next operation.
-  void find_out(const Operation& operation, const std::string& why);
-  /// What find_out() found and fail() has not thrown; empty: nothing.
-  std::string unheard() const;
+  void attribute_failure(const Operation& operation, const std::string& why);
+  /// What attribute_failure() found and fail() has not thrown; empty: nothing.
+  std::string pending_error() const;
 
 private:
   Error error_of(const Operation& operation, const std::string& why, bool own);
   RankReport report() const;
-  void be_called();
+  void on_query();
   void answer();
   std::string kept_verdict() const;
   void end_with_the_others();
-  void call_all();
-  Blame ask_for_blame(const Operation& operation, const std::string& why, bool own);
-  void stay_for_the_others();
+  void query_all_ranks();
+  FailureCause ask_for_blame(const Operation& operation, const std::string& why, bool own);
+  void linger_for_peers();
   std::string find_verdict(const std::string& phase, bool first);
   std::string key(const std::string& what, int rank) const;
 

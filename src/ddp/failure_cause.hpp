@@ -47,17 +47,17 @@ std::string pack(const RankReport& report);
 std::optional<RankReport> unpack_report(const std::string& line);
 
 /// Who is to blame, and a clause that says so: "rank 3 (nid002) is gone".
-struct Blame {
+struct FailureCause {
   std::vector<int> ranks; ///< ascending; empty: nobody is behind
   std::string clause;
 };
 
-/// Before the ranks are connected: those of whom nothing was heard have not begun; else as find_blame.
-Blame find_missing(const std::vector<std::optional<RankReport>>& reports,
+/// Before the ranks are connected: those of whom nothing was heard have not begun; else as find_cause.
+FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& reports,
                    const std::vector<std::string>& hosts);
 
 /// `reports`: by rank, nothing for one that did not answer. `hosts`: by rank, empty where not known.
-Blame find_blame(const std::vector<std::optional<RankReport>>& reports,
+FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
                  const std::vector<std::string>& hosts);
 
 } // namespace hpcml::ddp

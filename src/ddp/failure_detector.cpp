@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ddp/trouble_watch.hpp"
+#include "ddp/failure_detector.hpp"
 
 #include <exception>
 
@@ -37,14 +37,14 @@ constexpr const char* k_come_key = "come";      ///< how many have come to the m
 constexpr const char* k_all_key = "all";        ///< set: all have
 
 /// "3 5\nclause": the ranks to blame, and the clause.
-std::string pack_blame(const Blame& blame) {
+std::string pack_blame(const FailureCause& blame) {
   std::string text;
   for (const int rank : blame.ranks) text += std::to_string(rank) + " ";
   return text + "\n" + blame.clause;
 }
 
-Blame unpack_blame(const std::string& text) {
-  Blame blame;
+FailureCause unpack_blame(const std::string& text) {
+  FailureCause blame;
   const auto end = text.find('\n');
   for (std::size_t at = 0; at < end && end != std::string::npos;) {
     std::size_t used = 0;
@@ -57,7 +57,7 @@ Blame unpack_blame(const std::string& text) {
 
 } // namespace
 
-TroubleWatch::TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
+FailureDetector::FailureDetector(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
                            const RankEnv& env, bool serves)
     : x_store(std::move(store)), x_second(std::move(second)), x_prefix(std::move(prefix)), x_rank(env.rank),
       x_size(env.world_size), x_serves(serves),
@@ -73,7 +73,7 @@ TroubleWatch::TroubleWatch(std::shared_ptr<Store> store, std::shared_ptr<Store> 
   });
 }
 
-TroubleWatch::~TroubleWatch() {
+FailureDetector::~FailureDetector() {
   x_ends = true;
   const bool threw = std::uncaught_exceptions() != 0;
   const bool well = !is_called() && !threw;
@@ -85,7 +85,7 @@ TroubleWatch::~TroubleWatch() {
     } else if (!is_called()) {
       ask_for_blame({report().operation}, "an exception of its program ended its group", true);
     } else if (x_serves) {
-      stay_for_the_others();
+      linger_for_peers();
     }
     x_store->set(key(k_heard_key, x_rank), "left");
     if (!x_answered) x_store->set(key(k_call_key, x_rank), "end");
@@ -100,11 +100,11 @@ TroubleWatch::~TroubleWatch() {
   }
 }
 
-std::string TroubleWatch::key(const std::string& what, int rank) const {
+std::string FailureDetector::key(const std::string& what, int rank) const {
   return x_prefix + what + "/" + std::to_string(rank);
 }
 
-void TroubleWatch::meet(milliseconds timeout) {
+void FailureDetector::meet(milliseconds timeout) {
   // Not a key per rank: each would be read by all.
   const bool last = x_store->add(x_prefix + k_come_key, 1) == x_size;
   if (last)
@@ -113,7 +113,7 @@ void TroubleWatch::meet(milliseconds timeout) {
     x_store->get(x_prefix + k_all_key, timeout);
 }
 
-void TroubleWatch::begin(const Operation& operation) {
+void FailureDetector::begin(const Operation& operation) {
   const std::lock_guard<std::mutex> lock(x_mutex);
   // Exchanges differ from rank to rank: only what all begin can be counted against the others.
   if (operation.is_exchange()) return;
@@ -121,27 +121,27 @@ void TroubleWatch::begin(const Operation& operation) {
   x_report.operation = operation.name;
 }
 
-void TroubleWatch::wait_for(const Operation& operation) {
+void FailureDetector::wait_for(const Operation& operation) {
   const std::lock_guard<std::mutex> lock(x_mutex);
   x_report.exchange = operation;
   x_report.state = RankReport::State::waiting;
   x_since = steady_clock::now();
 }
 
-void TroubleWatch::go_on() {
+void FailureDetector::end_wait() {
   const std::lock_guard<std::mutex> lock(x_mutex);
   x_report.state = RankReport::State::computing;
   x_since = steady_clock::now();
 }
 
-RankReport TroubleWatch::report() const {
+RankReport FailureDetector::report() const {
   const std::lock_guard<std::mutex> lock(x_mutex);
   RankReport now = x_report;
   now.seconds = std::chrono::duration<double>(steady_clock::now() - x_since).count();
   return now;
 }
 
-void TroubleWatch::end_with_the_others() {
+void FailureDetector::end_with_the_others() {
   // Clients complain loudly when the server goes first; most end at the same time, and nobody waits long for
   // the rest.
   x_store->add(x_prefix + k_ended_key, 1);
@@ -150,16 +150,16 @@ void TroubleWatch::end_with_the_others() {
     std::this_thread::sleep_for(k_pause);
 }
 
-void TroubleWatch::be_called() {
+void FailureDetector::on_query() {
   const std::lock_guard<std::mutex> lock(x_mutex);
   if (!x_called) x_call_time = steady_clock::now();
   x_called = true;
 }
 
-void TroubleWatch::answer() {
+void FailureDetector::answer() {
   x_answered = true;
   x_second->set(key(k_report_key, x_rank), pack(report()));
-  be_called();
+  on_query();
   // The program may compute for long before it asks, and the store be gone by then.
   const std::string verdict = x_prefix + k_verdict_key;
   const auto end = steady_clock::now() + k_verdict + k_answer;
@@ -175,17 +175,17 @@ void TroubleWatch::answer() {
   x_second->set(key(k_heard_key, x_rank), "verdict");
 }
 
-std::string TroubleWatch::kept_verdict() const {
+std::string FailureDetector::kept_verdict() const {
   const std::lock_guard<std::mutex> lock(x_mutex);
   return x_verdict;
 }
 
-void TroubleWatch::call_all() {
+void FailureDetector::query_all_ranks() {
   for (int rank = 0; rank < x_size; ++rank)
     if (rank != x_rank) x_store->set(key(k_call_key, rank), "answer");
 }
 
-std::string TroubleWatch::find_verdict(const std::string& phase, bool first) {
+std::string FailureDetector::find_verdict(const std::string& phase, bool first) {
   const auto start = steady_clock::now();
   const std::string verdict = x_prefix + k_verdict_key;
   if (!first) {
@@ -205,13 +205,13 @@ std::string TroubleWatch::find_verdict(const std::string& phase, bool first) {
     if (x_store->has(key(k_host_key, rank)))
       hosts[static_cast<std::size_t>(rank)] = x_store->get(key(k_host_key, rank), k_answer);
   }
-  const auto blame = phase == k_rendezvous ? find_missing(reports, hosts) : find_blame(reports, hosts);
+  const auto blame = phase == k_rendezvous ? find_missing_ranks(reports, hosts) : find_cause(reports, hosts);
   const auto text = pack_blame(blame);
   x_store->set(verdict, text);
   return text;
 }
 
-void TroubleWatch::stay_for_the_others() {
+void FailureDetector::linger_for_peers() {
   // The store goes with this process: the others are to read the verdict first. Those that live answer the
   // call in time; who has not will not read it.
   if (x_stayed.exchange(true)) return;
@@ -228,16 +228,16 @@ void TroubleWatch::stay_for_the_others() {
   }
 }
 
-Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string& why, bool own) {
+FailureCause FailureDetector::ask_for_blame(const Operation& operation, const std::string& why, bool own) {
   auto mine = report();
   mine.exchange = operation; // not the one that was waited for last: this one may not have begun
   mine.state = own ? RankReport::State::failed : RankReport::State::waiting;
   if (own) mine.why = why;
-  be_called();
+  on_query();
   x_store->set(key(k_report_key, x_rank), pack(mine));
   const bool first = x_store->add(x_prefix + k_callers_key, 1) == 1;
-  if (first) call_all();
-  Blame blame;
+  if (first) query_all_ranks();
+  FailureCause blame;
   if (own) {
     blame = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
     if (first) x_store->set(x_prefix + k_verdict_key, pack_blame(blame));
@@ -245,29 +245,29 @@ Blame TroubleWatch::ask_for_blame(const Operation& operation, const std::string&
     blame = unpack_blame(find_verdict(operation.name, first));
   }
   x_store->set(key(k_heard_key, x_rank), "verdict");
-  if (x_serves) stay_for_the_others();
+  if (x_serves) linger_for_peers();
   return blame;
 }
 
-void TroubleWatch::fail(const Operation& operation, const std::string& why, bool own) {
+void FailureDetector::fail(const Operation& operation, const std::string& why, bool own) {
   const std::lock_guard<std::mutex> lock(x_error_mutex);
   if (!x_error || own) throw error_of(operation, why, own);
   x_heard = true;
   throw *x_error;
 }
 
-void TroubleWatch::find_out(const Operation& operation, const std::string& why) {
+void FailureDetector::attribute_failure(const Operation& operation, const std::string& why) {
   const std::lock_guard<std::mutex> lock(x_error_mutex);
   if (!x_error) x_error = error_of(operation, why, false);
 }
 
-std::string TroubleWatch::unheard() const {
+std::string FailureDetector::pending_error() const {
   const std::lock_guard<std::mutex> lock(x_error_mutex);
   return x_error && !x_heard ? x_error->what() : "";
 }
 
-Error TroubleWatch::error_of(const Operation& operation, const std::string& why, bool own) {
-  Blame blame;
+Error FailureDetector::error_of(const Operation& operation, const std::string& why, bool own) {
+  FailureCause blame;
   try {
     blame = ask_for_blame(operation, why, own);
   } catch (const std::exception& error) {
