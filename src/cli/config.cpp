@@ -41,7 +41,7 @@ const char* const k_config_footer = R"(Examples:
 The values come below flags, HPCML_* variables and the job file, and above the site's own defaults.)";
 
 /// The configuration and its file, for one command, and what the command changes in it.
-struct Desk {
+struct ConfigEditor {
   std::string path;
   spec::Config config = {};
   std::vector<std::function<void(spec::Config&)>> changes = {};
@@ -53,8 +53,8 @@ struct Desk {
   }
 };
 
-std::optional<Desk> open(const Context& context, int& exit_code) {
-  Desk desk{spec::config_path(context.env)};
+std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
+  ConfigEditor desk{spec::config_path(context.env)};
   if (desk.path.empty()) {
     print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
                 context.colour);
@@ -69,7 +69,7 @@ std::optional<Desk> open(const Context& context, int& exit_code) {
   return std::nullopt;
 }
 
-int save(const Desk& desk, const Context& context) {
+int save(const ConfigEditor& desk, const Context& context) {
   std::error_code ignored; // of writing it is said
   std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), ignored);
   // Others may have changed it since it was read: what they wrote stays.
@@ -103,7 +103,7 @@ int run_show(const Context& context) {
 
 /// The site that a value is for: the one that is named, else that of the configuration, else the one of this
 /// machine.
-std::optional<model::Site> site_of(const ConfigOptions& options, const Desk& desk, const Context& context,
+std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEditor& desk, const Context& context,
                                    int& exit_code) {
   return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context,
                      exit_code);
@@ -125,7 +125,7 @@ bool is_accepted(const model::Site& site, const std::string& key, const std::str
   return found.empty();
 }
 
-int set_value(Desk& desk, const model::Site& site, const std::string& key, const std::string& value,
+int set_value(ConfigEditor& desk, const model::Site& site, const std::string& key, const std::string& value,
               const Context& context) {
   if (const auto fault = spec::check_config_value(key, value)) {
     const auto keys = spec::config_keys();

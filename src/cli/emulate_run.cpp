@@ -187,7 +187,7 @@ int judge_job(const std::string& file, const model::Site& site, const emulate::C
 /// What is to go wrong; nothing, and all of it said, where that cannot be.
 std::optional<std::vector<emulate::ClusterFault>>
 read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout, const Context& context) {
-  emulate::FaultGround ground;
+  emulate::FaultTarget ground;
   ground.nodes = static_cast<unsigned>(layout.nodes.size());
   ground.whole_site = layout.is_whole_site();
   ground.networks = !options.shared_network;

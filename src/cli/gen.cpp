@@ -77,7 +77,7 @@ int run_gen(const GenOptions& options, const Context& context) {
   auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
   if (!job) return exit_code;
   if (options.interactive) {
-    auto findings = render::find_unsaid(render::make_interactive(job->plan));
+    auto findings = render::find_unset(render::make_interactive(job->plan));
     if (!job->plan.components.empty())
       findings.push_back({diag::Severity::error,
                           "request/interactive",

@@ -9,9 +9,9 @@ namespace hpcml::discover {
 namespace {
 
 /// Asks and keeps the answer; what was not answered is noted as `what`.
-class Asker {
+class ClusterProbe {
 public:
-  Asker(const slurm::Commands& commands, ClusterFacts& facts) : x_commands(commands), x_facts(facts) {}
+  ClusterProbe(const slurm::Commands& commands, ClusterFacts& facts) : x_commands(commands), x_facts(facts) {}
 
   /// What the command printed, on either stream if `both`; nothing if it could not be asked.
   std::optional<std::string> optional(const std::vector<std::string>& words, const std::string& what,
@@ -47,7 +47,7 @@ private:
   ClusterFacts& x_facts;
 };
 
-void ask_accounts(Asker& ask, const slurm::Commands& commands, const Inquirer& inquirer,
+void ask_accounts(ClusterProbe& ask, const slurm::Commands& commands, const ProbeOptions& inquirer,
                   ClusterFacts& facts) {
   const bool kept = facts.config.has_accounting;
   if (const auto text = ask.keep(slurm::ask_accounts(commands, facts.config, inquirer.user),
@@ -58,7 +58,7 @@ void ask_accounts(Asker& ask, const slurm::Commands& commands, const Inquirer& i
     facts.qos = slurm::read_qos_records(*text);
 }
 
-void ask_tools(Asker& ask, const Inquirer& inquirer, ClusterFacts& facts) {
+void ask_tools(ClusterProbe& ask, const ProbeOptions& inquirer, ClusterFacts& facts) {
   if (inquirer.module_command.empty())
     facts.not_asked.push_back({"module avail", "no module system is set up in this shell"});
   else if (const auto text = ask.optional(inquirer.module_command, "module avail", true))
@@ -74,8 +74,8 @@ void ask_tools(Asker& ask, const Inquirer& inquirer, ClusterFacts& facts) {
 
 std::string NotAsked::sentence() const { return why.starts_with(what) ? why : what + ": " + why; }
 
-Inquirer make_inquirer(const util::EnvSnapshot& env) {
-  Inquirer inquirer;
+ProbeOptions make_inquirer(const util::EnvSnapshot& env) {
+  ProbeOptions inquirer;
   inquirer.user = env.get_or("USER", env.get_or("LOGNAME", ""));
   if (const auto lmod = env.get_or("LMOD_CMD", ""); !lmod.empty())
     inquirer.module_command = {lmod, "bash", "-t", "-d", "avail"};
@@ -87,9 +87,9 @@ Inquirer make_inquirer(const util::EnvSnapshot& env) {
   return inquirer;
 }
 
-util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const Inquirer& inquirer) {
+util::Result<ClusterFacts> run_questions(const slurm::Commands& commands, const ProbeOptions& inquirer) {
   ClusterFacts facts;
-  Asker ask(commands, facts);
+  ClusterProbe ask(commands, facts);
   TRY_DONE(ask.required({"scontrol", "-o", "show", "partition"}, facts.partitions, slurm::parse_partitions));
   if (auto status = ask.required({"scontrol", "-o", "show", "node"}, facts.nodes, slurm::parse_nodes);
       !status) {

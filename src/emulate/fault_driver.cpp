@@ -65,9 +65,9 @@ util::Status stop_controller(pid_t pid) {
 }
 
 /// What makes the faults happen, in the process beside the command.
-class FaultHand {
+class FaultInjector {
 public:
-  FaultHand(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons)
+  FaultInjector(Sandbox& sandbox, const ClusterRun& run, const SlurmDaemons& daemons)
       : x_sandbox(sandbox), x_run(run), x_daemons(daemons) {}
 
   /// Does the step; what is so then, as a sentence's beginning.
@@ -172,7 +172,7 @@ FaultDriver::FaultDriver(Sandbox& sandbox, const ClusterRun& run, const SlurmDae
   while (!is_there(job_mark(sandbox.state_dir()))) std::this_thread::sleep_for(k_look);
   x_shared->first_job = steady_clock::now();
   x_shared->began = true;
-  FaultHand hand(sandbox, run, daemons);
+  FaultInjector hand(sandbox, run, daemons);
   for (const auto& step : order_steps(run.faults)) {
     const auto& fault = run.faults[step.fault];
     std::this_thread::sleep_until(x_shared->first_job + step.at);

@@ -76,7 +76,7 @@ std::optional<seconds> parse_time(std::string_view text) {
 /// One text on its way to a fault; what is wrong with it is gathered.
 class Reader {
 public:
-  Reader(const std::string& text, const FaultGround& ground, FaultList& list)
+  Reader(const std::string& text, const FaultTarget& ground, FaultList& list)
       : x_text(text), x_ground(ground), x_list(list) {}
 
   void read() {
@@ -186,7 +186,7 @@ private:
   }
 
   const std::string& x_text;
-  const FaultGround& x_ground;
+  const FaultTarget& x_ground;
   FaultList& x_list;
   const FaultRow* x_row = nullptr;
   ClusterFault x_fault;
@@ -229,7 +229,7 @@ void refuse_pairs(FaultList& list) {
 
 } // namespace
 
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround& ground) {
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget& ground) {
   FaultList list;
   for (const auto& text : texts) Reader(text, ground, list).read();
   refuse_pairs(list);

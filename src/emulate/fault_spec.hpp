@@ -47,14 +47,14 @@ struct FaultList {
 };
 
 /// The cluster on which they are to happen.
-struct FaultGround {
+struct FaultTarget {
   unsigned nodes = 0;      ///< that run
   bool whole_site = false; ///< none of them runs
   bool networks = true;    ///< nodes have a network of their own
 };
 
 /// Reads each text, and holds them against each other and the cluster.
-FaultList parse_faults(const std::vector<std::string>& texts, const FaultGround& ground);
+FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget& ground);
 
 /// Whether it happens to a node's links, so that nodes need a network of their own.
 bool needs_links(FaultKind kind);

@@ -99,9 +99,9 @@ void close_pair(int (&ends)[2]) {
 }
 
 /// Removes the traces when the caller and the warden are gone, even by SIGKILL to their whole process group.
-class Janitor {
+class CleanupProcess {
 public:
-  explicit Janitor(const SandboxTraces& traces) {
+  explicit CleanupProcess(const SandboxTraces& traces) {
     int life[2];
     if (::pipe2(life, O_CLOEXEC) != 0) return;
     x_pid = ::fork();
@@ -110,15 +110,15 @@ public:
     x_life = life[1]; // the sandbox's processes inherit it and keep the janitor waiting
   }
   /// When nothing is left to remove.
-  ~Janitor() {
+  ~CleanupProcess() {
     if (x_life >= 0) ::close(x_life);
     if (x_pid <= 0) return;
     ::kill(x_pid, SIGKILL);
     while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  Janitor(const Janitor&) = delete;
-  Janitor& operator=(const Janitor&) = delete;
+  CleanupProcess(const CleanupProcess&) = delete;
+  CleanupProcess& operator=(const CleanupProcess&) = delete;
 
 private:
   [[noreturn]] static void wait_and_remove(int life, const SandboxTraces& traces) {
@@ -228,7 +228,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   TerminalGuard terminal;
   g_control = control[1];
   SignalGuard signals;
-  const Janitor janitor(traces);
+  const CleanupProcess janitor(traces);
   const pid_t warden = ::fork();
   if (warden == 0) {
     ::close(control[1]);

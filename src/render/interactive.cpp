@@ -128,7 +128,7 @@ InteractiveLine make_interactive(const model::Plan& plan) {
   return line;
 }
 
-diag::Diagnostics find_unsaid(const InteractiveLine& line) {
+diag::Diagnostics find_unset(const InteractiveLine& line) {
   diag::Diagnostics findings;
   for (const auto& directive : line.pointless)
     findings.push_back({diag::Severity::warning,

@@ -19,7 +19,7 @@ struct InteractiveLine {
 /// The line for a plan.
 InteractiveLine make_interactive(const model::Plan& plan);
 /// A warning for what is pointless, an error for what is missing.
-diag::Diagnostics find_unsaid(const InteractiveLine& line);
+diag::Diagnostics find_unset(const InteractiveLine& line);
 
 /// What a person types in the shell of the interactive job, with a heading: modules, environment and, with
 /// `with_program`, the step that starts the program as the batch script would; empty where there is nothing.

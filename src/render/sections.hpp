@@ -42,7 +42,7 @@ bool hears_signals(const model::Plan& plan);
 bool expedites(const model::Plan& plan);
 ScriptLines make_expedite(const model::Plan& plan);
 /// The step as the script runs it: by the function that hears signals meanwhile, where there is one.
-Step heard_step(const model::Plan& plan, Step step);
+Step step_with_signal_trap(const model::Plan& plan, Step step);
 /// The step or steps that run the program; `step_args` are the launcher's options of each.
 ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args);
 
@@ -73,7 +73,7 @@ Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
 /// The program as a step: one task per rank (or one agent per node), or one process on the first node.
 Step program_step(const ScriptStep& step);
 /// The options of a step on the healthy ones of the job's nodes; empty where the job has no spare ones.
-ScriptWords words_of_healthy(const model::Plan& plan);
+ScriptWords healthy_node_words(const model::Plan& plan);
 /// Who decided what of a step.
 Reasons step_reasons(const model::Plan& plan);
 /// The step over all components of a heterogeneous job: one `srun` for all, each component with its own

@@ -171,7 +171,7 @@ ScriptWords step_words(const ScriptStep& step) {
     if (!gives(extra, option)) words.push_back(ScriptWord::literal(option + "=" + value));
   };
   if (plan.launcher.by_srun()) {
-    for (auto& word : words_of_healthy(plan)) words.push_back(std::move(word));
+    for (auto& word : healthy_node_words(plan)) words.push_back(std::move(word));
     if (plan.launcher.spawns) {
       add("--ntasks", std::to_string(plan.layout.nodes));
       add("--ntasks-per-node", "1");
@@ -313,7 +313,7 @@ namespace {
 ScriptLines one_step(const ScriptStep& script_step) {
   const bool over_components = !script_step.plan.components.empty() && !script_step.program.once;
   auto lines = over_components ? component_lines() : mask_lines(script_step.plan);
-  auto step = heard_step(script_step.plan, program_step(script_step));
+  auto step = step_with_signal_trap(script_step.plan, program_step(script_step));
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
   // purpose.
   if (holds_program(step))

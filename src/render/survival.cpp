@@ -183,7 +183,7 @@ ScriptLines make_survival(const model::Plan& plan) {
   return lines;
 }
 
-ScriptWords words_of_healthy(const model::Plan& plan) {
+ScriptWords healthy_node_words(const model::Plan& plan) {
   const auto& layout = plan.layout;
   if (layout.spare_nodes == 0) return {};
   ScriptWords words = literals({"--nodes=" + std::to_string(layout.nodes)});
@@ -195,7 +195,7 @@ ScriptWords words_of_healthy(const model::Plan& plan) {
   return words;
 }
 
-Step heard_step(const model::Plan& plan, Step step) {
+Step step_with_signal_trap(const model::Plan& plan, Step step) {
   if (!hears_signals(plan) || step.groups.empty()) return step;
   auto& first = step.groups.front();
   first.insert(first.begin(), ScriptWord::literal("run_step"));

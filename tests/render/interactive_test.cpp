@@ -33,7 +33,7 @@ TEST_CASE("salloc gets what the header has, but for what only batch jobs know") 
   CHECK(holds(line.text, " --reservation=r"));
   CHECK_FALSE(holds(line.text, "--output"));
   CHECK(names(line.pointless) == std::vector<std::string>{"--array"});
-  const auto findings = render::find_unsaid(line);
+  const auto findings = render::find_unset(line);
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].severity == diag::Severity::warning);
 }
@@ -84,7 +84,7 @@ TEST_CASE("a program of the site gets its own letters, and what it has no option
   CHECK(line.text.ends_with(" -r r"));
   CHECK(names(line.missing) == std::vector<std::string>{"--qos"});
   CHECK(names(line.pointless) == std::vector<std::string>{"--job-name"});
-  const auto findings = render::find_unsaid(line);
+  const auto findings = render::find_unset(line);
   REQUIRE(findings.size() == 2);
   CHECK(findings[1].severity == diag::Severity::error);
   CHECK(findings[1].message == "idev has no option for --qos=high");
