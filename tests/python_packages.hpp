@@ -20,12 +20,12 @@ inline const std::string k_system_python = "/usr/bin/python3";
 /// directory with the module's name does not count: neither the working directory nor PYTHONPATH is searched,
 /// and the module must have a file.
 inline std::optional<std::string> module_version(const std::string& python, const std::string& module) {
-  const auto output = util::run_process(
-      {python, "-I", "-W", "ignore", "-c",
-       "import importlib, sys\nmodule = importlib.import_module(sys.argv[1])\n"
-       "print(getattr(module, '__version__', None) or module.__file__ or sys.exit(1))",
-       module},
-      util::EnvSnapshot::of_process(), std::chrono::seconds(300));
+  const auto output =
+      util::run_process({python, "-I", "-W", "ignore", "-c",
+                         "import importlib, sys\nmodule = importlib.import_module(sys.argv[1])\n"
+                         "print(getattr(module, '__version__', None) or module.__file__ or sys.exit(1))",
+                         module},
+                        util::EnvSnapshot::of_process(), std::chrono::seconds(300));
   if (!output || output->exit_code != 0) return std::nullopt;
   return std::string(util::trim(output->out));
 }

@@ -130,8 +130,10 @@ void report(const Options& options, const ddp::ProcessGroup& group,
   std::vector<JsonLine> sockets;
   std::string interfaces;
   for (const auto& connection : connections) {
-    sockets.push_back(
-        JsonLine().add("local", connection.local).add("remote", connection.remote).add("interface", connection.interface));
+    sockets.push_back(JsonLine()
+                          .add("local", connection.local)
+                          .add("remote", connection.remote)
+                          .add("interface", connection.interface));
     if (interfaces.find(connection.interface) == std::string::npos)
       interfaces += (interfaces.empty() ? "" : ",") + connection.interface;
   }

@@ -35,11 +35,11 @@ int find_request_to_end() {
 }
 
 /// From the first rank's world to the end of the run.
-launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world,
-                    const sigset_t& mask) {
+launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& context,
+                    const launch::World& world, const sigset_t& mask) {
   const auto fail = [&](const char* phase, const util::Error& error) {
-    return launch::Outcome{launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env),
-                           0};
+    return launch::Outcome{
+        launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env), 0};
   };
   const auto run_id = run_id_of(request, world.identity);
   auto folder = RunFolder::make(request, run_id, context);

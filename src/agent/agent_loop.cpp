@@ -244,8 +244,8 @@ void AgentLoop::start(const AgentCommand& order) {
   auto launch_request = x_request.launch;
   launch_request.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
   WorkerGroup overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
-                        x_store > 0 ? &x_activity : nullptr,
-                        [this](const AgentCommand& why, const auto& say) { report_stop(why, say); });
+                       x_store > 0 ? &x_activity : nullptr,
+                       [this](const AgentCommand& why, const auto& say) { report_stop(why, say); });
   launch::SupervisionOptions oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
   if (x_met.service) oversight.spared.push_back(*x_met.service);
   if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());

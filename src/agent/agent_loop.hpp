@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "agent/agents_meeting.hpp"
-#include "agent/worker_group.hpp"
 #include "agent/request.hpp"
 #include "agent/run_folder.hpp"
 #include "agent/run_record.hpp"
+#include "agent/worker_group.hpp"
 #include "launch/launch.hpp"
 #include "launch/supervisor.hpp"
 #include "launch/world_evidence.hpp"
@@ -77,7 +77,7 @@ private:
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
   std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
   bool x_apart = false;                            ///< they did not train together
-  std::optional<AgentCommand> x_said;                     ///< what people were told last
+  std::optional<AgentCommand> x_said;              ///< what people were told last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0;                     ///< that asked this agent to end
   int x_run_signal = 0;                 ///< that asked some agent of the run to

@@ -31,7 +31,8 @@ void AgentLoop::open_record(const AgentCommand& order) {
 
 void AgentLoop::note(const RecordEvent& event) {
   if (!x_record) return;
-  if (const auto added = x_record->add(event); !added) launch::log_stderr("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added)
+    launch::log_stderr("hpcml agent: " + added.error().what);
 }
 
 /// Once for each node. The first node's agent reports it to the job's next start, unless any user may have

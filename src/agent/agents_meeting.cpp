@@ -18,7 +18,8 @@ constexpr auto k_port_patience = std::chrono::seconds(5);
 /// For one that has taken our line, if the run waits for as long.
 constexpr auto k_busy_patience = std::chrono::seconds(60);
 
-CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& world, const std::string& run_id) {
+CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& world,
+                            const std::string& run_id) {
   const bool placed = request.place.has_value();
   const unsigned nodes = placed ? 1 : world.layout.node_count();
   CoordinatorOptions rules;
@@ -39,9 +40,10 @@ CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& wo
   return rules;
 }
 
-RegisterRequest registration_of(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world,
-               const CoordinatorOptions& rules) {
-  RegisterRequest registration{rules.job, rules.run_id, context.host, {}, world.layout.local_world_size, false};
+RegisterRequest registration_of(const AgentRequest& request, const launch::RuntimeContext& context,
+                                const launch::World& world, const CoordinatorOptions& rules) {
+  RegisterRequest registration{rules.job, rules.run_id, context.host, {}, world.layout.local_world_size,
+                               false};
   if (request.place)
     registration.node_rank = request.place->node_rank;
   else if (rules.max_nodes > 1)
@@ -67,7 +69,8 @@ FirstNodePlace first_node_of(const AgentRequest& request, const launch::RuntimeC
 
 /// Whether this agent is to serve. With a place and no number for this node it does where the place is its
 /// own.
-bool may_lead(const AgentRequest& request, const launch::RuntimeContext& context, const launch::World& world) {
+bool may_lead(const AgentRequest& request, const launch::RuntimeContext& context,
+              const launch::World& world) {
   if (!request.place) return world.layout.node_rank == 0;
   if (request.place->node_rank) return *request.place->node_rank == 0;
   for (const auto& address : launch::addresses_of(request.place->host)) {
@@ -117,9 +120,10 @@ std::optional<store::SecretKey> key_to_prove(const launch::JobChannel& channel) 
   return channel.is_open ? std::nullopt : channel.key;
 }
 
-Found look_for_first(const RegisterRequest& registration, const launch::JobChannel& channel, const FirstNodePlace& first,
-                     const HeartbeatOptions& heartbeat, std::chrono::seconds join_timeout,
-                     std::chrono::seconds answer, const std::function<bool()>& is_over) {
+Found look_for_first(const RegisterRequest& registration, const launch::JobChannel& channel,
+                     const FirstNodePlace& first, const HeartbeatOptions& heartbeat,
+                     std::chrono::seconds join_timeout, std::chrono::seconds answer,
+                     const std::function<bool()>& is_over) {
   CoordinatorSearch search;
   search.key = key_to_prove(channel);
   search.name = first.name;
@@ -131,7 +135,7 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
   search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
     launch::log_stderr("hpcml agent: " + registration.host + " has waited " + std::to_string(waited.count()) +
-                    " s for the agent of the first node (" + first.name + "): " + reason);
+                       " s for the agent of the first node (" + first.name + "): " + reason);
   };
   if (search.places.empty())
     return NoCoordinator{{"the name " + first.name + " of the first node does not resolve here"}, true};
@@ -139,9 +143,10 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
 }
 
 /// Serves and leads; an error where no port is free.
-util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequest registration, const launch::JobChannel& channel,
-                                 const FirstNodePlace& first, const std::vector<std::string>& addresses,
-                                 const std::function<bool()>& is_over) {
+util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequest registration,
+                                   const launch::JobChannel& channel, const FirstNodePlace& first,
+                                   const std::vector<std::string>& addresses,
+                                   const std::function<bool()>& is_over) {
   TRY(const auto served, start_service(rules, channel, addresses, first.ports));
   registration.leads = true;
   CoordinatorSearch search;
@@ -162,15 +167,15 @@ void note_open_channel(AgentRendezvous& met, const FirstNodePlace& first) {
   if (auto key = store::SecretKey::parse(met.link->open_secret())) met.channel.key = std::move(key);
   if (met.leads)
     launch::log_stderr("hpcml agent: note: no key protects this run (" + met.channel.origin +
-                    "): as with torchrun, every user who reaches " + first.name +
-                    " can take part in it (docs/security.md)");
+                       "): as with torchrun, every user who reaches " + first.name +
+                       " can take part in it (docs/security.md)");
 }
 
 } // namespace
 
 util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const launch::RuntimeContext& context,
-                                        const launch::World& world, const std::string& run_id,
-                                        const std::function<bool()>& is_over) {
+                                          const launch::World& world, const std::string& run_id,
+                                          const std::function<bool()>& is_over) {
   const auto begin = std::chrono::steady_clock::now();
   const auto rules = rules_of(request, world, run_id);
   auto registration = registration_of(request, context, world, rules);
@@ -195,9 +200,9 @@ util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const lau
     }
     if (!met && !must) {
       // Of several agents on one machine the first serves; where that one goes before we have come, we may.
-      auto found =
-          look_for_first(registration, channel, first, rules.heartbeat, may ? k_port_patience : rules.join_timeout,
-                         std::min(k_busy_patience, rules.join_timeout), is_over);
+      auto found = look_for_first(registration, channel, first, rules.heartbeat,
+                                  may ? k_port_patience : rules.join_timeout,
+                                  std::min(k_busy_patience, rules.join_timeout), is_over);
       if (const auto* none = std::get_if<NoCoordinator>(&found)) {
         if (may && !none->refused && waited < rules.join_timeout) continue;
         return none->error;

@@ -30,7 +30,7 @@ struct AgentRendezvous {
 /// Meets the other agents. `world`: as the first rank of this process sees it, without the others where Slurm
 /// knows of none. `is_over` is asked while this agent waits.
 util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const launch::RuntimeContext& context,
-                                        const launch::World& world, const std::string& run_id,
-                                        const std::function<bool()>& is_over);
+                                          const launch::World& world, const std::string& run_id,
+                                          const std::function<bool()>& is_over);
 
 } // namespace hpcml::agent

@@ -3,8 +3,8 @@
 
 namespace hpcml::agent {
 
-launch::World make_attempt_world(const launch::World& own, const AgentCommand& order, const std::string& address,
-                                 const launch::AgentFacts& facts) {
+launch::World make_attempt_world(const launch::World& own, const AgentCommand& order,
+                                 const std::string& address, const launch::AgentFacts& facts) {
   launch::World world = own;
   auto& layout = world.layout;
   std::vector<std::string> nodes;

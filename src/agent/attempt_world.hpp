@@ -11,7 +11,7 @@ namespace hpcml::agent {
 
 /// The world as the first rank of this node sees it. `own`: what this process found at its start; `address`:
 /// of the first node, empty: the step's; `facts`: what the ranks are told of the agent.
-launch::World make_attempt_world(const launch::World& own, const AgentCommand& order, const std::string& address,
-                                 const launch::AgentFacts& facts);
+launch::World make_attempt_world(const launch::World& own, const AgentCommand& order,
+                                 const std::string& address, const launch::AgentFacts& facts);
 
 } // namespace hpcml::agent

@@ -25,7 +25,8 @@ RegisterReply Coordinator::register_agent(AgentId id, const RegisterRequest& reg
   if (registration.run_id != x_rules.run_id) return {"conducts the run " + x_rules.run_id, true};
   if (x_state == State::ending || x_state == State::over) return {"conducts a run that has ended", true};
   for (const auto& [other_id, agent] : x_agents) {
-    if (registration.leads && agent.leads) return {"has an agent that leads already, on " + agent.host, false};
+    if (registration.leads && agent.leads)
+      return {"has an agent that leads already, on " + agent.host, false};
     if (registration.node_rank && agent.node_rank == registration.node_rank)
       return {"has node " + std::to_string(*registration.node_rank) + " already: " + agent.host, false};
   }
@@ -249,8 +250,8 @@ void Coordinator::handle_stall(Time now) {
   const bool again = x_restarts < x_rules.max_restarts;
   if (again) ++x_restarts;
   x_code = k_stalled;
-  stop(again ? Restart::after_pause : Restart::no, "nothing has come of any rank for " + x_rules.stall_timeout,
-       now);
+  stop(again ? Restart::after_pause : Restart::no,
+       "nothing has come of any rank for " + x_rules.stall_timeout, now);
 }
 
 void Coordinator::take_ended(Time now) {

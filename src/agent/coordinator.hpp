@@ -29,14 +29,15 @@ struct CoordinatorOptions {
   unsigned max_nodes = 1;
   std::vector<std::string> hosts; ///< of all nodes, in their order; empty if not known
   unsigned max_restarts = 0;
-  std::chrono::seconds join_timeout{600};  ///< for min_nodes to come
-  std::chrono::seconds extra_nodes_timeout{30};  ///< for more than min_nodes
-  std::chrono::seconds shutdown_timeout{5};    ///< for the agents to go, once they were told that the run has ended
+  std::chrono::seconds join_timeout{600};       ///< for min_nodes to come
+  std::chrono::seconds extra_nodes_timeout{30}; ///< for more than min_nodes
+  std::chrono::seconds shutdown_timeout{
+      5};                              ///< for the agents to go, once they were told that the run has ended
   std::chrono::seconds stack_time{60}; ///< for the stacks of ranks that stall
-  std::chrono::seconds attribution_delay{2};       ///< for the cause of a failure, once the ranks are asked to end
+  std::chrono::seconds attribution_delay{2}; ///< for the cause of a failure, once the ranks are asked to end
   HeartbeatOptions heartbeat{std::chrono::seconds(5), std::chrono::seconds(0)};
   bool nodes_return = false; ///< a node that was lost may join again: its agent can be restarted
-  std::string stall_timeout;    ///< "60 s": after which agents say that nothing comes of their ranks
+  std::string stall_timeout; ///< "60 s": after which agents say that nothing comes of their ranks
 };
 
 class Coordinator {
@@ -93,8 +94,8 @@ private:
   void handle_stall(Time now);
   void take_ended(Time now);
   /// `reason`: a clause with the node's name. `order`: what the agent itself is sent.
-  void remove_agent(AgentId agent, const std::string& reason, int code, bool may_return, AgentCommand::Kind order,
-                    Time now);
+  void remove_agent(AgentId agent, const std::string& reason, int code, bool may_return,
+                    AgentCommand::Kind order, Time now);
   void note_time(Time now);
   void restart_deadlines(Time now);
   void remove_silent_agents(Time now);
@@ -111,19 +112,19 @@ private:
   State x_state = State::gathering;
   std::map<AgentId, Agent> x_agents;
   std::uint64_t x_agent_count = 0; ///< agents so far
-  Time x_since;             ///< when the state began
+  Time x_since;                    ///< when the state began
   std::optional<Time> x_enough_since;
   std::optional<Time> x_last_call; ///< of any function with a time
   std::chrono::seconds x_next_word{20};
   unsigned x_attempt = 0, x_restarts = 0;
   std::vector<AgentId> x_participants; ///< in the order of their node ranks
   std::optional<RankFailure> x_failure;
-  bool x_failure_reported = true;               ///< people know of it
+  bool x_failure_reported = true;    ///< people know of it
   std::string x_reason;              ///< why the ranks are stopped, where none has failed
   std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents
   std::vector<std::string> x_lost;   ///< hosts whose agents have died in this attempt
-  bool x_shutting_down = false;            ///< some agent was asked to end: others may be killed
-  bool x_restart_pending = false;              ///< after the stop all are started again
+  bool x_shutting_down = false;      ///< some agent was asked to end: others may be killed
+  bool x_restart_pending = false;    ///< after the stop all are started again
   RestartBackoff x_backoff;
   Time x_begun{};                    ///< when this attempt began
   std::chrono::seconds x_pause{0};   ///< between the end of the ranks and their restart

@@ -11,7 +11,7 @@ namespace hpcml::agent {
 
 /// Removes an agent that left, was lost or was asked to end. The others continue if the rules allow it.
 void Coordinator::remove_agent(AgentId id, const std::string& reason, int code, bool may_return,
-                             AgentCommand::Kind kind, Time now) {
+                               AgentCommand::Kind kind, Time now) {
   const auto agent = x_agents.at(id);
   const bool took_part = agent.takes_part;
   if (agent.leads) {
@@ -52,7 +52,8 @@ void Coordinator::on_disconnect(AgentId id, Time now) {
   note_time(now);
   const auto found = x_agents.find(id);
   if (found == x_agents.end()) return;
-  const bool expected = found->second.leads || !found->second.takes_part || found->second.ended || x_shutting_down;
+  const bool expected =
+      found->second.leads || !found->second.takes_part || found->second.ended || x_shutting_down;
   if (!expected && x_state != State::gathering && x_state != State::ending)
     x_lost.push_back(found->second.host);
   if (x_state == State::ending) {

@@ -96,7 +96,8 @@ void Coordinator::tick(Time now) {
   if (x_state == State::ending) return send_shutdown(now);
   if (x_state == State::looking) return handle_stall(now);
   if (x_state == State::running) return add_newcomers(now);
-  if (x_state == State::stopping && !x_failure_reported && now - x_since >= x_rules.attribution_delay) return name_failure();
+  if (x_state == State::stopping && !x_failure_reported && now - x_since >= x_rules.attribution_delay)
+    return name_failure();
   if (x_state != State::gathering) return;
   gather(now);
   if (x_state != State::gathering || has_enough_nodes()) return;

@@ -52,10 +52,13 @@ std::string text_at(const nlohmann::json& object, const char* key) {
 std::int64_t time_at(const nlohmann::json& object, const char* key) {
   if (!object.is_object() || !object.contains(key)) return 0;
   const auto& value = object.at(key);
-  const auto seconds_since_epoch = value.is_string()            ? util::parse_unsigned(value.get<std::string>())
-                    : value.is_number_unsigned() ? std::optional(value.get<unsigned long long>())
-                                                 : std::nullopt;
-  return seconds_since_epoch && *seconds_since_epoch < 1ULL << 40 ? static_cast<std::int64_t>(*seconds_since_epoch) : 0;
+  const auto seconds_since_epoch = value.is_string() ? util::parse_unsigned(value.get<std::string>())
+                                   : value.is_number_unsigned()
+                                       ? std::optional(value.get<unsigned long long>())
+                                       : std::nullopt;
+  return seconds_since_epoch && *seconds_since_epoch < 1ULL << 40
+             ? static_cast<std::int64_t>(*seconds_since_epoch)
+             : 0;
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -129,9 +132,10 @@ std::optional<ReportedError> parse_error_file(std::string_view text) {
   } else if (found->is_object()) {
     const auto info = found->find("extraInfo");
     result = bounded(text_at(*found, "message"),
-                   info == found->end() ? std::string() : text_at(*info, "py_callstack"));
+                     info == found->end() ? std::string() : text_at(*info, "py_callstack"));
     if (info != found->end()) result.at = time_at(*info, "timestamp");
-    if (result.message.empty()) result.message = find_told_failure(util::split(result.traceback, '\n')).message;
+    if (result.message.empty())
+      result.message = find_told_failure(util::split(result.traceback, '\n')).message;
   }
   if (result.message.empty() && result.traceback.empty()) return std::nullopt;
   return result;

@@ -53,7 +53,8 @@ bool precedes(const RankFailure& later, const RankFailure& first) {
 
 bool needs_arrival(const RankFailure& later, const RankFailure& first) {
   return later.host != first.host && later.told_at > 0 && first.told_at > 0 &&
-         later.gpu_fault.empty() == first.gpu_fault.empty() && is_secondary_failure(later) == is_secondary_failure(first);
+         later.gpu_fault.empty() == first.gpu_fault.empty() &&
+         is_secondary_failure(later) == is_secondary_failure(first);
 }
 
 std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time) {

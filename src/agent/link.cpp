@@ -25,7 +25,8 @@ constexpr auto k_pause = milliseconds(50);  ///< between two rounds of questions
 
 class OwnLink : public CoordinatorConnection {
 public:
-  OwnLink(const CoordinatorOptions& rules, const RegisterRequest& registration) : x_coordinator(rules, Clock::now()) {
+  OwnLink(const CoordinatorOptions& rules, const RegisterRequest& registration)
+      : x_coordinator(rules, Clock::now()) {
     x_coordinator.register_agent(k_self, registration, Clock::now());
   }
   void send_event(const AgentEvent& event) override { x_coordinator.on_event(k_self, event, Clock::now()); }
@@ -130,11 +131,12 @@ private:
   bool x_silent = false; ///< the coordinator has not answered for the timeout
 };
 
-std::optional<store::Credentials> credentials_of(const RegisterRequest& registration, const CoordinatorSearch& search) {
+std::optional<store::Credentials> credentials_of(const RegisterRequest& registration,
+                                                 const CoordinatorSearch& search) {
   if (!search.key) return std::nullopt;
-  return store::Credentials{
-      *search.key,
-      {store::PeerRole::agent, registration.job, store::identity_text(registration.run_id), registration.node_rank.value_or(0)}};
+  return store::Credentials{*search.key,
+                            {store::PeerRole::agent, registration.job,
+                             store::identity_text(registration.run_id), registration.node_rank.value_or(0)}};
 }
 
 /// Describes an answer that is not a reply to an agent.
@@ -147,8 +149,8 @@ std::string describe_other(const std::string& answer, const std::string& place) 
 
 /// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
 /// heard, an agent that has gone: who is connected waits on.
-util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration, const CoordinatorSearch& search,
-                                    Clock::time_point deadline) {
+util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration,
+                                    const CoordinatorSearch& search, Clock::time_point deadline) {
   client.put_compare_set(k_hello_key, {}, pack_registration(registration));
   const auto begin = Clock::now();
   for (;;) {
@@ -163,12 +165,13 @@ util::Result<std::string> ask_place(store::Client& client, const RegisterRequest
 
 } // namespace
 
-std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules, const RegisterRequest& registration) {
+std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules,
+                                                     const RegisterRequest& registration) {
   return std::make_unique<OwnLink>(rules, registration);
 }
 
-std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator> find_coordinator(const RegisterRequest& registration,
-                                                                         const CoordinatorSearch& search) {
+std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>
+find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search) {
   const auto begin = Clock::now(), deadline = begin + search.join_timeout;
   auto pause = k_pause;
   auto word = seconds(20);
@@ -196,8 +199,8 @@ std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator> find_coordin
     if (search.is_over && search.is_over()) return NoCoordinator{{"asked to end"}, true};
     if (Clock::now() >= deadline)
       return NoCoordinator{{"the agent of the first node did not answer within " +
-                              std::to_string(search.join_timeout.count()) + " s: " + reason,
-                          "is it started there, and may this node reach its port?"}};
+                                std::to_string(search.join_timeout.count()) + " s: " + reason,
+                            "is it started there, and may this node reach its port?"}};
     if (waited >= word && search.slow) {
       search.slow(waited, reason);
       word *= 3;

@@ -49,7 +49,8 @@ public:
 };
 
 /// To a conductor of its own: the run has one node.
-std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules, const RegisterRequest& registration);
+std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules,
+                                                     const RegisterRequest& registration);
 
 /// Where a conductor may be, and how long it is looked for.
 struct CoordinatorSearch {
@@ -73,7 +74,7 @@ struct NoCoordinator {
 };
 
 /// To the conductor of the run that `registration` names, once it is found.
-std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator> find_coordinator(const RegisterRequest& registration,
-                                                                         const CoordinatorSearch& search);
+std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>
+find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search);
 
 } // namespace hpcml::agent

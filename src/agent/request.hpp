@@ -16,10 +16,10 @@ namespace hpcml::agent {
 
 /// Where agents meet that Slurm did not start. In a step of srun the step itself says it.
 struct MeetingPlace {
-  std::string host;                   ///< a name or number of the node that serves
-  std::uint16_t port = 0;             ///< 0 on one node: any
-  std::string run_id;                 ///< the same for all agents of a run
-  std::optional<unsigned> node_rank;  ///< unset: in the order of their coming, the node that serves first
+  std::string host;                       ///< a name or number of the node that serves
+  std::uint16_t port = 0;                 ///< 0 on one node: any
+  std::string run_id;                     ///< the same for all agents of a run
+  std::optional<unsigned> node_rank;      ///< unset: in the order of their coming, the node that serves first
   std::chrono::seconds join_timeout{600}; ///< for the least number of nodes to come
   std::chrono::seconds extra_nodes_timeout{30}; ///< for more, once the least number has come
 };

@@ -3,7 +3,8 @@
 
 namespace hpcml::agent {
 
-Service::Service(CoordinatorOptions rules, std::function<void(const std::string&)> say, std::string open_secret)
+Service::Service(CoordinatorOptions rules, std::function<void(const std::string&)> say,
+                 std::string open_secret)
     : x_coordinator(std::move(rules), util::now_with_suspend()), x_open_secret(std::move(open_secret)),
       x_say(std::move(say)) {}
 
@@ -20,7 +21,8 @@ bool Service::is_agent(store::ClientId client, const RegisterRequest& registrati
          identity.number == registration.node_rank.value_or(0);
 }
 
-RegisterReply Service::reply_to(store::ClientId client, const RegisterRequest& registration, store::Time now) {
+RegisterReply Service::reply_to(store::ClientId client, const RegisterRequest& registration,
+                                store::Time now) {
   if (!is_agent(client, registration)) return {"does not take this process for an agent", false};
   auto reply = x_coordinator.register_agent(client, registration, now);
   if (reply.refused.empty()) reply.secret = x_open_secret;
@@ -33,9 +35,10 @@ bool Service::heard(store::ClientId client, const store::Message& message, store
   const auto now = util::now_with_suspend();
   const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
   if (message.op == Op::compare_set && key == k_hello_key) {
-    const auto registration = unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
-    const auto reply =
-        registration ? reply_to(client, *registration, now) : RegisterReply{"does not understand the agents of this hpcml", false};
+    const auto registration =
+        unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
+    const auto reply = registration ? reply_to(client, *registration, now)
+                                    : RegisterReply{"does not understand the agents of this hpcml", false};
     answers.message(client, pack_reply(reply));
   } else if (message.op == Op::set && key == k_event_key) {
     if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))

@@ -23,7 +23,8 @@ class Service : public store::Observer {
 public:
   /// `open_secret`: agents need no key, and each that asks is given this one for its ranks' stores; empty:
   /// messages of other clients are ignored.
-  Service(CoordinatorOptions rules, std::function<void(const std::string&)> say, std::string open_secret = {});
+  Service(CoordinatorOptions rules, std::function<void(const std::string&)> say,
+          std::string open_secret = {});
 
   void authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time now) override;
   bool heard(store::ClientId client, const store::Message& message, store::Answers& answers,
@@ -49,7 +50,8 @@ private:
 
 /// Serves as a child of this process until the run is over or this process ends. Returns once agents can
 /// come. `channel`: the key that agents must prove; one that is open is given to each.
-util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules, const launch::JobChannel& channel,
+util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
+                                               const launch::JobChannel& channel,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports);
 

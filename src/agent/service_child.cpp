@@ -7,7 +7,8 @@
 
 namespace hpcml::agent {
 
-util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules, const launch::JobChannel& channel,
+util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
+                                               const launch::JobChannel& channel,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {

@@ -139,8 +139,8 @@ std::string render_places(const std::vector<PlaceGroup>& groups, const std::stri
   for (const auto& group : groups) {
     const auto& place = group.ranks[0];
     const bool is_single = group.ranks.size() == 1;
-    text += "\n" + (is_single ? "rank " : std::to_string(group.ranks.size()) + " ranks: ") + ranks_text(group) +
-            " on " + util::visible(hosts_text(group)) + "\n";
+    text += "\n" + (is_single ? "rank " : std::to_string(group.ranks.size()) + " ranks: ") +
+            ranks_text(group) + " on " + util::visible(hosts_text(group)) + "\n";
     if (!place.state.empty()) text += "  " + util::visible(place.state) + "\n";
     add_frames(text, place.frames, "    ");
   }

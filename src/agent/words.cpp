@@ -9,8 +9,8 @@ namespace hpcml::agent {
 
 namespace {
 
-using store::WireWriter;
 using store::WireReader;
+using store::WireWriter;
 
 constexpr std::string_view k_hello_mark = "hpcml agent hello 1";
 constexpr std::string_view k_reply_mark = "hpcml agent reply 2";
@@ -76,7 +76,8 @@ std::optional<RegisterRequest> unpack_registration(std::string_view bytes) {
   if (const auto rank = unpacked.number(); rank > 0) registration.node_rank = static_cast<unsigned>(rank - 1);
   registration.processes = static_cast<unsigned>(unpacked.number());
   registration.leads = unpacked.number(1) == 1;
-  if (!unpacked.whole() || registration.processes == 0 || !store::is_host(registration.host)) return std::nullopt;
+  if (!unpacked.whole() || registration.processes == 0 || !store::is_host(registration.host))
+    return std::nullopt;
   return registration;
 }
 

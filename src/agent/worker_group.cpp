@@ -66,8 +66,8 @@ std::optional<unsigned> rank_of(const std::optional<RankFailure>& failure) {
 } // namespace
 
 WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
-                           const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
-                           const store::Activity* activity, StopReporter report_stop)
+                         const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
+                         const store::Activity* activity, StopReporter report_stop)
     : x_request(request), x_here(context), x_attempt(attempt), x_link(link), x_record(record),
       x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
       x_memory(launch::read_memory_levels()) {
@@ -77,7 +77,8 @@ WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeConte
 
 void WorkerGroup::note(const RecordEvent& event) {
   if (x_record == nullptr) return;
-  if (const auto added = x_record->add(event); !added) launch::log_stderr("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added)
+    launch::log_stderr("hpcml agent: " + added.error().what);
 }
 
 void WorkerGroup::send_event(AgentEvent event) {

@@ -38,7 +38,8 @@ public:
   /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
   /// not.
   WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
-               CoordinatorConnection& link, RunRecord* record, const store::Activity* activity, StopReporter tell_stop);
+              CoordinatorConnection& link, RunRecord* record, const store::Activity* activity,
+              StopReporter tell_stop);
 
   int fd() const override { return hears_orders() ? x_link.fd() : -1; }
   bool wants_to_write() const override { return x_link.wants_to_write(); }
@@ -57,7 +58,7 @@ public:
   // What has come of it:
   std::optional<AgentCommand> stop; ///< the order by which the ranks were stopped
   std::optional<AgentCommand> end;  ///< the run's end, which came before that of the ranks
-  bool line_lost = false;    ///< the conductor has gone
+  bool line_lost = false;           ///< the conductor has gone
   bool told_failure = false;
   int signal = 0; ///< that asked this agent to end
 

@@ -26,8 +26,9 @@ const shell::Argument* from_shell(const shell::Command& command, std::string_vie
 } // namespace
 
 const GivenOption* Link::find(std::string_view option) const {
-  const auto found = std::find_if(options.rbegin(), options.rend(),
-                                  [&](const GivenOption& given_option) { return given_option.name == option; });
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const GivenOption& given_option) {
+    return given_option.name == option;
+  });
   return found == options.rend() ? nullptr : &*found;
 }
 

@@ -155,13 +155,15 @@ std::optional<std::string> StartedLauncher::value(const std::string& option,
 }
 
 std::optional<std::string> StartedLauncher::value(model::OptionMeaning what) const {
-  const auto found = std::find_if(options.rbegin(), options.rend(),
-                                  [&](const auto& given_option) { return row->says_of(given_option.first) == what; });
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const auto& given_option) {
+    return row->says_of(given_option.first) == what;
+  });
   return found == options.rend() ? std::nullopt : found->second;
 }
 
 bool StartedLauncher::has(const std::string& option) const {
-  return std::any_of(options.begin(), options.end(), [&](const auto& given_option) { return given_option.first == option; });
+  return std::any_of(options.begin(), options.end(),
+                     [&](const auto& given_option) { return given_option.first == option; });
 }
 
 bool StartedLauncher::has(std::initializer_list<model::OptionMeaning> what) const {
@@ -198,7 +200,9 @@ void StartedLauncher::take_variables(
 
 bool StartedLauncher::names_place() const { return has({OptionMeaning::endpoint, OptionMeaning::address}); }
 
-bool StartedLauncher::counts_nodes() const { return has({OptionMeaning::nodes, OptionMeaning::world, OptionMeaning::node_rank}); }
+bool StartedLauncher::counts_nodes() const {
+  return has({OptionMeaning::nodes, OptionMeaning::world, OptionMeaning::node_rank});
+}
 
 std::optional<StartedLauncher> find_started_launcher(const std::vector<std::string>& command) {
   // Most commands name none: their words need no reading.

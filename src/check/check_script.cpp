@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "check/deduplicate.hpp"
 #include "check/fix.hpp"
 #include "check/launch_facts.hpp"
-#include "check/deduplicate.hpp"
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
 #include "diag/lines.hpp"
@@ -172,7 +172,8 @@ bool leaves(const Finding& refusal, const LintContext& subject, const diag::Line
   const auto rest = read_as_all(fixed, false, reading);
   const diag::Lines fixed_lines(fixed);
   return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& finding) {
-    return finding.place.length > 0 && finding.code == refusal.what.code && finding.message == refusal.what.message &&
+    return finding.place.length > 0 && finding.code == refusal.what.code &&
+           finding.message == refusal.what.message &&
            fixed_lines.number_at(finding.place.offset) == lines.number_at(refusal.place.offset);
   });
 }

@@ -137,7 +137,9 @@ bool is_explained(const LintContext& subject, diag::Place place) {
 void add_match(RuleMatches& hits, RuleMatch hit) { hits.add(std::move(hit)); }
 
 void RuleMatches::add(RuleMatch hit) {
-  const auto place_of_hit = [](const RuleMatch& entry) { return std::pair(entry.place.offset, entry.place.length); };
+  const auto place_of_hit = [](const RuleMatch& entry) {
+    return std::pair(entry.place.offset, entry.place.length);
+  };
   for (; x_counted < size(); ++x_counted) x_places.insert(place_of_hit((*this)[x_counted]));
   if (!x_places.insert(place_of_hit(hit)).second) return;
   push_back(std::move(hit));

@@ -23,9 +23,9 @@ std::string agent_wishes_of(const Launch& launch) {
     const auto* option = own->find(flag.name);
     if (option == nullptr) continue;
     // A value that is known only when the script runs is asked for, whatever it is.
-    const auto text = flag.is_switch()                        ? "true"
+    const auto text = flag.is_switch()                          ? "true"
                       : option->value && option->value->known() ? option->value->text()
-                                                              : "1";
+                                                                : "1";
     if (flag.read(rank_request, text, {})) continue; // said by launch itself
   }
   return model::wishes_for_agent(rank_request);

@@ -14,6 +14,7 @@ namespace hpcml::check {
 diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name);
 
 /// Adds the options that plugins of the site read: those that it has rules for.
-void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header, site::ResourceRequest& demand);
+void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header,
+                        site::ResourceRequest& demand);
 
 } // namespace hpcml::check

@@ -9,7 +9,8 @@ namespace hpcml::check {
 
 const slurm::Setting* LintContext::directive(std::string_view option) const {
   for (const auto& request : requests)
-    if (const auto found = request.settings.find(option); found != request.settings.end()) return &found->second;
+    if (const auto found = request.settings.find(option); found != request.settings.end())
+      return &found->second;
   return nullptr;
 }
 

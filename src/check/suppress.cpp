@@ -99,12 +99,14 @@ public:
       if (suppression.first == 0 || suppression.last - suppression.first >= k_few)
         x_long.push_back(&suppression);
       else
-        for (auto line = suppression.first; line <= suppression.last; ++line) x_of_line.emplace(line, &suppression);
+        for (auto line = suppression.first; line <= suppression.last; ++line)
+          x_of_line.emplace(line, &suppression);
     }
   }
   template <class Visit> void visit(unsigned line, Visit visit) const {
     for (auto* suppression : x_long)
-      if (suppression->first == 0 || (line >= suppression->first && line <= suppression->last)) visit(*suppression);
+      if (suppression->first == 0 || (line >= suppression->first && line <= suppression->last))
+        visit(*suppression);
     const auto [begin, end] = x_of_line.equal_range(line);
     for (auto found = begin; found != end; ++found) visit(*found->second);
   }
@@ -136,7 +138,8 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
   const auto is_silenced = [&](const Finding& finding) {
     bool silenced = false;
     of_lines.visit(finding.what.span.line, [&](Suppression& suppression) {
-      if (suppression.has_reason && std::find(suppression.ids.begin(), suppression.ids.end(), finding.what.code) != suppression.ids.end())
+      if (suppression.has_reason && std::find(suppression.ids.begin(), suppression.ids.end(),
+                                              finding.what.code) != suppression.ids.end())
         suppression.used = silenced = true;
     });
     return silenced;
@@ -144,9 +147,9 @@ void apply_suppressions(const std::string& file, std::string_view text, const di
   findings.erase(std::remove_if(findings.begin(), findings.end(), is_silenced), findings.end());
   const auto add = [&](const Suppression& suppression, diag::Severity severity, std::string message,
                        std::string hint) {
-    findings.push_back(
-        {{severity, "check/disable", std::move(message), lines.span_at(file, suppression.place), std::move(hint)},
-         suppression.place});
+    findings.push_back({{severity, "check/disable", std::move(message),
+                         lines.span_at(file, suppression.place), std::move(hint)},
+                        suppression.place});
   };
   for (const auto& suppression : list) {
     if (suppression.ids.empty()) {

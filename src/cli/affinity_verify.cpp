@@ -18,7 +18,8 @@ using model::IdSet;
 unsigned count_ranks(const topo::LiveRanks& live) {
   unsigned count = live.ranks.back().local_rank + 1;
   const auto local_size = util::parse_unsigned(live.env.get_or("LOCAL_WORLD_SIZE", ""));
-  if (local_size && *local_size <= topo::k_most_ranks) return std::max(count, static_cast<unsigned>(*local_size));
+  if (local_size && *local_size <= topo::k_most_ranks)
+    return std::max(count, static_cast<unsigned>(*local_size));
   if (const auto step = slurm::read_step_layout(live.env); step && slurm::in_step_task(live.env))
     count = std::max(count, step->local_world_size);
   return count;

@@ -99,7 +99,8 @@ private:
     const spec::JsonNode* value = nullptr;
     if (jobs != nullptr)
       for (const auto& item : jobs->items)
-        if (const auto* name = item.find("name"); name != nullptr && name->text == part) value = item.find(key);
+        if (const auto* name = item.find("name"); name != nullptr && name->text == part)
+          value = item.find(key);
     if (value == nullptr && x_root) value = x_root->find(key);
     return value ? value->place.span() : diag::Span{x_path, 0, 0, 0};
   }

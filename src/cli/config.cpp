@@ -103,8 +103,8 @@ int run_show(const Context& context) {
 
 /// The site that a value is for: the one that is named, else that of the configuration, else the one of this
 /// machine.
-std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEditor& desk, const Context& context,
-                                   int& exit_code) {
+std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEditor& desk,
+                                   const Context& context, int& exit_code) {
   return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context,
                      exit_code);
 }

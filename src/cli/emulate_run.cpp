@@ -111,7 +111,7 @@ bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, con
   const auto accounting = emulate::find_accounting(run.env);
   if (!accounting) {
     print_error(is_requested ? accounting.error()
-                      : util::with_context(accounting.error(), "--fault: QoS decide who is preempted"),
+                             : util::with_context(accounting.error(), "--fault: QoS decide who is preempted"),
                 context.colour);
     return false;
   }

@@ -33,7 +33,7 @@ int write_new(const std::string& path, const std::string& text, const Context& c
   if (file == nullptr) {
     const bool exists = errno == EEXIST;
     print_error(exists ? path + " is there already, and stays as it is"
-                      : "cannot write " + path + ": " + std::strerror(errno),
+                       : "cannot write " + path + ": " + std::strerror(errno),
                 exists ? "name another file: -o FILE" : "", context.colour);
     return exists ? k_usage : k_world_failed;
   }

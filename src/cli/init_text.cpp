@@ -273,8 +273,9 @@ void write_pieces(FileText& file, const model::JobSpec& job) {
 std::string render_job_file(const model::Site& site, const model::JobSpec& job) {
   FileText file;
   const auto* partition = choose_partition(site, job);
-  const auto* place =
-      partition ? partition : site.default_partition([](const auto& candidate) { return !candidate.cpu_only; });
+  const auto* place = partition
+                          ? partition
+                          : site.default_partition([](const auto& candidate) { return !candidate.cpu_only; });
   const auto* qos =
       job.qos ? site.find_qos(job.qos->value) : site::default_qos(site, place ? place->name : "");
   file.key("site", json_string(site.id));

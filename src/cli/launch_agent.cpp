@@ -19,7 +19,8 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 
 /// The nodes of the step, where it is one of agents: one task on each node, which is told how many ranks it
 /// starts, and as many nodes as were asked for.
-util::Result<unsigned> count_nodes(const launch::LaunchRequest& request, const launch::RuntimeContext& runtime) {
+util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
+                                   const launch::RuntimeContext& runtime) {
   const auto wishes = model::wishes_for_agent(request.rank_request);
   TRY(const auto place, launch::find_task_place(request, runtime, launch::FirstNode::of_nodes));
   if (!request.processes_per_node)

@@ -104,8 +104,9 @@ void print_facts(const spec::SiteFacts& facts) {
     if (!fact.note.empty()) rows.push_back({"", "  note: " + fact.note});
     for (const auto& replaced : fact.superseded) {
       rows.push_back(
-          {"  " + fact.path, fmt::format("  not {}{}: {}", replaced.value,
-                                         replaced.source.empty() ? "" : " [" + replaced.source + "]", replaced.why)});
+          {"  " + fact.path,
+           fmt::format("  not {}{}: {}", replaced.value,
+                       replaced.source.empty() ? "" : " [" + replaced.source + "]", replaced.why)});
     }
   }
   // Long values would push all sources out of sight: only the paths are aligned.

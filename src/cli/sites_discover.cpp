@@ -89,7 +89,7 @@ diag::Diagnostics check_profile(const std::string& text, std::optional<model::Si
 }
 
 void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
-             const discover::Profile& profile) {
+                const discover::Profile& profile) {
   print_note(fmt::format("cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster, facts.config.version,
                          util::counted(facts.partitions.size(), "partition"),
                          util::counted(facts.nodes.size(), "node"), util::counted(kinds.size(), "kind")));

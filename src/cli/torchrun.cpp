@@ -42,7 +42,8 @@ int run_request(const agent::TorchrunRequest& line, const Context& context) {
   auto& request = plan->request;
   auto command = agent::find_torchrun_command(line, runtime.env, context.argv.front());
   if (!command)
-    return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, runtime.host}, runtime.env);
+    return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, runtime.host},
+                                  runtime.env);
   request.launch.command = std::move(*command);
   if (plan->needs_folder) {
     auto folder = make_log_folder(runtime.env);

@@ -55,7 +55,7 @@ const char* is_or_are(const std::vector<int>& ranks) { return ranks.size() == 1 
 
 /// Those that have begun the fewest operations, where others have begun more.
 FailureCause blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
-                          const std::vector<std::string>& hosts) {
+                                 const std::vector<std::string>& hosts) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
   const RankReport* furthest = nullptr;
   for (const auto& report : reports) {
@@ -107,7 +107,7 @@ std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& rep
 /// Where ranks wait for single others, counting does not tell who is behind: whoever is waited for and does
 /// not wait itself is to blame, or else all of a ring.
 FailureCause blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
-                              const std::vector<std::string>& hosts) {
+                                     const std::vector<std::string>& hosts) {
   for (const auto state : {State::left, State::computing}) {
     std::vector<int> culprits;
     std::string first;
@@ -116,7 +116,8 @@ FailureCause blame_who_is_waited_for(const std::vector<std::optional<RankReport>
         if (reports[static_cast<std::size_t>(waited_for)]->state != state) continue;
         if (first.empty())
           first = "rank " + std::to_string(rank) + " waits in " + text_of_wait(*reports[rank]);
-        if (std::find(culprits.begin(), culprits.end(), waited_for) == culprits.end()) culprits.push_back(waited_for);
+        if (std::find(culprits.begin(), culprits.end(), waited_for) == culprits.end())
+          culprits.push_back(waited_for);
       }
     if (culprits.empty()) continue;
     std::sort(culprits.begin(), culprits.end());
@@ -175,7 +176,7 @@ std::optional<RankReport> unpack_report(const std::string& line) {
 }
 
 FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& reports,
-                   const std::vector<std::string>& hosts) {
+                                const std::vector<std::string>& hosts) {
   std::vector<int> missing;
   for (std::size_t rank = 0; rank < reports.size(); ++rank)
     if (!reports[rank] && hosts[rank].empty()) missing.push_back(static_cast<int>(rank));
@@ -184,7 +185,7 @@ FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& re
 }
 
 FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
-                 const std::vector<std::string>& hosts) {
+                        const std::vector<std::string>& hosts) {
   // Whoever failed by itself comes first: those that are gone may have ended because of it.
   const auto failed =
       ranks_where(reports, [](const auto& report) { return report && report->state == State::failed; });

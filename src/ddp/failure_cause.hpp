@@ -54,10 +54,10 @@ struct FailureCause {
 
 /// Before the ranks are connected: those of whom nothing was heard have not begun; else as find_cause.
 FailureCause find_missing_ranks(const std::vector<std::optional<RankReport>>& reports,
-                   const std::vector<std::string>& hosts);
+                                const std::vector<std::string>& hosts);
 
 /// `reports`: by rank, nothing for one that did not answer. `hosts`: by rank, empty where not known.
 FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
-                 const std::vector<std::string>& hosts);
+                        const std::vector<std::string>& hosts);
 
 } // namespace hpcml::ddp

@@ -57,8 +57,8 @@ FailureCause unpack_blame(const std::string& text) {
 
 } // namespace
 
-FailureDetector::FailureDetector(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
-                           const RankEnv& env, bool serves)
+FailureDetector::FailureDetector(std::shared_ptr<Store> store, std::shared_ptr<Store> second,
+                                 std::string prefix, const RankEnv& env, bool serves)
     : x_store(std::move(store)), x_second(std::move(second)), x_prefix(std::move(prefix)), x_rank(env.rank),
       x_size(env.world_size), x_serves(serves),
       x_master(env.master_addr + ":" + std::to_string(env.master_port)), x_since(steady_clock::now()) {

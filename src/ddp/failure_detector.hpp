@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "ddp/torch_compat.hpp"
 #include "ddp/failure_cause.hpp"
+#include "ddp/torch_compat.hpp"
 #include "hpcml/ddp/error.hpp"
 
 namespace hpcml::ddp {
@@ -27,7 +27,7 @@ public:
   /// `store`: of this rank, for asking. `second`: for the thread. `prefix`: of the group's keys.
   /// `serves`: the store ends with this process.
   FailureDetector(std::shared_ptr<Store> store, std::shared_ptr<Store> second, std::string prefix,
-               const RankEnv& env, bool serves);
+                  const RankEnv& env, bool serves);
   ~FailureDetector();
   FailureDetector(const FailureDetector&) = delete;
   FailureDetector& operator=(const FailureDetector&) = delete;

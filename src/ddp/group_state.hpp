@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "ddp/failure_detector.hpp"
 #include "ddp/stream_watch.hpp"
 #include "ddp/torch_compat.hpp"
-#include "ddp/failure_detector.hpp"
 #include "hpcml/ddp/process_group.hpp"
 
 namespace hpcml::ddp {

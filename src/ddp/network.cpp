@@ -38,7 +38,8 @@ std::string first_name(const std::string& hint, bool& exact) {
 
 std::string list_of(const std::vector<InterfaceAddress>& all) {
   std::string text;
-  for (const auto& network : all) text += (text.empty() ? "" : ", ") + network.interface + " (" + network.address + ")";
+  for (const auto& network : all)
+    text += (text.empty() ? "" : ", ") + network.interface + " (" + network.address + ")";
   return text.empty() ? "none" : text;
 }
 
@@ -92,7 +93,8 @@ std::vector<InterfaceAddress> interface_addresses() {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return all;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next)
-    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET && (entry->ifa_flags & IFF_UP) != 0)
+    if (entry->ifa_addr != nullptr && entry->ifa_addr->sa_family == AF_INET &&
+        (entry->ifa_flags & IFF_UP) != 0)
       all.push_back({entry->ifa_name, address_text(entry->ifa_addr), (entry->ifa_flags & IFF_LOOPBACK) != 0});
   ::freeifaddrs(list);
   return all;

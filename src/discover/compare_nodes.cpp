@@ -106,8 +106,9 @@ void compare_gpus(Drift& drift, const std::string& at, const NodeType& type, con
 
 void Drift::add(Severity severity, const std::string& rule, const std::string& message,
                 const std::string& hint) {
-  const bool is_known = std::any_of(x_list.begin(), x_list.end(),
-                                [&](const diag::Diagnostic& finding) { return finding.message == message; });
+  const bool is_known = std::any_of(x_list.begin(), x_list.end(), [&](const diag::Diagnostic& finding) {
+    return finding.message == message;
+  });
   if (!is_known) x_list.push_back({severity, "drift/" + rule, message, {}, hint});
 }
 

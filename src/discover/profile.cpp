@@ -125,7 +125,8 @@ spec::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendo
                         is_name(util::replace_all(name, "/", "-"));
       if (fits && (module.empty() || parts.front() == engine)) module = name;
     }
-    const bool is_installed = std::find(facts.programs.begin(), facts.programs.end(), engine) != facts.programs.end();
+    const bool is_installed =
+        std::find(facts.programs.begin(), facts.programs.end(), engine) != facts.programs.end();
     if (!is_installed && module.empty()) continue;
     JsonObject container;
     container.put("engine", engine);

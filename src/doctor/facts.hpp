@@ -43,11 +43,11 @@ struct GpuFacts {
 
 /// Where this process is.
 struct PlaceFacts {
-  std::string container;                     ///< "Apptainer", "Docker or Podman"; empty: none
-  bool slurm = false;                        ///< Slurm's commands are there, or a job is
-  std::string job;                           ///< its number; empty: none
-  bool step = false;                         ///< in a task of srun
-  std::map<std::string, std::string> gpu_variables;  ///< Slurm's variables that tell of GPUs
+  std::string container;                            ///< "Apptainer", "Docker or Podman"; empty: none
+  bool slurm = false;                               ///< Slurm's commands are there, or a job is
+  std::string job;                                  ///< its number; empty: none
+  bool step = false;                                ///< in a task of srun
+  std::map<std::string, std::string> gpu_variables; ///< Slurm's variables that tell of GPUs
   std::map<std::string, std::string> limits; ///< variables that limit what a program sees, those that are set
   std::string modules;                       ///< LOADEDMODULES
 };

@@ -116,7 +116,7 @@ std::vector<std::vector<std::string>> make_accounting_entries(const model::Site&
   for (const auto& qos : site.qos) {
     const bool exists = qos.name == k_usual_qos;
     auto entry = exists ? std::vector<std::string>{"modify", "qos", "where", "name=" + qos.name, "set"}
-                       : std::vector<std::string>{"add", "qos", "name=" + qos.name};
+                        : std::vector<std::string>{"add", "qos", "name=" + qos.name};
     for (auto& word : limits_of(qos)) entry.push_back(std::move(word));
     entries.push_back(std::move(entry));
     if (!exists) names.push_back(qos.name);

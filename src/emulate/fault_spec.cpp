@@ -128,8 +128,8 @@ private:
     x_fault.by_qos = word == k_by_qos || word.starts_with(std::string(k_by_qos) + "-");
     if (word == k_by_qos) return true;
     if (x_fault.by_qos) word.remove_prefix(k_by_qos.size() + 1);
-    const auto way = std::find_if(std::begin(k_ways), std::end(k_ways),
-                                  [&](const auto& row) { return row.word == word; });
+    const auto way =
+        std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.word == word; });
     if (way != std::end(k_ways)) x_fault.way = way->way;
     return way != std::end(k_ways);
   }

@@ -20,7 +20,7 @@ enum class PreemptWay { requeue, cancel, suspend };
 /// How a way is called.
 struct PreemptWords {
   PreemptWay way;
-  const char* word; ///< "requeue": in a fault as a person writes it
+  const char* word;  ///< "requeue": in a fault as a person writes it
   const char* done;  ///< "requeued"
   const char* slurm; ///< slurm.conf's PreemptMode
 };

@@ -43,7 +43,8 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
     std::error_code error;
     const auto place = name.empty() ? fs::path() : fs::canonical(name, error);
     if (place.empty() || error || place == "/" || !fs::is_directory(place, error)) continue;
-    if (std::any_of(taken.begin(), taken.end(), [&](const auto& other_place) { return same(place, other_place); }))
+    if (std::any_of(taken.begin(), taken.end(),
+                    [&](const auto& other_place) { return same(place, other_place); }))
       continue;
     taken.push_back(place);
     const bool works_here = same(place, working_directory);

@@ -11,8 +11,8 @@
 namespace hpcml::emulate {
 namespace {
 
-using site::SiteRule;
 using site::PolicyViolation;
+using site::SiteRule;
 
 /// A number that is set: Slurm's "no value" is the type's largest but one.
 std::optional<unsigned long long> number_of(const SubmittedFields& fields, std::string_view name) {
@@ -145,8 +145,8 @@ bool is_enforced(const PolicyViolation& verdict, const site::ResolvedPlacement& 
   case SiteRule::cpu_share:
   case SiteRule::memory_share: return verdict.certainty != site::Confidence::advisory;
   case SiteRule::partition_refused:
-  case SiteRule::partition_discouraged: // where the profile has stand-ins for partitions that the site does not
-                                     // have
+  case SiteRule::partition_discouraged: // where the profile has stand-ins for partitions that the site does
+                                        // not have
   case SiteRule::partition_chosen:
   case SiteRule::option_refused:
   case SiteRule::option_missing:
@@ -198,13 +198,14 @@ std::string words_of_gpus(const PolicyViolation& verdict, const site::ResolvedPl
 }
 
 /// Whose limit it is; a partition that nobody may name has it as well.
-std::string holder_of(const model::Site& site, const PolicyViolation& verdict, const site::ResolvedPlacement& placement) {
+std::string holder_of(const model::Site& site, const PolicyViolation& verdict,
+                      const site::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
   return verdict.owner == site.name && partition ? "partition " + partition->name : verdict.owner;
 }
 
-std::string words_of(const model::Site& site, const PolicyViolation& verdict, const site::ResolvedPlacement& placement,
-                     const site::ResourceRequest& demand) {
+std::string words_of(const model::Site& site, const PolicyViolation& verdict,
+                     const site::ResolvedPlacement& placement, const site::ResourceRequest& demand) {
   const auto id = site::rule_id(verdict.rule);
   const auto holder = holder_of(site, verdict, placement);
   if (verdict.rule == SiteRule::partition_chosen)

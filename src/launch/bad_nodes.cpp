@@ -21,7 +21,7 @@ void report_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env) {
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
     log_stderr("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " + file +
-            " cannot be written: " + std::strerror(errno));
+               " cannot be written: " + std::strerror(errno));
   if (fd >= 0) ::close(fd);
 }
 

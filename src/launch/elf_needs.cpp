@@ -41,7 +41,8 @@ std::vector<Elf64_Phdr> read_segments(const std::string& path, const FileView& f
 
 std::optional<std::size_t> offset_of_address(const std::vector<Elf64_Phdr>& segments, std::uint64_t address) {
   for (const auto& segment : segments)
-    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+        address - segment.p_vaddr < segment.p_filesz)
       return segment.p_offset + (address - segment.p_vaddr);
   return std::nullopt;
 }

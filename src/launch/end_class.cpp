@@ -59,7 +59,8 @@ std::optional<FailureClass> read_class(std::string_view line) {
   if (begin == std::string_view::npos) return std::nullopt;
   const auto class_name = line.substr(begin + k_run_ended.size());
   const auto colon = class_name.find(": ");
-  if (colon == std::string_view::npos || !util::parse_unsigned(class_name.substr(0, colon))) return std::nullopt;
+  if (colon == std::string_view::npos || !util::parse_unsigned(class_name.substr(0, colon)))
+    return std::nullopt;
   const auto word = model::parse_word<FailureClass>(util::trim(class_name.substr(colon + 2)));
   return word ? std::optional(*word) : std::nullopt;
 }

@@ -84,8 +84,8 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                  std::string(mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
                      "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
   for (const auto& fault : faults)
-    log_stderr("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host + ": " +
-            fault);
+    log_stderr("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host +
+               ": " + fault);
   return util::Done{};
 }
 
@@ -127,7 +127,8 @@ Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>
     }
     opened.push_back(std::move(*cache));
   }
-  if (const auto watched = start_watcher(opened); !watched) log_stderr("hpcml launch: " + watched.error().what);
+  if (const auto watched = start_watcher(opened); !watched)
+    log_stderr("hpcml launch: " + watched.error().what);
   return opened;
 }
 
@@ -151,9 +152,9 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
     return {k_not_found,
             "exec",
             Error{"cannot find " + command.front() + (path ? "" : " in PATH"),
-                  path            ? "is it there on the compute node, too?"
+                  path                 ? "is it there on the compute node, too?"
                   : suggestion.empty() ? "give its path, or load what provides it before the step"
-                                  : suggestion},
+                                       : suggestion},
             {},
             {}};
   }
@@ -164,7 +165,7 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 }
 
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-                store::Activity* met) {
+              store::Activity* met) {
   say_warnings(setup, context.host);
   apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {
@@ -183,7 +184,8 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
   if (met != nullptr) met->touch(std::chrono::steady_clock::now());
   if (report) log_stderr(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.rank_request.preflight))
-    if (const auto failure = run_preflight(setup, request, context)) return report_failure(*failure, context.env);
+    if (const auto failure = run_preflight(setup, request, context))
+      return report_failure(*failure, context.env);
   set_container_variables(setup, request);
   leave_world_watch(setup, request);
   reset_save_signal(find_save_signal(context.env));

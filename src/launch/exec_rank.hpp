@@ -29,6 +29,6 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 /// Binds, checks, meets the others, reports and execs: the whole way of one rank. `met` is touched once the
 /// meeting is over. Returns only on failure, with the exit code.
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
-                store::Activity* met = nullptr);
+              store::Activity* met = nullptr);
 
 } // namespace hpcml::launch

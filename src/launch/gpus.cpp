@@ -66,7 +66,7 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
 }
 
 VisibleGpus reorder_gpus(const VisibleGpus& gpus, const std::vector<std::size_t>& positions,
-                     const std::string& why) {
+                         const std::string& why) {
   VisibleGpus ordered{{}, gpus.variable, gpus.told_by + ", " + why, gpus.cut};
   for (const auto position : positions) ordered.entries.push_back(gpus.entries[position]);
   return ordered;
@@ -96,7 +96,8 @@ util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, u
                      hint};
 }
 
-std::string gpus_of_local_rank(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks, unsigned per_rank) {
+std::string gpus_of_local_rank(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks,
+                               unsigned per_rank) {
   const auto& all = gpus.entries;
   if (per_rank == 0 || all.empty() || (all.size() == per_rank && ranks > 1)) return util::join(all, ",");
   std::size_t first = static_cast<std::size_t>(local_rank) * per_rank;

@@ -31,7 +31,7 @@ VisibleGpus find_visible_gpus(const util::EnvSnapshot& env, const std::string& p
 
 /// The same GPUs in another order: `positions` in the list, those that are not named being left out.
 VisibleGpus reorder_gpus(const VisibleGpus& gpus, const std::vector<std::size_t>& positions,
-                     const std::string& why);
+                         const std::string& why);
 
 /// Whether `ranks` ranks on this node with `per_rank` GPUs each find them; a list of exactly `per_rank`
 /// entries is taken as this rank's own. The error is a sentence with the numbers and where they come from.
@@ -40,6 +40,7 @@ util::Status check_gpus(const VisibleGpus& gpus, const util::EnvSnapshot& env, u
 
 /// The entries of the list that belong to local rank `local_rank`, joined; the whole list if it is the rank's
 /// own already.
-std::string gpus_of_local_rank(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks, unsigned per_rank);
+std::string gpus_of_local_rank(const VisibleGpus& gpus, unsigned local_rank, unsigned ranks,
+                               unsigned per_rank);
 
 } // namespace hpcml::launch

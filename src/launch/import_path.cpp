@@ -90,7 +90,8 @@ public:
     }
     folders.push_back(prefix + "/lib/" + name + "/site-packages");
     folders.push_back(prefix + "/lib64/" + name + "/site-packages");
-    return std::any_of(folders.begin(), folders.end(), [&](const auto& folder) { return visit_site(folder); });
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const auto& folder) { return visit_site(folder); });
   }
 
   bool visit_user(const std::string& name) {

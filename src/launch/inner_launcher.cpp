@@ -16,7 +16,8 @@ using model::OptionMeaning;
 
 /// `torchrun --nproc-per-node=1 --nnodes=TASKS`: an agent for each task, and one world of all.
 bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& world) {
-  const auto processes = inner.value(OptionMeaning::ranks_per_node), nodes = inner.value(OptionMeaning::nodes);
+  const auto processes = inner.value(OptionMeaning::ranks_per_node),
+             nodes = inner.value(OptionMeaning::nodes);
   return processes == "1" && nodes && nodes == std::to_string(world.layout.world_size);
 }
 
@@ -41,8 +42,8 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
   const auto nodes = std::to_string(world.layout.world_size);
   std::string line;
   if (inner.row->counts_nodes) // else each must hear its number, which one line for all cannot tell
-    line = inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::nodes)) + "=" + nodes + " " +
-           util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
+    line = inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::nodes)) + "=" + nodes +
+           " " + util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
   return {
       inner.written + " on each of " + nodes +
           " nodes is told of no other (no meeting place and number of nodes): " + nodes +
@@ -54,7 +55,9 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
 
 /// An agent in a world of several ranks, or with options for several, that starts one separate rank.
 bool is_alone_on_cpus(const chain::StartedLauncher& inner, const World& world) {
-  if (!inner.row->alone_without_gpus || !inner.has({OptionMeaning::no_gpus}) || inner.has({OptionMeaning::hosts})) return false;
+  if (!inner.row->alone_without_gpus || !inner.has({OptionMeaning::no_gpus}) ||
+      inner.has({OptionMeaning::hosts}))
+    return false;
   const auto ranks = inner.value(OptionMeaning::ranks), nodes = inner.value(OptionMeaning::nodes);
   return world.layout.world_size > 1 || ranks.value_or("1") != "1" || nodes.value_or("1") != "1";
 }
@@ -66,7 +69,7 @@ bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && !inn
 } // namespace
 
 chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const util::EnvSnapshot& env,
-                                 const std::string& root) {
+                                            const std::string& root) {
   auto outer = inner; // what stands nearer to it in the command goes before
   outer.options.clear();
   outer.take_variables([&](const std::string& name) {

@@ -15,7 +15,7 @@ namespace hpcml::launch {
 /// The command's own launcher with what this node tells it besides: torchrun's variables in `env`, the file
 /// of hosts that deepspeed reads by itself, under `root`.
 chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const util::EnvSnapshot& env,
-                                 const std::string& root = {});
+                                            const std::string& root = {});
 
 /// Whether the command's own launcher, which each rank of `world` would start, builds one world. The error
 /// says how many it would build, and what to write instead. Pure.

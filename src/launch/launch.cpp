@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launch/launch.hpp"
 
-#include "launch/exec_rank.hpp"
 #include "launch/container_environment.hpp"
 #include "launch/end_class.hpp"
+#include "launch/exec_rank.hpp"
 #include "launch/meet.hpp"
 #include "launch/report.hpp"
 #include "launch/save_request.hpp"
@@ -32,7 +32,7 @@ void warn_of_idle_nodes(const NodeSetup& node, const RuntimeContext& context) {
   const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
     log_stderr("hpcml launch: warning: this is no task of srun, so only " + context.host + " of the job's " +
-            std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
+               std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
 }
 
 /// What this process is to do, and its node as planned for that.
@@ -68,10 +68,11 @@ bool needs_site_fabric(const LaunchRequest& request, const NodeView& view, const
 
 /// `first`: what the world is, where somebody has told; else the step, or this machine alone, says it.
 std::variant<ResolvedLaunch, LaunchError> decide(const LaunchRequest& request, const RuntimeContext& context,
-                                        const std::optional<World>& first = std::nullopt) {
+                                                 const std::optional<World>& first = std::nullopt) {
   if (request.command.empty())
     return LaunchError{"layout", {"there is no command", "hpcml launch [FLAGS] -- CMD…"}};
-  if (const auto fault = model::find_contradiction(request.rank_request)) return LaunchError{"layout", *fault};
+  if (const auto fault = model::find_contradiction(request.rank_request))
+    return LaunchError{"layout", *fault};
   auto view = read_node(request);
   if (!view) return LaunchError{"node", view.error()};
   auto role = first ? Result<LaunchRole>(StartsRanks{*first}) : decide_role(request, context, *view);
@@ -79,7 +80,8 @@ std::variant<ResolvedLaunch, LaunchError> decide(const LaunchRequest& request, c
   if (const auto& find_fabric = context.find_fabric;
       find_fabric && needs_site_fabric(request, *view, first_world(*role)))
     view->site_fabric = find_fabric();
-  if (!context.env.get("GLOO_SOCKET_IFNAME")) view->network = read_network(hosts_to_reach(first_world(*role)));
+  if (!context.env.get("GLOO_SOCKET_IFNAME"))
+    view->network = read_network(hosts_to_reach(first_world(*role)));
   auto planned = plan_node_setup(request, *role, *view, context.env);
   if (!planned) return LaunchError{"gpus", planned.error(), first_world(*role), !starts_ranks(*role)};
   auto node = std::make_shared<NodeSetup>(std::move(*planned));
@@ -164,8 +166,8 @@ std::variant<World, Failure> find_first_world(const LaunchRequest& request, cons
                  context.host};
 }
 
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const RuntimeContext& context,
-                                                   const World& first) {
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
+                                                   const RuntimeContext& context, const World& first) {
   const auto decided = decide(request, context, first);
   if (const auto* failed = std::get_if<LaunchError>(&decided))
     return Failure{k_cannot_set_up, failed->phase, failed->error, {}, context.host};

@@ -33,7 +33,7 @@ struct PreparedRanks {
 std::variant<World, Failure> find_first_world(const LaunchRequest& request, const RuntimeContext& context);
 
 /// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
-std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request, const RuntimeContext& context,
-                                                   const World& first);
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
+                                                   const RuntimeContext& context, const World& first);
 
 } // namespace hpcml::launch

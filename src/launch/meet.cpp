@@ -45,7 +45,7 @@ std::chrono::seconds meet_timeout(const LaunchRequest& request) {
 class RendezvousClient {
 public:
   RendezvousClient(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context,
-         std::chrono::seconds timeout)
+                   std::chrono::seconds timeout)
       : x_setup(setup), x_request(request), x_here(context), x_deadline(Clock::now() + timeout),
         x_timeout(timeout), x_ports(ports_of(setup.world)) {
     if (has_key()) x_served = store::parse_place(setup.env.get_or(k_store_variable, ""));
@@ -85,21 +85,23 @@ private:
             ::getpid()};
   }
 
-  store::StoreSearchResult seek(const store::JoinRequest& who, std::vector<StorePlace> places, std::size_t likely,
-                     Clock::time_point deadline, bool stop_on_refusal = false) const {
+  store::StoreSearchResult seek(const store::JoinRequest& who, std::vector<StorePlace> places,
+                                std::size_t likely, Clock::time_point deadline,
+                                bool stop_on_refusal = false) const {
     store::StoreSearch seeking;
     seeking.credentials = find_rank_credentials(x_setup.world);
     seeking.places = std::move(places);
     seeking.likely = likely;
     seeking.stop_on_refusal = stop_on_refusal;
     seeking.deadline = std::min(deadline, x_deadline);
-    if (may_be_of_another_run() && who.rank != 0 && who.failed.empty()) seeking.failure_retry_window = k_doubt;
+    if (may_be_of_another_run() && who.rank != 0 && who.failed.empty())
+      seeking.failure_retry_window = k_doubt;
     if (!seeking.credentials) seeking.failure_retry_window = k_doubt_without_key;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
         log_stderr("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
-                ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
-                x_setup.world.first_node + ": " + status);
+                   ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
+                   x_setup.world.first_node + ": " + status);
       };
     return store::find_store(who, seeking);
   }
@@ -139,7 +141,7 @@ private:
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
         log_stderr("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
-                " is not for it: " + sought.reason);
+                   " is not for it: " + sought.reason);
     }
     return lead_own(std::move(who));
   }
@@ -181,7 +183,7 @@ private:
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
       log_stderr("hpcml launch: the store of " + std::string(k_store_variable) +
-              " is not used: " + x_setup.world.channel.origin);
+                 " is not used: " + x_setup.world.channel.origin);
     const auto program = x_ports.front();
     TRY(const auto decision, decide_alone(x_setup, x_request, x_here, program));
     const auto ports =

@@ -36,7 +36,7 @@ std::uint16_t keep_program_port(const World& world, const std::vector<std::uint1
     if (kept) return port;
     if (world.port_given) {
       log_stderr("hpcml launch: rank 0's program will not be able to serve at port " + std::to_string(port) +
-              ", which was asked for: " + kept.error().what);
+                 ", which was asked for: " + kept.error().what);
       break;
     }
   }
@@ -84,14 +84,15 @@ StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
                       find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
 }
 
-store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context,
-                               const std::vector<std::uint16_t>& ports) {
+store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request,
+                               const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
   const auto words = choose_words(setup, request);
   if (words.say) log_stderr("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
-  if (model::is_on(request.rank_request.coordinator)) tell_coordinator(setup.world, context.env, ports, decision);
+  if (model::is_on(request.rank_request.coordinator))
+    tell_coordinator(setup.world, context.env, ports, decision);
   return decision;
 }
 

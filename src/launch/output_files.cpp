@@ -25,7 +25,8 @@ util::Status OutputFiles::open(const OutputOptions& output_options, unsigned nod
   for (auto& [route, file, filter] : x_entries) {
     if (route.in_file) TRY_DONE(file.open(output_options.folder + "/" + log_name(route)));
     if (!route.filtered) continue;
-    filter = LineFilter(route.is_error ? output_options.err_filters : output_options.out_filters, route.plain_prefix);
+    filter = LineFilter(route.is_error ? output_options.err_filters : output_options.out_filters,
+                        route.plain_prefix);
     auto& shared = x_filtered[route.is_error ? 1 : 0];
     if (!shared.is_open())
       TRY_DONE(shared.open(output_options.folder + "/" + filtered_name(route.is_error, node_rank)));

@@ -47,8 +47,9 @@ std::string LineMerger::add(std::size_t index, std::string_view bytes) {
 /// Where too much is held in all.
 std::string LineMerger::flush_longest() {
   const auto longer = [](const std::string& a, const std::string& b) { return a.size() < b.size(); };
-  const auto held = std::accumulate(x_pending.begin(), x_pending.end(), std::size_t{0},
-                                    [](std::size_t sum, const std::string& line) { return sum + line.size(); });
+  const auto held =
+      std::accumulate(x_pending.begin(), x_pending.end(), std::size_t{0},
+                      [](std::size_t sum, const std::string& line) { return sum + line.size(); });
   if (held <= k_most) return {};
   const auto longest = std::max_element(x_pending.begin(), x_pending.end(), longer);
   return flush(static_cast<std::size_t>(longest - x_pending.begin()));

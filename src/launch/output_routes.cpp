@@ -26,11 +26,12 @@ std::string own_prefix(unsigned rank, bool colour) {
 
 std::string fill_prefix(const OutputOptions& output_options, unsigned rank, unsigned local_rank) {
   return util::fill_dollar_words(output_options.prefix, {{"rank", std::to_string(rank)},
-                                                 {"local_rank", std::to_string(local_rank)},
-                                                 {"role_name", output_options.role}});
+                                                         {"local_rank", std::to_string(local_rank)},
+                                                         {"role_name", output_options.role}});
 }
 
-std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks, bool is_error) {
+std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks,
+                                     bool is_error) {
   const bool all_in_files = !names_any(output_options.redirects) && !names_any(output_options.tee);
   const auto names = [&](const StreamsOfRanks& streams, unsigned local_rank) {
     const auto of = streams.of(local_rank);
@@ -44,8 +45,10 @@ std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const 
     route.local_rank = local;
     route.is_error = is_error;
     route.in_file = !output_options.folder.empty() && (all_in_files || redirected || teed);
-    route.shown = (!redirected || teed) && (output_options.shown.empty() || output_options.shown.contains(local));
-    route.filtered = !output_options.folder.empty() && !(is_error ? output_options.err_filters : output_options.out_filters).empty();
+    route.shown =
+        (!redirected || teed) && (output_options.shown.empty() || output_options.shown.contains(local));
+    route.filtered = !output_options.folder.empty() &&
+                     !(is_error ? output_options.err_filters : output_options.out_filters).empty();
     const bool own = output_options.prefix.empty();
     route.plain_prefix = own ? own_prefix(route.rank, false) : fill_prefix(output_options, route.rank, local);
     route.prefix = own ? own_prefix(route.rank, ranks.colour) : route.plain_prefix;

@@ -40,7 +40,8 @@ struct RoutedRanks {
 };
 
 /// The routes of one stream of all ranks of a node, by local rank.
-std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks, bool is_error);
+std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const RoutedRanks& ranks,
+                                     bool is_error);
 
 /// A wished prefix with its variables filled in, as Python's string.Template does: "$rank" and "${rank}" are
 /// the same, "$$" is a dollar, and what is not known is left alone.

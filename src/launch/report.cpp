@@ -39,8 +39,8 @@ std::string gpus_text(const RankSetup& setup) {
   const auto& gpus = setup.node->gpus;
   const auto& layout = setup.world.layout;
   if (setup.node->agent || gpus.visible.entries.empty()) return setup.gpus;
-  const auto own =
-      gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size, std::max(1U, gpus.per_rank));
+  const auto own = gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size,
+                                      std::max(1U, gpus.per_rank));
   return own == setup.gpus ? own : own + " of " + setup.gpus;
 }
 
@@ -62,8 +62,8 @@ std::string gpus_of_rank(const RankSetup& setup) {
   const auto& gpus = setup.node->gpus;
   if (setup.node->agent || gpus.visible.entries.empty()) return {};
   const auto& layout = setup.world.layout;
-  const auto own =
-      gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size, std::max(1U, gpus.per_rank));
+  const auto own = gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size,
+                                      std::max(1U, gpus.per_rank));
   return (own.find(',') == std::string::npos ? "GPU " : "GPUs ") + own;
 }
 

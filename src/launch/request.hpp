@@ -44,16 +44,16 @@ struct LaunchRequest {
       gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded
   std::optional<model::GpusSeen> gpu_visibility; ///< unset: the site's
   model::Backend backend = model::Backend::automatic;
-  bool container = false;   ///< the command enters a container
-  std::string partition;    ///< empty: SLURM_JOB_PARTITION
-  plan::JobPromise job;     ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  bool container = false;          ///< the command enters a container
+  std::string partition;           ///< empty: SLURM_JOB_PARTITION
+  plan::JobPromise job;            ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   model::RankRequest rank_request; ///< what was asked for and reaches the ranks as it is
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;
   bool virtual_local_rank = false;  ///< LOCAL_RANK is 0 for all that are started here
   bool fills_in_local_rank = false; ///< "${local_rank}" in the command's arguments is the rank's
   std::optional<std::chrono::seconds>
-      grace;           ///< until KILL for ranks that were asked to end; unset: the two above
+      grace;            ///< until KILL for ranks that were asked to end; unset: the two above
   OutputOptions output; ///< of ranks that are started here
   std::vector<std::string> command;
 };

@@ -15,7 +15,8 @@ namespace {
 
 /// Ranks to start here: what was asked for; outside a step as many as the visible GPUs are enough for, at
 /// least one.
-unsigned processes_to_start(const LaunchRequest& request, const RuntimeContext& context, const NodeView& node) {
+unsigned processes_to_start(const LaunchRequest& request, const RuntimeContext& context,
+                            const NodeView& node) {
   if (request.processes_per_node) return *request.processes_per_node;
   const unsigned per_rank = request.gpus_per_task.value_or(1);
   // A launcher of its own starts the ranks for all GPUs.
@@ -24,7 +25,8 @@ unsigned processes_to_start(const LaunchRequest& request, const RuntimeContext& 
   return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);
 }
 
-Result<LaunchRole> find_role(const LaunchRequest& request, const RuntimeContext& context, const NodeView& node) {
+Result<LaunchRole> find_role(const LaunchRequest& request, const RuntimeContext& context,
+                             const NodeView& node) {
   if (!request.processes_per_node && in_task(request, context)) {
     TRY(auto world, find_task_world(request, context));
     return LaunchRole(BecomesRank{std::move(world)});
@@ -45,7 +47,8 @@ unsigned rank_count(const LaunchRole& role) {
   return starts_ranks(role) ? first_world(role).layout.local_world_size : 1;
 }
 
-Result<LaunchRole> decide_role(const LaunchRequest& request, const RuntimeContext& context, const NodeView& node) {
+Result<LaunchRole> decide_role(const LaunchRequest& request, const RuntimeContext& context,
+                               const NodeView& node) {
   TRY(auto role, find_role(request, context, node));
   if (const auto inner = chain::find_started_launcher(request.command))
     TRY_DONE(check_inner_launcher(read_launcher_config(*inner, context.env), first_world(role)));

@@ -165,7 +165,7 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
   }
   if (child < 0) { // nobody hands anything on, and the rank runs all the same
     log_stderr(std::string("hpcml launch: warning: a request to save does not reach all of this rank: ") +
-            std::strerror(errno));
+               std::strerror(errno));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "launch/failure.hpp"
-#include "launch/orphan_reaper.hpp"
 #include "launch/meet.hpp"
 #include "launch/meet_decision.hpp"
+#include "launch/orphan_reaper.hpp"
 #include "launch/rendezvous.hpp"
 #include "launch/serve_ranks.hpp"
 #include "launch/store_child.hpp"
@@ -54,9 +54,9 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 
 void report_not_connected(unsigned world_size) {
   log_stderr("hpcml: warning: no program of the " + std::to_string(world_size) +
-          " ranks connected to the rendezvous store: each ran as a world of 1");
+             " ranks connected to the rendezvous store: each ran as a world of 1");
   log_stderr("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
-          "ACCELERATE_USE_CPU=true");
+             "ACCELERATE_USE_CPU=true");
 }
 
 /// Waits until the process has ended, at most until the limit; true once it has.
@@ -103,7 +103,8 @@ bool is_known_to_have_failed(pid_t pid) {
 } // namespace
 
 bool expects_one_world(const NodeSetup& node, const LaunchRequest& request) {
-  return needs_rendezvous(node.world, request) && !node.agent && !model::is_on(request.rank_request.coordinator);
+  return needs_rendezvous(node.world, request) && !node.agent &&
+         !model::is_on(request.rank_request.coordinator);
 }
 
 bool expects_connections(const std::shared_ptr<const NodeSetup>& node, const LaunchRequest& request) {

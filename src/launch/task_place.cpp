@@ -111,7 +111,8 @@ bool says_the_same(const util::EnvSnapshot& env, const model::LauncherRule& rule
 /// say where rank 0 is, and rank 0 looks whether it is there.
 Result<TaskPlace> place_by_launcher(const RuntimeContext& context, const model::LauncherRule& rule) {
   const auto& env = context.env;
-  TRY(auto layout, slurm::read_launcher_layout(env, rule, context.machine.empty() ? context.host : context.machine));
+  TRY(auto layout,
+      slurm::read_launcher_layout(env, rule, context.machine.empty() ? context.host : context.machine));
   TaskPlace place{layout, slurm::read_launcher_identity(env, rule), layout.nodes.front()};
   const auto address = util::short_host_name(env.get_or("MASTER_ADDR", ""));
   for (const auto& node : layout.nodes)
@@ -137,7 +138,8 @@ bool in_task(const LaunchRequest& request, const RuntimeContext& context) {
          launcher_of_task(request, context.env, starter).has_value();
 }
 
-Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeContext& context, FirstNode first) {
+Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeContext& context,
+                                  FirstNode first) {
   const auto starter = starter_of(context);
   const auto rule = launcher_of_task(request, context.env, starter);
   if (starter != Starter::script && slurm::in_step_task(context.env)) {

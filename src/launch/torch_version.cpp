@@ -98,7 +98,7 @@ std::optional<TorchFound> torch_in(const std::string& folder, const FileView& fi
       return found_at(*version, package + "/version.py");
   }
   return is_package ? std::optional(not_found(Kind::unknown, package + " does not tell its version"))
-               : std::nullopt;
+                    : std::nullopt;
 }
 
 /// The torch whose files lie elsewhere, as pip notes it: torch-2.8.0.dist-info without a package beside it.

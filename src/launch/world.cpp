@@ -71,7 +71,8 @@ Result<World> find_task_world(const LaunchRequest& request, const RuntimeContext
   return world;
 }
 
-Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContext& context, unsigned processes) {
+Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContext& context,
+                               unsigned processes) {
   World world;
   world.layout.nodes = {context.host};
   world.layout.host = context.host;

@@ -69,7 +69,7 @@ struct JobSpec : RankRequest {
   Known<LeadTime> save_before;   ///< so long before the time limit the ranks are asked to save and to end
   Known<SaveSignal> save_signal; ///< by which; unset: one that nobody else takes
   Known<bool> requeue;
-  Known<unsigned> spare_nodes; ///< so many more than the program needs
+  Known<unsigned> spare_nodes;  ///< so many more than the program needs
   Known<unsigned> max_requeues; ///< so often the script puts its job back into the queue itself
   Known<RetryClasses> retry_on; ///< and after these failures, too
   Known<std::string>

@@ -85,7 +85,8 @@ private:
       std::size_t length = 0;
       for (;; ++length) {
         if (length >= least) ends[begin + length] = true;
-        if (length == most || begin + length == x_text.size() || !atom[byte_of(x_text[begin + length])]) break;
+        if (length == most || begin + length == x_text.size() || !atom[byte_of(x_text[begin + length])])
+          break;
       }
     }
     return ends;

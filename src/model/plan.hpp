@@ -181,7 +181,7 @@ struct PlannedSaving {
   unsigned seconds = 0; ///< before the time limit
   SaveSignal signal;    ///< that the programs get
   std::string word;     ///< the signal that the script sends the step: the same, or hpcml launch's own word
-  Origin requested_by;         ///< who wants it
+  Origin requested_by;  ///< who wants it
   Origin chosen;        ///< why this signal
   /// Whether hpcml launch hands the signal on, once to each process of a rank.
   bool by_launch() const { return word != signal.text(); }

@@ -100,7 +100,7 @@ private:
     case OptionMeaning::plain:
     case OptionMeaning::no_gpus:
     case OptionMeaning::local_rank:
-    case OptionMeaning::usual: return;                       // the program's own words, and what is so anyhow
+    case OptionMeaning::usual: return;              // the program's own words, and what is so anyhow
     default: x_replaced.push_back(word_of(option)); // the job's own meeting place takes its place
     }
   }
@@ -202,7 +202,7 @@ StepResult<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
   if (!agent) {
     if (job.command.front().starts_with("-"))
       result.remarks.error("usage/command", "the command begins with an option: " + job.command.front(),
-                         "the program stands first behind --, then its arguments");
+                           "the program stands first behind --, then its arguments");
     return result;
   }
   AgentReader(result, *agent).run();

@@ -72,39 +72,44 @@ bool shows_the_same(const model::Plan& first, const model::Plan& two) {
 }
 
 /// What is there once for the script is the first component's.
-void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number, StepDiagnostics& diagnostics) {
+void compare_software(const model::Plan& first, const model::Plan& second, std::size_t number,
+                      StepDiagnostics& diagnostics) {
   if (module_text(first) != module_text(second))
     diagnostics.warning(k_code,
-                 name_of(number) +
-                     " would load other modules than the first, and the script loads the first's: " +
-                     module_text(first) + "; not: " + module_text(second),
-                 "its program must run with the first component's modules");
+                        name_of(number) +
+                            " would load other modules than the first, and the script loads the first's: " +
+                            module_text(first) + "; not: " + module_text(second),
+                        "its program must run with the first component's modules");
   if (const auto names = different_exports(first, second); !names.empty())
-    diagnostics.warning(k_code, name_of(number) +
-                             " would have other variables than the first, and the script sets the first's: " +
-                             util::join(names, ", "));
+    diagnostics.warning(k_code,
+                        name_of(number) +
+                            " would have other variables than the first, and the script sets the first's: " +
+                            util::join(names, ", "));
   if (!shows_the_same(first, second))
-    diagnostics.error(k_code, name_of(number) + " would have another image, or other folders in it, than the first",
-               "name the folders with --bind for all");
+    diagnostics.error(k_code,
+                      name_of(number) + " would have another image, or other folders in it, than the first",
+                      "name the folders with --bind for all");
 }
 
 /// What one script with one step over all components cannot do.
 void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
   if (!plan.launcher.choice.is_hpcml() || !plan.launcher.by_srun())
     diagnostics.error(k_code,
-               "only hpcml launch, started by srun, makes one world of several components; here " +
-                   plan.launcher.choice.name() + " starts the ranks" +
-                   (plan.launcher.by_srun() ? "" : ", by " + plan.launcher.step),
-               "leave --launcher out, or write a job of one component");
+                      "only hpcml launch, started by srun, makes one world of several components; here " +
+                          plan.launcher.choice.name() + " starts the ranks" +
+                          (plan.launcher.by_srun() ? "" : ", by " + plan.launcher.step),
+                      "leave --launcher out, or write a job of one component");
   if (plan.launcher.has_own_agent())
-    diagnostics.error(k_code,
-               "an agent per node counts on as many ranks on each node, and components differ in that: they "
-               "have none, nor " +
-                   model::wishes_for_agent(plan.ranks),
-               "leave " + model::wishes_for_agent(plan.ranks) + " out, or write a job of one component");
+    diagnostics.error(
+        k_code,
+        "an agent per node counts on as many ranks on each node, and components differ in that: they "
+        "have none, nor " +
+            model::wishes_for_agent(plan.ranks),
+        "leave " + model::wishes_for_agent(plan.ranks) + " out, or write a job of one component");
   if (plan.python.on_each_node() || plan.stage)
-    diagnostics.error(k_code, "what is copied to each node's disk, or made there, is for jobs of one component",
-               "put it on storage that all nodes see");
+    diagnostics.error(k_code,
+                      "what is copied to each node's disk, or made there, is for jobs of one component",
+                      "put it on storage that all nodes see");
   for (const auto& directive : plan.directives)
     if (directive.name == "--array")
       diagnostics.error(k_code, "Slurm has no arrays of jobs with several components", "leave --array out");
@@ -148,9 +153,9 @@ StepDiagnostics leave_out_inherited(std::vector<model::Plan>& components) {
     for (const auto& [name, directive] : handed_on)
       if (name != "--job-name")
         diagnostics.error(k_code,
-                   name_of(i) + " is planned without " + name + ", and sbatch hands " + directive.word() +
-                       " on from " + name_of(i - 1),
-                   "say it in each component, or in none");
+                          name_of(i) + " is planned without " + name + ", and sbatch hands " +
+                              directive.word() + " on from " + name_of(i - 1),
+                          "say it in each component, or in none");
     own = std::move(written);
   }
   return diagnostics;

@@ -25,7 +25,7 @@ void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& contai
   ContainerBind bind{parts[0], parts.size() > 1 ? parts[1] : "", false, user_bind.origin};
   if (parts.size() > 2 || !is_bind_path(bind.source) || (parts.size() > 1 && !is_bind_path(bind.target))) {
     diagnostics.error("usage/bind", "'" + user_bind.value + "' is no bind",
-               "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
+                      "two absolute paths, as --bind /project/me:/workdir, or one that keeps its name");
     return;
   }
   for (std::string* path : {&bind.source, &bind.target})
@@ -35,7 +35,8 @@ void add_user_bind(StepDiagnostics& diagnostics, model::PlannedContainer& contai
   if (const auto old = std::find_if(container.binds.begin(), container.binds.end(), same);
       old != container.binds.end()) {
     if (old->source != bind.source)
-      diagnostics.note("bind " + user_bind.value + " replaces " + old->source + " at " + target, user_bind.origin);
+      diagnostics.note("bind " + user_bind.value + " replaces " + old->source + " at " + target,
+                       user_bind.origin);
     container.binds.erase(old);
   }
   container.binds.push_back(std::move(bind));
@@ -79,7 +80,7 @@ void translate_environment(StepResult<Software>& result, const std::vector<Conta
   const std::string inside = inside_path(where, binds);
   if (inside != where)
     result.remarks.note("the environment " + where + " is called " + inside + " inside the container",
-                      rule_origin("paths under a bind have the bind's name inside"));
+                        rule_origin("paths under a bind have the bind's name inside"));
   where = inside;
 }
 
@@ -108,13 +109,14 @@ const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagno
   const auto names = site::engine_names(site);
   const auto& engine = input.job.container_engine;
   if (names.empty())
-    diagnostics.error("request/container", site.name + " has no container engine in its profile",
-               "--venv or --conda names an environment in place of the image; an engine that the site has "
-               "all the same belongs into the profile: docs/adding-a-site.md");
+    diagnostics.error(
+        "request/container", site.name + " has no container engine in its profile",
+        "--venv or --conda names an environment in place of the image; an engine that the site has "
+        "all the same belongs into the profile: docs/adding-a-site.md");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
     diagnostics.error("request/container-engine",
-               site.name + " has no " + model::word_of(engine->value) + " in its profile",
-               "its engines: " + util::join(names, ", "));
+                      site.name + " has no " + model::word_of(engine->value) + " in its profile",
+                      "its engines: " + util::join(names, ", "));
   else
     diagnostics.error(
         "request/container", site.name + " has no container engine in its profile for such a job and image",
@@ -130,36 +132,37 @@ void note_choice(const LaunchInput& input, const model::ContainerRule& rule, Ste
   for (const auto& name : names)
     if (name != model::word_of(rule.engine)) others.push_back(name);
   diagnostics.note("the image is one of " + model::word_of(rule.engine) +
-                (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
-                "; --container-engine " + util::join(others, " or ") + " takes it for another's",
-            rule.origin);
+                       (rule.images.empty() ? ", the site's first engine" : " by the form of its name") +
+                       "; --container-engine " + util::join(others, " or ") + " takes it for another's",
+                   rule.origin);
 }
 
 /// A file that holds the environment is mounted where the site mounts such files.
-void mount_environment(const LaunchInput& input, StepResult<Software>& result, const model::ContainerRule& rule,
-                       model::PlannedContainer& container) {
+void mount_environment(const LaunchInput& input, StepResult<Software>& result,
+                       const model::ContainerRule& rule, model::PlannedContainer& container) {
   model::PlannedPython& python = result.value.python;
   if (python.kind != model::PythonKind::venv || !is_squashed(python.where)) return;
   const std::string file = python.where;
   if (!rule.squashfs.known)
     return result.remarks.error("request/venv",
-                              "the profile of " + input.site.name + " does not say how " +
-                                  model::word_of(rule.engine) + " mounts an environment in a squashfs file",
-                              "give the folder: --venv /project/me/env");
+                                "the profile of " + input.site.name + " does not say how " +
+                                    model::word_of(rule.engine) + " mounts an environment in a squashfs file",
+                                "give the folder: --venv /project/me/env");
   const auto at = rule.squashfs.at.empty() ? file.substr(0, file.rfind('.')) : rule.squashfs.at;
   if (!is_bind_path(file) || !is_bind_path(at))
     return result.remarks.error("usage/venv", "'" + file + "' is no file that can be mounted",
-                              "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
+                                "an absolute path without commas and colons, as --venv /project/me/env.sqsh");
   result.remarks.note("the environment " + file + " is one file for the file system and the folder " + at +
-                        " for the program",
-                    rule.squashfs.origin);
+                          " for the program",
+                      rule.squashfs.origin);
   python.where = at;
   container.binds.push_back({file, at, false, python.origin, true});
 }
 
 /// An EDF of the job's own adds what the person's does not show. It is written by the job: it names the job,
 /// and hpcml as the nodes see it.
-void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container, StepDiagnostics& diagnostics) {
+void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container,
+                  StepDiagnostics& diagnostics) {
   container.own_edf = !container.binds.empty() || input.is_hpcml();
   const auto& binds = container.binds;
   if (container.own_edf &&
@@ -167,7 +170,7 @@ void plan_own_edf(const LaunchInput& input, model::PlannedContainer& container, 
         return fits_edf(bind.source + bind.target);
       })))
     diagnostics.error("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
-               "rename it");
+                      "rename it");
 }
 
 /// An engine that works by options of Slurm gets them; the command itself is not wrapped.
@@ -214,15 +217,16 @@ void refuse_without_image(const LaunchInput& input, StepResult<Software>& result
     result.remarks.error("usage/bind", "--bind without --container", "name the image: --container IMAGE");
   if (job.container_engine)
     result.remarks.error("usage/container-engine", "--container-engine without --container",
-                       "name the image: --container IMAGE");
+                         "name the image: --container IMAGE");
   if (python.kind == model::PythonKind::venv && is_squashed(python.where))
     result.remarks.error("request/venv",
-                       "an environment in a squashfs file is mounted with an image, and this job has none",
-                       "name the image that it was made in: --container IMAGE; or give the folder");
+                         "an environment in a squashfs file is mounted with an image, and this job has none",
+                         "name the image that it was made in: --container IMAGE; or give the folder");
 }
 
 /// The image as the site's rule starts it, before anything of the job's own is added.
-model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchInput& input, StepDiagnostics& diagnostics) {
+model::PlannedContainer image_by(const model::ContainerRule& rule, const LaunchInput& input,
+                                 StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   model::PlannedContainer container{rule.engine, job.container->value, rule.gpu_flag,
                                     rule.binds,  rule.enter,           job.container->origin};

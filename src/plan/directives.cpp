@@ -39,7 +39,8 @@ void add_options(const SoftwareInput& input, StepResult<Directives>& result) {
                   value ? std::optional(value->value) : std::nullopt,
                   value ? value->origin : job.requeue->origin);
     if (job.requeue->value)
-      add_directive(result.value, "--open-mode", "append", rule_origin("a requeued job keeps its earlier output"));
+      add_directive(result.value, "--open-mode", "append",
+                    rule_origin("a requeued job keeps its earlier output"));
   }
   if (input.launcher().has_own_agent() && input.launcher().least_nodes > 0)
     add_directive(result.value, "--no-kill", std::nullopt, job.nnodes->origin);
@@ -78,8 +79,8 @@ void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
         continue;
       }
       result.remarks.note("--sbatch=" + raw.value + " replaces " + old->name +
-                            (old->value ? "=" + *old->value : ""),
-                        raw.origin);
+                              (old->value ? "=" + *old->value : ""),
+                          raw.origin);
       directives.erase(old);
     }
     add_directive(result.value, option.name, option.value, raw.origin);
@@ -89,7 +90,8 @@ void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
 } // namespace
 
 bool Directives::has(const std::string& name) const {
-  return std::any_of(header.begin(), header.end(), [&](const auto& directive) { return directive.name == name; });
+  return std::any_of(header.begin(), header.end(),
+                     [&](const auto& directive) { return directive.name == name; });
 }
 
 StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::Diagnostics& findings) {

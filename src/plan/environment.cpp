@@ -30,10 +30,10 @@ void add_user_variables(const LaunchInput& input, StepResult<Software>& result) 
   for (const auto& [name, value] : input.job.env) {
     if (!util::is_variable_name(name))
       result.remarks.error("usage/env", "'" + name + "' is no name for a variable",
-                         "letters, digits and _, as --env NAME=VALUE");
+                           "letters, digits and _, as --env NAME=VALUE");
     else if (is_rank_variable(name))
       result.remarks.error("usage/env", name + " is set by the launcher, for each rank its own",
-                         "leave --env " + name + " out");
+                           "leave --env " + name + " out");
     else if (value.value.find('\0') != std::string::npos)
       result.remarks.error("usage/env", "the value of " + name + " holds a zero byte");
     else
@@ -56,7 +56,7 @@ void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
     why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
   if (!why.empty() && wish == model::Tf32::on)
     result.remarks.warning("request/tf32", flag + " changes nothing: " + why,
-                         "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
+                           "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
   else if (!why.empty())
     result.remarks.tell("request/tf32", flag + " changes nothing: " + why);
   if (input.is_hpcml()) return;
@@ -67,15 +67,16 @@ void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
 void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
   const bool gpus = input.numbers().gpus_per_node > 0;
   if (!input.job.backend) {
-    result.value.backend = gpus ? model::Sourced<Backend>{Backend::automatic,
-                                                        rule_origin("NCCL where the ranks see GPUs, else Gloo")}
-                              : model::Sourced<Backend>{Backend::gloo, rule_origin("a job without GPUs")};
+    result.value.backend =
+        gpus ? model::Sourced<Backend>{Backend::automatic,
+                                       rule_origin("NCCL where the ranks see GPUs, else Gloo")}
+             : model::Sourced<Backend>{Backend::gloo, rule_origin("a job without GPUs")};
     return;
   }
   result.value.backend = *input.job.backend;
   if (result.value.backend.value == Backend::nccl && !gpus)
     result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
-                       "use --backend gloo, or ask for GPUs");
+                         "use --backend gloo, or ask for GPUs");
 }
 
 void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
@@ -86,13 +87,13 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
   const bool by_slurm = input.gpus_by_task();
   if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
     result.remarks.error("request/gpu-visibility",
-                       input.site.name +
-                           " asks for GPUs by the task, and then Slurm shows each rank its own only" +
-                           site::cited(request.origin),
-                       "leave --gpu-visibility out");
+                         input.site.name +
+                             " asks for GPUs by the task, and then Slurm shows each rank its own only" +
+                             site::cited(request.origin),
+                         "leave --gpu-visibility out");
   else if (by_slurm)
-    result.value.gpu_visibility = {GpusSeen::own,
-                                 rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
+    result.value.gpu_visibility = {
+        GpusSeen::own, rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
 }
 
 } // namespace
@@ -102,8 +103,8 @@ std::string job_folder(const std::string& base, const std::string& name) {
 }
 
 void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::string& why) {
-  const auto old =
-      std::find_if(env.begin(), env.end(), [&](const auto& existing) { return existing.name == variable.name; });
+  const auto old = std::find_if(env.begin(), env.end(),
+                                [&](const auto& existing) { return existing.name == variable.name; });
   if (old != env.end()) {
     if (old->value != variable.value)
       variable.origin.superseded.push_back(
@@ -258,7 +259,7 @@ StepResult<Software> plan_environment(const LaunchInput& input, Software softwar
   place_models(input, image && image->shows_scratch, result);
   if (input.job.nccl_debug && layout.gpus_per_node == 0)
     result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
-                         "leave it out, or ask for GPUs: --gpus-per-node N");
+                           "leave it out, or ask for GPUs: --gpus-per-node N");
   if (input.job.nccl_debug && layout.gpus_per_node > 0) {
     const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
     set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");

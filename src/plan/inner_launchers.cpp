@@ -42,7 +42,8 @@ std::optional<unsigned> number_of(const std::optional<std::string>& text) {
 /// The ranks of a node as the launcher's options have them: srun's "-n 8 -N 2" are four.
 std::optional<unsigned> tasks_of(const StartedLauncher& found) {
   if (const auto own = number_of(found.value(OptionMeaning::ranks_per_node))) return own;
-  const auto all = number_of(found.value(found.has({OptionMeaning::ranks}) ? OptionMeaning::ranks : OptionMeaning::world));
+  const auto all =
+      number_of(found.value(found.has({OptionMeaning::ranks}) ? OptionMeaning::ranks : OptionMeaning::world));
   const auto nodes = number_of(found.value(OptionMeaning::nodes)).value_or(1);
   return all && *all % nodes == 0 ? std::optional(*all / nodes) : std::nullopt;
 }
@@ -64,7 +65,8 @@ std::string right_line(const StartedLauncher& found) {
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
-void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts& starts, StepDiagnostics& diagnostics) {
+void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts& starts,
+            StepDiagnostics& diagnostics) {
   const auto all = starts.per_node * starts.nodes;
   const auto times = starts.per_node > 1
                          ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"

@@ -14,13 +14,13 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
   if (layout.gpus_per_node == 0) return;
   if (alone && layout.ranks_per_node > layout.gpus_per_node)
     diagnostics.error("request/tasks-per-node",
-               std::to_string(layout.ranks_per_node) + " ranks share " +
-                   std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + input.site.name +
-                   " takes one process" + site::cited(node->origin),
-               "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
+                      std::to_string(layout.ranks_per_node) + " ranks share " +
+                          std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + input.site.name +
+                          " takes one process" + site::cited(node->origin),
+                      "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
   if (input.slice() && layout.nodes * layout.ranks_per_node > 1)
     diagnostics.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
-                 "one rank, or --backend gloo");
+                        "one rank, or --backend gloo");
 }
 
 } // namespace
@@ -36,12 +36,12 @@ StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directiv
   judgement.say(diagnostics, {SiteRule::jobs_over});
   judgement.say(diagnostics, {SiteRule::nodes_not_connected});
   judgement.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
-  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed, SiteRule::gpus_whole_nodes,
-                       SiteRule::gpus_multiple});
+  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
+                              SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
   check_ranks(input, diagnostics);
   judgement.say(diagnostics, {SiteRule::memory_share});
   judgement.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
-                       SiteRule::constraint_operator});
+                              SiteRule::constraint_operator});
   return diagnostics;
 }
 

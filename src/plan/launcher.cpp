@@ -49,7 +49,8 @@ bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::st
 }
 
 /// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
-void check_colons(const LayoutInput& input, const model::PlannedLauncher& launcher, StepDiagnostics& diagnostics) {
+void check_colons(const LayoutInput& input, const model::PlannedLauncher& launcher,
+                  StepDiagnostics& diagnostics) {
   const auto has_colon = [](const std::vector<std::string>& command) {
     return std::find(command.begin(), command.end(), ":") != command.end();
   };
@@ -58,10 +59,11 @@ void check_colons(const LayoutInput& input, const model::PlannedLauncher& launch
       (!has_colon(input.job.command) &&
        std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
     return;
-  diagnostics.error("usage/command",
-             "the program's argument ':' alone ends the step for srun, which takes the next word for the "
-             "program of another component",
-             "start a script that has the argument: -- bash run.sh");
+  diagnostics.error(
+      "usage/command",
+      "the program's argument ':' alone ends the step for srun, which takes the next word for the "
+      "program of another component",
+      "start a script that has the argument: -- bash run.sh");
 }
 
 bool runs_once(const model::JobSpec& job) {
@@ -70,12 +72,13 @@ bool runs_once(const model::JobSpec& job) {
                                   [](const auto& piece) { return piece.launch.once; }));
 }
 
-void check_steps(const LayoutInput& input, const model::PlannedLauncher& launcher, StepDiagnostics& diagnostics) {
+void check_steps(const LayoutInput& input, const model::PlannedLauncher& launcher,
+                 StepDiagnostics& diagnostics) {
   if (launcher.by_srun() || !runs_once(input.job)) return;
   diagnostics.error("request/steps",
-             input.site.name + " starts programs with " + launcher.step +
-                 ", which does not start one process alone",
-             "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
+                    input.site.name + " starts programs with " + launcher.step +
+                        ", which does not start one process alone",
+                    "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
 }
 
 /// Which cores and which GPUs first: as asked for, where somebody is there to do it.
@@ -86,8 +89,8 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   if (job.spill) binding.spill = *job.spill;
   if (binding.spill.value != model::CoreSpill::none && !launcher.is_hpcml())
     diagnostics.error("request/spill",
-               "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
-               "leave --spill or --launcher out");
+                      "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
+                      "leave --spill or --launcher out");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = input.numbers().gpus_per_node;
@@ -95,14 +98,14 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
     return diagnostics.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
   if (!launcher.is_hpcml())
     diagnostics.error("request/rank-order",
-               "with " + launcher.name() + " nobody puts the GPUs into the order " +
-                   binding.order.value.text(),
-               "leave --rank-order or --launcher out");
+                      "with " + launcher.name() + " nobody puts the GPUs into the order " +
+                          binding.order.value.text(),
+                      "leave --rank-order or --launcher out");
   else if (input.gpus_by_task())
     diagnostics.error("request/rank-order",
-               input.site.name + " gives each task its own GPUs" + site::cited(input.gpu_request().origin) +
-                   ": no rank sees another's",
-               "leave --rank-order out");
+                      input.site.name + " gives each task its own GPUs" +
+                          site::cited(input.gpu_request().origin) + ": no rank sees another's",
+                      "leave --rank-order out");
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);
   for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
@@ -112,9 +115,9 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
     diagnostics.error("request/rank-order", order.error().what, order.error().hint);
   else if (order->size() < std::min<std::size_t>(needed, gpus))
     diagnostics.error("request/rank-order",
-               "--rank-order names " + std::to_string(order->size()) + " GPUs, the ranks of a node take " +
-                   std::to_string(needed),
-               "name each GPU that a rank takes");
+                      "--rank-order names " + std::to_string(order->size()) +
+                          " GPUs, the ranks of a node take " + std::to_string(needed),
+                      "name each GPU that a rank takes");
 }
 
 /// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
@@ -155,9 +158,10 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
         find_rule(input, launcher.step) || (launcher.by_srun() && input.site.launchers.empty());
     if (!known)
       diagnostics.error("request/launcher",
-                 "the profile of " + input.site.name + " does not start programs with " + launcher.step,
-                 "its own launcher is " +
-                     (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
+                        "the profile of " + input.site.name + " does not start programs with " +
+                            launcher.step,
+                        "its own launcher is " +
+                            (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
   }
   if (const auto* rule = find_rule(input, launcher.step)) {
     for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(input.with_numbers(arg));
@@ -171,9 +175,9 @@ StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
   }
   if (!launcher.by_srun() && !input.job.srun.empty())
     diagnostics.error("request/srun",
-               input.site.name + " starts programs with " + launcher.step +
-                   ": srun's options have nobody to go to",
-               "leave --srun=" + input.job.srun.front().value + " out");
+                      input.site.name + " starts programs with " + launcher.step +
+                          ": srun's options have nobody to go to",
+                      "leave --srun=" + input.job.srun.front().value + " out");
   for (const auto& raw : input.job.srun) launcher.step_args.push_back(raw.value);
   return result;
 }
@@ -185,32 +189,33 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
   if (launch.launcher.choice.is_hpcml()) return;
   const auto& name = launch.launcher.choice.name();
   if (input.job.bind_check)
-    diagnostics.error("request/bind-check",
-               "with " + name + " nobody looks at what the ranks have before they start",
-               "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+    diagnostics.error(
+        "request/bind-check", "with " + name + " nobody looks at what the ranks have before they start",
+        "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
   if (const auto wishes = model::wishes_for_agent(input.job); !wishes.empty())
     diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
-               "say --launcher hpcml, or leave " + wishes + " out");
+                      "say --launcher hpcml, or leave " + wishes + " out");
   if (input.job.store || input.job.meet_timeout || model::is_on(input.job.coordinator))
     diagnostics.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
-               "leave --launcher out, or --store, --meet-timeout and --coordinator");
+                      "leave --launcher out, or --store, --meet-timeout and --coordinator");
 }
 
 /// What an agent of hpcml's own cannot do here.
-void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher, StepDiagnostics& diagnostics) {
+void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher,
+                     StepDiagnostics& diagnostics) {
   if (!launcher.has_own_agent()) return;
   const auto wishes = model::wishes_for_agent(input.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
     diagnostics.error("request/nnodes",
-               input.site.name + " starts programs with " + launcher.step +
-                   ", which ends all of them where a node is lost",
-               "leave --nnodes out");
+                      input.site.name + " starts programs with " + launcher.step +
+                          ", which ends all of them where a node is lost",
+                      "leave --nnodes out");
   for (const auto& raw : input.job.srun)
     if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
       diagnostics.error("request/agent",
-                 "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + wishes +
-                     " one agent per node starts them",
-                 "MPI programs: leave " + wishes + " out; others: leave --srun=" + raw.value + " out");
+                        "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + wishes +
+                            " one agent per node starts them",
+                        "MPI programs: leave " + wishes + " out; others: leave --srun=" + raw.value + " out");
 }
 
 /// Who binds, and why.

@@ -37,11 +37,11 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
   }
   StepResult<unsigned> result{gpus};
   result.remarks.tell("request/gpus-per-node",
-                    (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
-                        (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
-                        ": the request does not count them",
-                    "--gpus-per-node N for another number" +
-                        std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
+                      (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
+                          (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
+                          ": the request does not count them",
+                      "--gpus-per-node N for another number" +
+                          std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
   return result;
 }
 
@@ -94,8 +94,8 @@ StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
   if (per_rank > gpus)
     diagnostics.error("request/gpus-per-task",
-               std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
-               "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
+                      std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
+                      "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
   if (job.tasks_per_node)
     ranks.per_node = job.tasks_per_node->value;
   else
@@ -107,17 +107,18 @@ StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
   ranks.gpus_each = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / ranks.per_node);
   if (per_rank > 0 && per_rank <= gpus && ranks.per_node * per_rank > gpus)
     diagnostics.error("request/gpus-per-task", std::to_string(ranks.per_node) + " ranks with " +
-                                            std::to_string(per_rank) + " GPUs each need " +
-                                            std::to_string(ranks.per_node * per_rank) +
-                                            " GPUs per node, not " + std::to_string(gpus));
+                                                   std::to_string(per_rank) + " GPUs each need " +
+                                                   std::to_string(ranks.per_node * per_rank) +
+                                                   " GPUs per node, not " + std::to_string(gpus));
   if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
     say_shared_gpus(job, ranks.per_node, gpus, diagnostics);
   else if (gpus > ranks.per_node * ranks.gpus_each)
-    diagnostics.warning(per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
-                 std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " of the " + std::to_string(gpus) +
-                     " GPUs of each node have no rank: ranks take equal numbers of GPUs",
-                 per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
-                          : "all are used by " + divisors_of(gpus) + " ranks per node (--tasks-per-node)");
+    diagnostics.warning(
+        per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
+        std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " of the " + std::to_string(gpus) +
+            " GPUs of each node have no rank: ranks take equal numbers of GPUs",
+        per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
+                 : "all are used by " + divisors_of(gpus) + " ranks per node (--tasks-per-node)");
   return result;
 }
 
@@ -141,26 +142,28 @@ unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& 
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
-StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& input, const site::JobFacts& facts) {
+StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& input,
+                                                         const site::JobFacts& facts) {
   StepResult<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
   const model::FlagRule& rule = site::flag_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
     threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
     diagnostics.note(rule.default_value + " hardware threads of each core" +
-                  (rule.why.empty() ? "" : ": " + rule.why),
-              rule.origin);
+                         (rule.why.empty() ? "" : ": " + rule.why),
+                     rule.origin);
   }
   const auto* node = input.node();
   if (threads && threads->value == 0) {
-    diagnostics.error("usage/threads-per-core", "--threads-per-core 0: a core has at least one hardware thread");
+    diagnostics.error("usage/threads-per-core",
+                      "--threads-per-core 0: a core has at least one hardware thread");
     threads.reset();
   } else if (threads && node && threads->value > node->cpu.threads_per_core) {
     diagnostics.warning("request/threads-per-core",
-                 std::to_string(threads->value) + " hardware threads of each core: the profile of " +
-                     input.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
-                     " on node type " + node->id + site::cited(node->origin),
-                 "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
+                        std::to_string(threads->value) + " hardware threads of each core: the profile of " +
+                            input.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
+                            " on node type " + node->id + site::cited(node->origin),
+                        "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
   }
   return result;
 }
@@ -200,10 +203,10 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   numbers.tasks_per_node = input.request.spawns_ranks() ? 1 : numbers.ranks_per_node;
   numbers.cpus_per_rank =
       input.cpus_per_task() ? input.cpus_per_task()->value : default_cores(input, numbers);
-  layout.facts = facts_of(
-      input.site, input.placement, numbers,
-      {input.request.launcher.name(), leaves_host(job, input.request.images), input.placement.place.owner,
-       job.container ? job.container->value : std::string()});
+  layout.facts =
+      facts_of(input.site, input.placement, numbers,
+               {input.request.launcher.name(), leaves_host(job, input.request.images),
+                input.placement.place.owner, job.container ? job.container->value : std::string()});
   auto threads = read_hardware_threads(input, layout.facts);
   layout.threads_per_core = threads.value;
   if (threads.value) numbers.threads_per_core = threads.value->value;

@@ -27,14 +27,14 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
     constexpr unsigned long long k_least = 512; // MiB: an interpreter with torch needs more
     if (const auto mib = input.mem()->value.mib(); mib > 0 && mib < k_least)
       diagnostics.warning("request/mem",
-                   input.mem()->origin.by + " " + input.mem()->value.to_slurm() + ": that is " +
-                       std::to_string(mib) + " MiB, the unit of Slurm where none is named",
-                   "say --mem " + std::to_string(mib) + "G for GiB");
+                          input.mem()->origin.by + " " + input.mem()->value.to_slurm() + ": that is " +
+                              std::to_string(mib) + " MiB, the unit of Slurm where none is named",
+                          "say --mem " + std::to_string(mib) + "G for GiB");
     if (site::takes_all_memory(input.placement.place, demand_of(input)))
       diagnostics.warning("request/mem",
-                   "--mem 0 takes all memory of a node that others share, for " +
-                       std::to_string(layout.gpus_per_node) + " of its GPUs",
-                   "leave it out for the GPUs' share, or say --sbatch=--exclusive");
+                          "--mem 0 takes all memory of a node that others share, for " +
+                              std::to_string(layout.gpus_per_node) + " of its GPUs",
+                          "leave it out for the GPUs' share, or say --sbatch=--exclusive");
     judgement.say(diagnostics, {site::SiteRule::memory_over});
     return input.mem();
   }
@@ -71,8 +71,8 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteJ
     judgement.say(diagnostics, {site::SiteRule::time_over, site::SiteRule::time_under});
   else if (input.partition() && input.partition()->default_time)
     diagnostics.note("no --time: the default of the partition is " +
-                  input.partition()->default_time->value.to_slurm(),
-              input.partition()->default_time->origin);
+                         input.partition()->default_time->value.to_slurm(),
+                     input.partition()->default_time->origin);
   return time;
 }
 

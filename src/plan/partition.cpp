@@ -14,8 +14,8 @@ namespace {
 void say_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
   diagnostics.error("usage/partition",
-             input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
-             "say --partition: " + util::join(input.placement.place.choices, ", "));
+                    input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
+                    "say --partition: " + util::join(input.placement.place.choices, ", "));
 }
 
 /// A part of a GPU brings its own share of the node.
@@ -46,16 +46,17 @@ void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
   const auto near = util::nearest(input.job.gpu_type->value, types);
   diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + input.job.gpu_type->value + "'",
-             (near ? "did you mean " + *near + "? " : std::string()) +
-                 (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
-                                        ": leave --gpu-type out, or name another --partition"
-                  : types.empty() ? "its GPUs have no type name: leave --gpu-type out"
-                                  : "types: " + util::join(types, ", ")));
+                    (near ? "did you mean " + *near + "? " : std::string()) +
+                        (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
+                                               ": leave --gpu-type out, or name another --partition"
+                         : types.empty() ? "its GPUs have no type name: leave --gpu-type out"
+                                         : "types: " + util::join(types, ", ")));
 }
 
 /// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
 /// have less.
-void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen, StepDiagnostics& diagnostics) {
+void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
+                     StepDiagnostics& diagnostics) {
   const auto& job = input.job;
   const auto& place = input.placement.place;
   const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
@@ -67,12 +68,13 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
     util::add_once(others, site::gpu_name(*node));
   if (others.empty()) return;
   const auto name = site::gpu_name(chosen);
-  diagnostics.warning("request/gpu-type",
-               (input.partition() ? "partition " + input.partition()->name : input.site.name) +
-                   " has several kinds of GPU node, and cores and memory of this request are those of " +
-                   name + ": nodes that have less per GPU do not get the job",
-               "say --gpu-type " + name + " or another (" + util::join(others, ", ") +
-                   "), or --cpus-per-task and --mem that all of them have");
+  diagnostics.warning(
+      "request/gpu-type",
+      (input.partition() ? "partition " + input.partition()->name : input.site.name) +
+          " has several kinds of GPU node, and cores and memory of this request are those of " + name +
+          ": nodes that have less per GPU do not get the job",
+      "say --gpu-type " + name + " or another (" + util::join(others, ", ") +
+          "), or --cpus-per-task and --mem that all of them have");
 }
 
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
@@ -82,12 +84,13 @@ void say_unnamed_type(const PlacementInput& input, const std::string& nodes, con
   const std::string option = "--gpu-type " + input.job.gpu_type->value;
   const auto& request = site::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
-    diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes, origin);
+    diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes,
+                     origin);
   else if (request.type != model::Policy::forbidden) // that one is said with the line
     diagnostics.warning("request/gpu-type",
-                 "the profile of " + input.site.name + " does not know what Slurm calls the GPUs of " +
-                     nodes + ": " + option + " is taken as it is",
-                 "sinfo -o '%P %G' shows the names");
+                        "the profile of " + input.site.name + " does not know what Slurm calls the GPUs of " +
+                            nodes + ": " + option + " is taken as it is",
+                        "sinfo -o '%P %G' shows the names");
 }
 
 /// What is to be said of the kind of node that the job is planned for.
@@ -97,7 +100,8 @@ void judge_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
   if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
   if (!typed) return;
   if (!node && input.partition())
-    return say_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin, diagnostics);
+    return say_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin,
+                            diagnostics);
   if (!node) return;
   if (!input.placement.place.type_is_there) return refuse_type(input, diagnostics);
   if (input.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
@@ -125,8 +129,8 @@ StepResult<Placement> plan_placement(const Request& request) {
   const PlacementInput input(request, placement);
   if (place.chosen_by == site::ChosenBy::only_with_type)
     diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
-                  job.gpu_type->value,
-              place.partition()->origin);
+                         job.gpu_type->value,
+                     place.partition()->origin);
   if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(input, diagnostics);
   judge_node(input, diagnostics);
   const auto* node = place.node();

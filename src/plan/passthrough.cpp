@@ -21,7 +21,7 @@ using model::Origin;
 
 template <class T>
 void set_option(StepResult<model::JobSpec>& result, const std::string& name, Known<T>& target, T value,
-          const Origin& origin) {
+                const Origin& origin) {
   if (target) result.remarks.note("--sbatch " + name + " replaces " + target->origin.by, origin);
   target = model::Sourced<T>{std::move(value), origin};
 }
@@ -30,7 +30,8 @@ void take_number(StepResult<model::JobSpec>& result, const slurm::OptionWord& op
                  const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
-    result.remarks.error("usage/sbatch", "'" + option.value.value_or("") + "' is no number for " + option.name);
+    result.remarks.error("usage/sbatch",
+                         "'" + option.value.value_or("") + "' is no number for " + option.name);
     return;
   }
   set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
@@ -39,7 +40,8 @@ void take_number(StepResult<model::JobSpec>& result, const slurm::OptionWord& op
 void take_gpus(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
-  if (colon != std::string::npos) set_option(result, "GPU type", result.value.gpu_type, text.substr(0, colon), origin);
+  if (colon != std::string::npos)
+    set_option(result, "GPU type", result.value.gpu_type, text.substr(0, colon), origin);
   take_number(result, {option.name, text.substr(colon == std::string::npos ? 0 : colon + 1)},
               result.value.gpus_per_node, origin);
 }
@@ -82,8 +84,9 @@ void fold(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, c
   if (const auto text = texts.find(option.name); text != texts.end())
     set_option(result, option.name, *text->second, value, origin);
   else if (option.name == "--nodes" && value.find_first_of("-,:") != std::string::npos)
-    result.remarks.error("usage/sbatch", "--nodes " + value + ": a range of node counts leaves the layout open",
-                       "say one number of nodes");
+    result.remarks.error("usage/sbatch",
+                         "--nodes " + value + ": a range of node counts leaves the layout open",
+                         "say one number of nodes");
   else if (const auto number = numbers.find(option.name); number != numbers.end())
     take_number(result, option, *number->second, origin);
   else if (option.name == "--gpus-per-node")
@@ -94,7 +97,7 @@ void fold(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, c
     take_parsed(result, option, job.time, origin);
   else if (option.value)
     result.remarks.error("usage/sbatch", option.to_word() + ": not all versions of Slurm take a value here",
-                       "write " + option.name);
+                         "write " + option.name);
   else
     set_option(result, option.name, job.requeue, option.name == "--requeue", origin);
 }
@@ -110,22 +113,22 @@ void check_memory(StepResult<model::JobSpec>& result, const std::vector<model::S
 }
 
 /// An option that the site's Slurm is too old or too new for: it would refuse the whole job.
-void check_version(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
-                   const std::string& name) {
+void check_version(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
+                   slurm::Program program, const std::string& name) {
   const auto& runs = site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version) return;
   const auto match = slurm::find_option(program, name, version);
   if (match.option && match.option->name == name) return;
   diagnostics.error("usage/" + flag,
-             "--" + name + " is not an option of Slurm " + runs->value + ", which " + site.name + " runs" +
-                 site::cited(runs->origin),
-             "versions of Slurm that have it: " + slurm::versions_of(program, name));
+                    "--" + name + " is not an option of Slurm " + runs->value + ", which " + site.name +
+                        " runs" + site::cited(runs->origin),
+                    "versions of Slurm that have it: " + slurm::versions_of(program, name));
 }
 
 /// A name that Slurm does not know is a plugin's, or a slip.
-void check_known(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag, slurm::Program program,
-                 const slurm::OptionWord& option) {
+void check_known(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
+                 slurm::Program program, const slurm::OptionWord& option) {
   if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
@@ -133,19 +136,21 @@ void check_known(StepDiagnostics& diagnostics, const model::Site& site, const st
   const auto what = "Slurm has no option " + option.name + " of its own";
   const auto meant = near ? "did you mean --" + *near + "? " : std::string();
   if (program == slurm::Program::srun) {
-    if (near) diagnostics.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
+    if (near)
+      diagnostics.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
   } else if (plugin == site::PluginOption::none) {
     diagnostics.error("usage/" + flag, what + ", and " + site.name + " no plugin that brings it",
-               meant + "sbatch would refuse the job: leave it out");
+                      meant + "sbatch would refuse the job: leave it out");
   } else if (plugin == site::PluginOption::possible) {
     diagnostics.warning("usage/" + flag, what,
-                 meant + "If a plugin of the site has it, all is well: the profile tells of none");
+                        meant + "If a plugin of the site has it, all is well: the profile tells of none");
   }
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.
-std::optional<slurm::OptionWord> read_raw(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
-                                          slurm::Program program, const std::string& word, RawUse& use) {
+std::optional<slurm::OptionWord> read_raw(StepDiagnostics& diagnostics, const model::Site& site,
+                                          const std::string& flag, slurm::Program program,
+                                          const std::string& word, RawUse& use) {
   const auto option = slurm::read_option(program, word);
   if (!option) {
     diagnostics.error("usage/" + flag, option.error().what, option.error().hint);
@@ -154,7 +159,8 @@ std::optional<slurm::OptionWord> read_raw(StepDiagnostics& diagnostics, const mo
   const RawDecision decision = decide_raw(program, *option);
   use = decision.use;
   if (use == RawUse::refuse) {
-    diagnostics.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why, decision.hint);
+    diagnostics.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why,
+                      decision.hint);
     return std::nullopt;
   }
   check_known(diagnostics, site, flag, program, *option);
@@ -173,9 +179,9 @@ bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, c
   const model::FlagRule& rule = site::flag_rule(site, option->name.substr(2), facts);
   if (rule.policy != model::Policy::forbidden) return false;
   result.remarks.error("request/" + option->name.substr(2),
-                     site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
-                         site::cited(rule.origin),
-                     "leave --sbatch=" + word + " out");
+                       site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
+                           site::cited(rule.origin),
+                       "leave --sbatch=" + word + " out");
   return true;
 }
 

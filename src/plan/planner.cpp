@@ -24,10 +24,11 @@ StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) 
   } else if (closed == site::SiteRule::no_scheduler) {
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
     diagnostics.error("request/scheduler",
-               (site.name.empty() ? site.id : site.name) + ": there is no Slurm to submit a script to" +
-                   (one_machine ? "" : ", and no second node"),
-               job.command.empty() ? "start the program with hpcml launch -- CMD"
-                                   : "start the program here: " + launch_line(job));
+                      (site.name.empty() ? site.id : site.name) +
+                          ": there is no Slurm to submit a script to" +
+                          (one_machine ? "" : ", and no second node"),
+                      job.command.empty() ? "start the program with hpcml launch -- CMD"
+                                          : "start the program here: " + launch_line(job));
   }
   return diagnostics;
 }

@@ -23,8 +23,9 @@ void compare_domains(const std::string& what, const std::vector<CpuDomain>& live
     return;
   }
   for (const auto& domain : profile) {
-    const bool exists = std::any_of(live.begin(), live.end(),
-                                   [&](const CpuDomain& live_domain) { return live_domain.cpus == domain.cpus; });
+    const bool exists = std::any_of(live.begin(), live.end(), [&](const CpuDomain& live_domain) {
+      return live_domain.cpus == domain.cpus;
+    });
     if (exists) continue;
     found.push_back("no " + what + " has the CPUs " + domain.cpus.to_list() +
                     ", as the profile says of number " + std::to_string(domain.id));

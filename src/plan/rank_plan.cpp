@@ -92,7 +92,7 @@ void set_nic_variables(RankPlan& plan, const topo::NearNics& nics) {
   const auto device = near_to(plan.binding, nics.devices);
   const auto set = [&](const char* name, const std::string& value, const char* reason) {
     const bool is_set = std::any_of(plan.env.begin(), plan.env.end(),
-                                   [&](const auto& variable) { return variable.name == name; });
+                                    [&](const auto& variable) { return variable.name == name; });
     if (!is_set && !value.empty())
       plan.env.push_back({name, value, false, model::Scope::task, rule_origin(reason)});
   };

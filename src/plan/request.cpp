@@ -15,7 +15,8 @@ StepDiagnostics check_commands(const model::JobSpec& job) {
   };
   if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
                                              [&](const auto& step) { return is_missing(step.command); }))
-    diagnostics.error("usage/command", "no command to run", "write it after --, for example: -- python train.py");
+    diagnostics.error("usage/command", "no command to run",
+                      "write it after --, for example: -- python train.py");
   const auto refuse_empty = [&](const model::Known<std::string>& known, const char* code) {
     if (known && known->value.empty())
       diagnostics.error(code, known->origin.by + " is empty", "give it a value, or leave it out");
@@ -48,8 +49,8 @@ StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Si
   result.value.gpus_per_node =
       model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
   result.remarks.tell("request/gpus-per-node",
-                    "a job without GPUs: the request counts cores and memory, and no GPUs",
-                    "--gpus-per-node N for a job with GPUs");
+                      "a job without GPUs: the request counts cores and memory, and no GPUs",
+                      "--gpus-per-node N for a job with GPUs");
   return result;
 }
 
@@ -64,9 +65,9 @@ StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
     const auto right =
         range.least < have ? std::to_string(range.least) + ":" + std::to_string(have) : std::to_string(have);
     result.remarks.error("request/nnodes",
-                       "--nnodes " + range.text() + " in a job of " + util::counted(have, "node") + " (" +
-                           job.nodes->origin.by + "): the larger number is that of the job's nodes",
-                       "say --nnodes " + right + ", or leave --nodes out");
+                         "--nnodes " + range.text() + " in a job of " + util::counted(have, "node") + " (" +
+                             job.nodes->origin.by + "): the larger number is that of the job's nodes",
+                         "say --nnodes " + right + ", or leave --nodes out");
   } else if (range.least < range.most) {
     result.value.least_nodes = range.least;
   }
@@ -75,13 +76,14 @@ StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
 
 StepResult<Request> read_request(model::JobSpec job, const model::Site& site) {
   StepDiagnostics diagnostics = check_commands(job);
-  auto launched = unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
+  auto launched =
+      unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
   launched = unwrap(read_node_range(std::move(launched)), diagnostics);
   StepResult<Request> result{{site,
-                      unwrap(read_unasked_gpus(std::move(launched.job), site), diagnostics),
-                      {},
-                      std::move(launched.agent_options),
-                      launched.least_nodes}};
+                              unwrap(read_unasked_gpus(std::move(launched.job), site), diagnostics),
+                              {},
+                              std::move(launched.agent_options),
+                              launched.least_nodes}};
   auto& request = result.value;
   if (request.job.launcher) request.launcher = request.job.launcher->value;
   if (request.job.container) request.images = container_rules(site, request.job);

@@ -15,14 +15,15 @@ using model::Policy;
 namespace {
 
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
-void say_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin, StepDiagnostics& diagnostics) {
+void say_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
+                     StepDiagnostics& diagnostics) {
   const auto others = site::other_gpu_types(input.placement.place.kinds, type);
   const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
     diagnostics.note(what + ", the only one here", origin);
   else
     diagnostics.warning("request/gpu-type", what + site::cited(origin),
-                 "--gpu-type chooses; there are also " + util::join(others, ", "));
+                        "--gpu-type chooses; there are also " + util::join(others, ", "));
 }
 
 } // namespace
@@ -52,11 +53,11 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
   }
   if (request.type == Policy::required && type.empty())
     result.remarks.error("usage/gpu-type",
-                       input.site.name + " wants the GPU type named" + site::cited(request.origin),
-                       "say --gpu-type");
+                         input.site.name + " wants the GPU type named" + site::cited(request.origin),
+                         "say --gpu-type");
   if (request.type == Policy::forbidden && !type.empty()) {
     result.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
-                      request.origin);
+                        request.origin);
     type.clear();
   }
   if (!std::all_of(type.begin(), type.end(),
@@ -64,8 +65,8 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
     result.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
   const std::string prefix = type.empty() ? "" : type + ":";
   if (request.style == GpuStyle::gpus)
-    add_directive(result.value, "--gpus", prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()),
-                  origin);
+    add_directive(result.value, "--gpus",
+                  prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()), origin);
   else if (request.style == GpuStyle::gres)
     add_directive(result.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
   else if (request.style == GpuStyle::gpus_per_task)
@@ -82,7 +83,8 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
   const bool smt = asked_smt || (input.node() && input.node()->cpu.threads_per_core > 1);
   // Where no CPUs are counted the site's default could still be one thread of each core.
   const auto all_threads = [&] {
-    if (asked_smt) add_directive(result.value, "--hint", "multithread", input.layout.threads_per_core->origin);
+    if (asked_smt)
+      add_directive(result.value, "--hint", "multithread", input.layout.threads_per_core->origin);
   };
   if (binding.binder == model::Binder::srun_masks) {
     all_threads();
@@ -109,11 +111,11 @@ void add_core_directives(const LaunchInput& input, StepResult<Directives>& resul
       add_directive(result.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
                     rule_origin("one core for each rank that the task starts"));
     result.remarks.note(ranks > 1
-                          ? "one core per rank: the site does not say how many a GPU has; "
-                            "--cpus-per-task N asks for N of them for each rank"
-                          : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
-                            "--cpus-per-task changes it",
-                      rule_origin(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
+                            ? "one core per rank: the site does not say how many a GPU has; "
+                              "--cpus-per-task N asks for N of them for each rank"
+                            : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
+                              "--cpus-per-task changes it",
+                        rule_origin(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
     return;
   }
   Origin origin = input.cpus_per_task() ? input.cpus_per_task()->origin

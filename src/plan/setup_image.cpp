@@ -56,7 +56,7 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
                   "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
   if (input.spec.packages.empty())
     diagnostics.error("usage/packages", "the image has its packages already",
-               "say what it lacks: --packages 'optuna wandb'");
+                      "say what it lacks: --packages 'optuna wandb'");
   std::vector<std::string> options;
   for (const auto& option : rule->options)
     if (option.find("{image}") == std::string::npos) options.push_back(option);
@@ -69,7 +69,7 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
                                rule->squashfs.options,
                                by_srun ? step_of(input.job) : std::vector<std::string>{}};
   diagnostics.note("jobs mount it with the image: one file for the file system instead of thousands",
-            rule->squashfs.origin);
+                   rule->squashfs.origin);
   way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
   return result;
 }

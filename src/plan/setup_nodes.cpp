@@ -45,7 +45,8 @@ NodeTraits traits_of(const std::vector<const model::NodeType*>& types, std::vect
 }
 
 /// What the wheels must run on, from nodes that have one kind of GPU and of CPU.
-void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget& target, StepDiagnostics& diagnostics) {
+void set_target(const SetupRequest& input, const NodeTraits& traits, WheelTarget& target,
+                StepDiagnostics& diagnostics) {
   const auto& [vendors, cpus, toolkits] = traits;
   target.vendor = vendors.empty() ? GpuVendor::unknown
                                   : model::find_word<GpuVendor>(vendors.front()).value_or(GpuVendor::unknown);
@@ -84,10 +85,11 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
     types = by_id ? std::vector{named} : site::nodes_with_type(types, type->value);
   }
   if (types.empty() && !input.site.node_types.empty()) {
-    diagnostics.error("request/setup",
-               fmt::format("{} has no nodes with {} for this request in its profile", input.site.name,
-                           input.is_for_gpus() ? "GPUs" : "CPUs only"),
-               "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
+    diagnostics.error(
+        "request/setup",
+        fmt::format("{} has no nodes with {} for this request in its profile", input.site.name,
+                    input.is_for_gpus() ? "GPUs" : "CPUs only"),
+        "leave --partition and --gpu-type out, or --gpus-per-node 0 for an environment without GPUs");
     return result;
   }
   auto traits = traits_of(types, nodes.target.archs);
@@ -97,9 +99,9 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
     vendors.clear(); // one unknown is enough not to know
   if (vendors.size() > 1 || cpus.size() > 1)
     diagnostics.error("request/setup",
-               fmt::format("one environment cannot run on all nodes of {}: they have {}", input.site.name,
-                           util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
-               "choose the nodes with --partition or --gpu-type");
+                      fmt::format("one environment cannot run on all nodes of {}: they have {}",
+                                  input.site.name, util::join(vendors.size() > 1 ? vendors : cpus, " and ")),
+                      "choose the nodes with --partition or --gpu-type");
   else
     set_target(input, traits, nodes.target, diagnostics);
   return result;

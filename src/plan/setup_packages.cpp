@@ -36,12 +36,14 @@ StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
   packages.has_torch = is_file || std::any_of(words.begin(), words.end(), brings_torch);
   if (is_file) {
     if (input.way.kind == SetupKind::container)
-      diagnostics.error("usage/packages", "an image is built from packages by name, not from a requirements file",
-                 "as --packages 'torch numpy'");
+      diagnostics.error("usage/packages",
+                        "an image is built from packages by name, not from a requirements file",
+                        "as --packages 'torch numpy'");
     packages.pip_words = words;
     words = {"torch"};
   }
-  for (const auto& word : words) (is_torch_package(word) ? packages.torch : packages.pip_words).push_back(word);
+  for (const auto& word : words)
+    (is_torch_package(word) ? packages.torch : packages.pip_words).push_back(word);
   return result;
 }
 
@@ -54,19 +56,20 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
                      !input.spec.pack.empty();
     if (any)
       diagnostics.error("usage/setup", "CUDA, ROCm and Python are the image's own",
-                 "leave --cuda, --rocm, --python and --pack out");
+                        "leave --cuda, --rocm, --python and --pack out");
     if (!place.easyconfig.empty() && !input.spec.packages.empty())
       diagnostics.error("usage/packages", "the recipe says what is in the image",
-                 "leave --packages out; --setup venv --container " + place.place +
-                     " --venv FILE.sqsh adds to it");
+                        "leave --packages out; --setup venv --container " + place.place +
+                            " --venv FILE.sqsh adds to it");
     return result;
   }
   if (recipe && recipe->kind == PythonWay::wheelhouse) {
     chosen.list_wheels = recipe->list_wheels;
     for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
       if (!version->empty())
-        diagnostics.error("usage/setup", "the site's own wheels are built for its GPUs: there is nothing to choose",
-                   "leave --cuda and --rocm out");
+        diagnostics.error("usage/setup",
+                          "the site's own wheels are built for its GPUs: there is nothing to choose",
+                          "leave --cuda and --rocm out");
   } else {
     auto target = input.nodes.target;
     if (input.way.kind == SetupKind::container && recipe) {
@@ -77,7 +80,7 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
     target.toolkit_wanted = amd ? input.spec.rocm : input.spec.cuda;
     if (!(amd ? input.spec.cuda : input.spec.rocm).empty())
       diagnostics.error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"),
-                 amd ? "say --rocm VERSION" : "say --cuda VERSION");
+                        amd ? "say --rocm VERSION" : "say --cuda VERSION");
     const auto choice = choose_wheels(target);
     if (!choice.index) diagnostics.error("request/setup", choice.reason, choice.hint);
     chosen.index = choice.index;

@@ -29,7 +29,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
       chosen.place = input.job.container->value;
     else
       diagnostics.error("usage/container", "the image needs a path",
-                 "say where it is built: --container /project/me/torch.sif");
+                        "say where it is built: --container /project/me/torch.sif");
     break;
   case SetupKind::wheelhouse: // tried in a folder that goes away; what stays is the list of packages
     chosen.use = "--wheelhouse";
@@ -56,16 +56,16 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
             input.site.storage.origin);
     } else {
       diagnostics.error("usage/venv", "the environment needs a path",
-                 "say where, on a file system that all nodes see: --venv /project/me/torch");
+                        "say where, on a file system that all nodes see: --venv /project/me/torch");
     }
   }
   chosen.pack = input.spec.pack;
   const bool can_pack = kind == SetupKind::conda || kind == SetupKind::venv || kind == SetupKind::uv;
   if (!chosen.pack.empty() && !(can_pack && is_archive(chosen.pack)))
     diagnostics.error("usage/pack",
-               can_pack ? "'" + chosen.pack + "' is no archive"
-                        : "only conda and virtual environments are packed",
-               "as --setup conda --pack /project/me/env.tar.gz");
+                      can_pack ? "'" + chosen.pack + "' is no archive"
+                               : "only conda and virtual environments are packed",
+                      "as --setup conda --pack /project/me/env.tar.gz");
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
       diagnostics.error("usage/setup", "an environment's name or path is one line of text", {});

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "plan/container_choice.hpp"
-#include "plan/step_diagnostics.hpp"
 #include "plan/setup_plan.hpp"
+#include "plan/step_diagnostics.hpp"
 #include "plan/torch_wheels.hpp"
 #include "site/facts.hpp"
 
@@ -79,9 +79,9 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input);
 
 /// What is installed.
 struct SetupPackages {
-  std::vector<std::string> torch; ///< from PyTorch's index, or from the site's wheels
+  std::vector<std::string> torch;     ///< from PyTorch's index, or from the site's wheels
   std::vector<std::string> pip_words; ///< "-r FILE" included
-  bool has_torch = true;          ///< torch is among them, by name or by what asks for it
+  bool has_torch = true;              ///< torch is among them, by name or by what asks for it
 };
 StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input);
 

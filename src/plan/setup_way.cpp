@@ -16,12 +16,12 @@ SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics
     const bool built = rule.kind != PythonWay::container || !rule.image.tool.empty();
     if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
     if (built) continue;
-    diagnostics.warning("request/setup",
-                 fmt::format("{} recommends images{}, and its profile does not say how they are built there: "
-                             "this makes a virtual environment",
-                             site.name,
-                             rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
-                 "a ready image needs no set-up: hpcml gen --container IMAGE");
+    diagnostics.warning(
+        "request/setup",
+        fmt::format("{} recommends images{}, and its profile does not say how they are built there: "
+                    "this makes a virtual environment",
+                    site.name, rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
+        "a ready image needs no set-up: hpcml gen --container IMAGE");
   }
   return SetupKind::venv;
 }
@@ -69,11 +69,12 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
     diagnostics.error("request/setup", input.site.name + " has no wheels of its own in its profile",
-               "--setup venv or --setup conda take PyTorch's");
+                      "--setup venv or --setup conda take PyTorch's");
   if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
-    diagnostics.error("request/setup",
-               fmt::format("the profile of {} does not say how images are built there", input.site.name),
-               "--setup venv makes an environment without an image");
+    diagnostics.error(
+        "request/setup",
+        fmt::format("the profile of {} does not say how images are built there", input.site.name),
+        "--setup venv makes an environment without an image");
   if (!input.job.container || kind == SetupKind::container) return result;
   auto on_image = choose_setup_image(input, kind);
   add(diagnostics, std::move(on_image.remarks));

@@ -75,15 +75,15 @@ bool is_said(const diag::Diagnostics& findings, const std::string& name) {
 }
 
 /// An option that the site wants of every job: one without a value is given, others must be asked for.
-void say_missing(const model::Site& site, const site::PolicyViolation& verdict, const diag::Diagnostics& earlier,
-                 StepResult<Directives>& result) {
+void say_missing(const model::Site& site, const site::PolicyViolation& verdict,
+                 const diag::Diagnostics& earlier, StepResult<Directives>& result) {
   const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
   const std::string option = "--" + name;
   if (name == "exclusive")
     add_directive(result.value, option, std::nullopt, flag->origin);
   else if (!is_said(earlier, name) && !is_said(result.remarks.findings, name))
     result.remarks.error("usage/" + name, site.name + " requires " + option + why_of(verdict),
-                       "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
+                         "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
 }
 
 } // namespace
@@ -92,8 +92,8 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
   const auto contradicts = [&](const std::string& text, const Origin& origin) {
     if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
     result.remarks.note(text + " is left out: --threads-per-core " +
-                          std::to_string(input.numbers().threads_per_core) + " was asked for",
-                      origin);
+                            std::to_string(input.numbers().threads_per_core) + " was asked for",
+                        origin);
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
@@ -113,19 +113,20 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
     for (const auto& needed : input.qos()->needs) add_once(needed, input.qos()->origin);
   if (!uses_local_disk(input)) return;
   if (const auto& gib = input.node()->local_disk_gib)
-    result.remarks.note("the nodes' own disk, " + *input.node()->local_disk + ", has " + std::to_string(*gib) +
-                          " GiB",
-                      input.node()->origin);
+    result.remarks.note("the nodes' own disk, " + *input.node()->local_disk + ", has " +
+                            std::to_string(*gib) + " GiB",
+                        input.node()->origin);
   if (input.node()->local_disk_option.empty()) return;
   const std::string& option = input.node()->local_disk_option;
   if (option.find("{gib}") == std::string::npos)
     add_once(option, input.node()->origin);
   else
     result.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
-                      input.node()->origin);
+                        input.node()->origin);
 }
 
-void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier, StepResult<Directives>& result) {
+void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
+                 StepResult<Directives>& result) {
   for (const auto& [name, unconditional] : input.site.flags)
     if (const auto& rule = input.flag(name); rule.policy == Policy::srun_only)
       give_to_srun(input, result, "--" + name, rule.origin);
@@ -137,15 +138,16 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier, S
     if (!verdict.flag) continue;
     const std::string option = "--" + verdict.name;
     if (verdict.rule == site::SiteRule::option_refused) {
-      result.remarks.error("request/" + verdict.name, input.site.name + " refuses " + option + why_of(verdict),
-                         verdict.name == "requeue"
-                             ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
-                               "which goes on where the one before has saved"
-                             : "leave " + option + " out");
+      result.remarks.error(
+          "request/" + verdict.name, input.site.name + " refuses " + option + why_of(verdict),
+          verdict.name == "requeue"
+              ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
+                "which goes on where the one before has saved"
+              : "leave " + option + " out");
     } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(input, verdict.name)) {
       result.remarks.warning("request/" + verdict.name,
-                           input.site.name + " ignores " + option + why_of(verdict),
-                           "the script has no such line: leave " + option + " out");
+                             input.site.name + " ignores " + option + why_of(verdict),
+                             "the script has no such line: leave " + option + " out");
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
     } else if (verdict.rule == site::SiteRule::option_missing) {
       say_missing(input.site, verdict, earlier, result);

@@ -11,6 +11,7 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
 
 /// Refused, ignored and missing options, by the site's rules; those of the step go there. `earlier`: what the
 /// steps before have said.
-void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier, StepResult<Directives>& result);
+void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
+                 StepResult<Directives>& result);
 
 } // namespace hpcml::plan

@@ -48,9 +48,11 @@ std::string partitions_that_allow(const LayoutInput& input, model::Walltime time
   const unsigned gpus = input.numbers().nodes_asked() * input.numbers().gpus_per_node;
   for (const auto& candidate : input.site.partitions) {
     const auto limit = site::time_limit(candidate, input.numbers().nodes_asked(), gpus);
-    const bool nodes_fit = !candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value;
-    const bool same_nodes = !input.node() || std::find(candidate.node_types.begin(), candidate.node_types.end(),
-                                                       input.node()->id) != candidate.node_types.end();
+    const bool nodes_fit =
+        !candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value;
+    const bool same_nodes =
+        !input.node() || std::find(candidate.node_types.begin(), candidate.node_types.end(),
+                                   input.node()->id) != candidate.node_types.end();
     if (candidate.nameable && nodes_fit && same_nodes && limit && time <= limit->value)
       names.push_back(candidate.name + " (" + limit->value.to_slurm() + ")");
   }
@@ -61,11 +63,12 @@ std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
   std::vector<std::string> names;
   for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
-                      site::is_place_of(&candidate, input.partition()->name);
+                            site::is_place_of(&candidate, input.partition()->name);
     const bool fits = (!candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value) &&
                       (!candidate.max_gpus || input.numbers().nodes_asked() * input.numbers().gpus_per_node <=
-                                              candidate.max_gpus->value);
-    if (is_offered && fits && !candidate.on_request && candidate.max_time && time <= candidate.max_time->value)
+                                                  candidate.max_gpus->value);
+    if (is_offered && fits && !candidate.on_request && candidate.max_time &&
+        time <= candidate.max_time->value)
       names.push_back("--qos " + candidate.name + " (" + candidate.max_time->value.to_slurm() + ")");
   }
   return util::join(names, ", ");

@@ -33,38 +33,40 @@ void note_place(const LayoutInput& input, const Directives& directives, StepDiag
   const model::Site& site = input.site;
   if (directives.has("--clusters"))
     diagnostics.note("--clusters may send the job elsewhere: it is planned for " + site.name +
-                  ", and none of its limits is held against it",
-              rule_origin("another cluster has rules of its own"));
+                         ", and none of its limits is held against it",
+                     rule_origin("another cluster has rules of its own"));
   if (!site.until.empty())
     diagnostics.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
-                 site.successor.empty() ? "" : "its successor is " + site.successor);
+                        site.successor.empty() ? "" : "its successor is " + site.successor);
   if (input.partition() && input.partition()->on_request)
     diagnostics.note("partition " + input.partition()->name + " is open to those who applied for it",
-              input.partition()->origin);
+                     input.partition()->origin);
   if (input.qos() && input.qos()->on_request)
-    diagnostics.note("QoS " + input.qos()->name + " is open to those who applied for it", input.qos()->origin);
+    diagnostics.note("QoS " + input.qos()->name + " is open to those who applied for it",
+                     input.qos()->origin);
   if (input.partition() && !input.partition()->note.empty())
     diagnostics.note("partition " + input.partition()->name + ": " + input.partition()->note,
-              input.partition()->origin);
+                     input.partition()->origin);
   const bool preemptible =
       (input.partition() && input.partition()->preemptible) || (input.qos() && input.qos()->preemptible);
   if (preemptible && !(input.job.requeue && input.job.requeue->value))
     diagnostics.note("the job may be stopped for others here: save checkpoints and use --requeue",
-              input.qos() && input.qos()->preemptible ? input.qos()->origin : input.partition()->origin);
+                     input.qos() && input.qos()->preemptible ? input.qos()->origin
+                                                             : input.partition()->origin);
   if (preemptible && !site.signal_for_preemption.empty() && !input.job.signal)
     diagnostics.note("before it is stopped it gets " + site.signal_for_preemption +
-                  "; --signal asks for one before the time limit, too",
-              model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
+                         "; --signal asks for one before the time limit, too",
+                     model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
   if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && input.numbers().gpus_per_node > 0)
     diagnostics.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped",
-              minutes->origin);
+                     minutes->origin);
   const auto arch = input.node() ? input.node()->cpu_arch : model::CpuArch::unknown;
   if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown &&
       arch != site.login_arch)
     diagnostics.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " +
-                  model::word_of(site.login_arch) + ": programs and environments must be made for " +
-                  model::word_of(arch),
-              input.node()->origin);
+                         model::word_of(site.login_arch) + ": programs and environments must be made for " +
+                         model::word_of(arch),
+                     input.node()->origin);
 }
 
 /// How many jobs a person may have: of an array, or of a chain, the others wait.
@@ -72,7 +74,8 @@ void note_job_counts(const LayoutInput& input, StepDiagnostics& diagnostics) {
   using model::Limits;
   const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
     if (most)
-      diagnostics.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what, most->origin);
+      diagnostics.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what,
+                       most->origin);
   };
   const auto& running = input.limit(&Limits::max_jobs);
   if (running)
@@ -93,14 +96,14 @@ void note_node(const SoftwareInput& input, const Directives& directives, StepDia
   const auto& cpu = node->cpu;
   if (!cpu.reserved.empty() && !cpu.reserved_override.empty() &&
       !directives.has(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
-    diagnostics.note("CPUs " + cpu.reserved.to_list() +
-                  " of each node are the system's; --sbatch=" + cpu.reserved_override + " asks for them, too",
-              node->origin);
+    diagnostics.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" +
+                         cpu.reserved_override + " asks for them, too",
+                     node->origin);
   const bool hbm = node->memory_kind == model::MemoryCounted::hbm;
   if (node->memory && (hbm || node->memory_kind == model::MemoryCounted::sum))
     diagnostics.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " +
-                  (hbm ? "HBM" : "HBM and the processors' memory together"),
-              node->memory->origin);
+                         (hbm ? "HBM" : "HBM and the processors' memory together"),
+                     node->memory->origin);
 }
 
 void note_network(const LayoutInput& input, StepDiagnostics& diagnostics) {
@@ -110,25 +113,29 @@ void note_network(const LayoutInput& input, StepDiagnostics& diagnostics) {
       input.partition() && input.partition()->internet ? *input.partition()->internet : !offline;
   if (is_used || !network.internet_on_compute) return;
   if (!network.proxy_module.empty())
-    diagnostics.note("the compute nodes reach the internet only through a proxy: --module " + network.proxy_module,
-              network.origin);
+    diagnostics.note("the compute nodes reach the internet only through a proxy: --module " +
+                         network.proxy_module,
+                     network.origin);
   else if (network.proxy.empty())
-    diagnostics.note("the compute nodes do not reach the internet: fetch data and packages before", network.origin);
+    diagnostics.note("the compute nodes do not reach the internet: fetch data and packages before",
+                     network.origin);
   if (!network.allowed_hosts.empty())
-    diagnostics.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "), network.origin);
+    diagnostics.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "),
+                     network.origin);
 }
 
 void note_storage(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const model::StorageRule& storage = input.site.storage;
   if (!storage.read_only_on_compute.empty())
     diagnostics.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
-              storage.origin);
+                     storage.origin);
   if (storage.tmp_is_memory)
     diagnostics.note("/tmp is memory here: what lies there counts as the job's", storage.origin);
   if (storage.scratch_days)
     diagnostics.note("files on " + (storage.scratch.empty() ? "scratch" : storage.scratch) +
-                  " that nobody touched for " + std::to_string(*storage.scratch_days) + " days are removed",
-              storage.origin);
+                         " that nobody touched for " + std::to_string(*storage.scratch_days) +
+                         " days are removed",
+                     storage.origin);
 }
 
 /// "NAME" or "NAME=VALUE" among the job's variables.
@@ -146,9 +153,9 @@ void warn_of_conflicts(const SoftwareInput& input, StepDiagnostics& diagnostics)
         std::all_of(rule.settings.begin(), rule.settings.end(),
                     [&](const auto& setting) { return is_set(input.software, setting); }))
       diagnostics.warning("request/env",
-                   util::join(rule.settings, " and ") + " do not go together on " + input.site.name + ": " +
-                       rule.why + site::cited(rule.origin),
-                   "leave one of them out");
+                          util::join(rule.settings, " and ") + " do not go together on " + input.site.name +
+                              ": " + rule.why + site::cited(rule.origin),
+                          "leave one of them out");
 }
 
 } // namespace
@@ -166,7 +173,8 @@ StepResult<model::Sourced<std::string>> plan_submission(const LayoutInput& input
   if (!submit.require_directories.empty())
     diagnostics.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
   if (!submit.forbid_directories.empty())
-    diagnostics.note("do not submit it from below " + util::join(submit.forbid_directories, " or "), submit.origin);
+    diagnostics.note("do not submit it from below " + util::join(submit.forbid_directories, " or "),
+                     submit.origin);
   return result;
 }
 

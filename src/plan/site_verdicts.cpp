@@ -13,8 +13,8 @@ namespace hpcml::plan {
 namespace {
 
 using model::Limits;
-using site::SiteRule;
 using site::PolicyViolation;
+using site::SiteRule;
 
 /// What a finding says: the limit's own document is cited behind `what`.
 struct Wording {
@@ -171,7 +171,8 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
   return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
 }
 
-Wording words_of_names(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict) {
+Wording words_of_names(const LayoutInput& input, const site::ResourceRequest& demand,
+                       const PolicyViolation& verdict) {
   const auto profile = "the profile of " + input.site.name;
   switch (verdict.rule) {
   case SiteRule::qos_unknown: {
@@ -210,7 +211,8 @@ Wording words_of_partition(const model::Site& site, const PolicyViolation& verdi
   }
 }
 
-Wording words_of(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict) {
+Wording words_of(const LayoutInput& input, const site::ResourceRequest& demand,
+                 const PolicyViolation& verdict) {
   const auto id = site::rule_id(verdict.rule);
   if (id == "site/nodes") return words_of_nodes(input, verdict);
   if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
@@ -233,12 +235,13 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::constraint_operator;
 }
 
-void say(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict, StepDiagnostics& diagnostics) {
+void say(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict,
+         StepDiagnostics& diagnostics) {
   if (verdict.rule == SiteRule::gpus_idle)
     return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                         std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
-                         " GPUs of each node stay idle",
-                     verdict.origin);
+                                std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
+                                " GPUs of each node stay idle",
+                            verdict.origin);
   // Without a rule of the site more cores are nobody's loss.
   if (verdict.rule == SiteRule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
   auto [code, what, hint] = words_of(input, demand, verdict);
@@ -277,7 +280,8 @@ StepDiagnostics judge_named_partition(const Request& request, const site::Resolv
   return diagnostics;
 }
 
-site::ResourceRequest demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives) {
+site::ResourceRequest demand_of(const LayoutInput& input,
+                                const std::vector<model::PlannedDirective>& directives) {
   auto demand = site::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
   demand.nodes = layout.nodes_asked();

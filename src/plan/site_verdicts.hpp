@@ -12,7 +12,8 @@
 namespace hpcml::plan {
 
 /// The job as a demand on its site, with so much of its header as is planned.
-site::ResourceRequest demand_of(const LayoutInput& input, const std::vector<model::PlannedDirective>& directives = {});
+site::ResourceRequest demand_of(const LayoutInput& input,
+                                const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
 class SiteJudgement {

@@ -22,7 +22,8 @@ const model::PythonRule* find_recipe(const LayoutInput& input, PythonWay kind) {
   return nullptr;
 }
 
-void add_modules(StepResult<Software>& result, const std::vector<std::string>& modules, const model::Origin& origin) {
+void add_modules(StepResult<Software>& result, const std::vector<std::string>& modules,
+                 const model::Origin& origin) {
   for (const auto& module : modules) add_module(result, module, origin);
 }
 
@@ -34,31 +35,31 @@ std::string other_environments(const LayoutInput& input) {
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
-void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result, const std::vector<std::string>& packages,
-                     const model::Origin& origin) {
+void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
+                     const std::vector<std::string>& packages, const model::Origin& origin) {
   const model::PythonRule* recipe = find_recipe(input, PythonWay::wheelhouse);
   if (!recipe) {
     result.remarks.error("request/wheelhouse",
-                       input.site.name +
-                           " has no wheels of its own in its profile to build an environment from",
-                       other_environments(input));
+                         input.site.name +
+                             " has no wheels of its own in its profile to build an environment from",
+                         other_environments(input));
     return;
   }
   std::string where = recipe->where;
   if (where.empty() && input.node() && input.node()->local_disk) where = *input.node()->local_disk;
   if (where.empty()) {
     result.remarks.error("request/wheelhouse",
-                       input.site.name +
-                           " has no node-local storage in its profile for an environment per node",
-                       other_environments(input));
+                         input.site.name +
+                             " has no node-local storage in its profile for an environment per node",
+                         other_environments(input));
     return;
   }
   // Slurm's folder is the job's alone and goes away by itself. A requeued job must not find its first
   // environment.
   const bool by_slurm = is_by_slurm(where);
   result.value.python = {PythonKind::wheelhouse,
-                       by_slurm ? where + "/env" : job_folder(where, "${SLURM_RESTART_COUNT:-0}-env"),
-                       packages, origin, !by_slurm};
+                         by_slurm ? where + "/env" : job_folder(where, "${SLURM_RESTART_COUNT:-0}-env"),
+                         packages, origin, !by_slurm};
   add_modules(result, recipe->modules, recipe->origin);
 }
 
@@ -69,8 +70,8 @@ void add_host_modules(const LaunchInput& input, StepResult<Software>& result, Py
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
-void plan_environment_of(const LaunchInput& input, StepResult<Software>& result, PythonKind kind, PythonWay way,
-                         const model::Sourced<std::string>& environment) {
+void plan_environment_of(const LaunchInput& input, StepResult<Software>& result, PythonKind kind,
+                         PythonWay way, const model::Sourced<std::string>& environment) {
   result.value.python =
       is_archive(environment.value)
           ? model::PlannedPython{PythonKind::packed, {}, {environment.value}, environment.origin}
@@ -101,7 +102,7 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
   const int named = job.venv.has_value() + job.conda.has_value() + job.wheelhouse.has_value();
   if (named > 1)
     result.remarks.error("usage/python", "--venv, --conda and --wheelhouse exclude each other",
-                       "keep one of them");
+                         "keep one of them");
   for (const auto* text : {&job.venv, &job.conda})
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
       result.remarks.error("usage/python", "an environment's name or path is one line of text");
@@ -128,7 +129,7 @@ void check_hpcml_path(const LaunchInput& input, StepDiagnostics& diagnostics) {
   const auto& path = input.job.hpcml_path;
   if (input.is_hpcml() && path && !path->value.empty() && path->value.front() != '/')
     diagnostics.error("usage/hpcml-path", "'" + path->value + "' is no absolute path",
-               "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
+                      "the path that the compute nodes see, as --hpcml-path /project/me/bin/hpcml");
 }
 
 } // namespace
@@ -138,7 +139,7 @@ void add_module(StepResult<Software>& result, const std::string& text, const mod
   const std::string name = is_path ? text.substr(4) : text;
   if (name.empty() || name.front() == '-' || !util::is_one_line(name) || name.find(' ') != std::string::npos)
     return result.remarks.error("usage/module", "'" + text + "' is no module name",
-                              "one module each, as --module gcc/13; a folder of modules as use:/path");
+                                "one module each, as --module gcc/13; a folder of modules as use:/path");
   auto& modules = result.value.modules;
   if (std::none_of(modules.begin(), modules.end(),
                    [&](const auto& m) { return m.name == name && m.is_path == is_path; }))

@@ -26,10 +26,10 @@ void check_sources(model::PlannedStage& stage, StepDiagnostics& diagnostics) {
     if (!util::is_one_line(source.value) || name.empty() || name == "." || name == ".." ||
         source.value.front() != '/')
       diagnostics.error("usage/stage", "'" + source.value + "' is no file or folder to copy",
-                 "a path, as --stage /project/me/data");
+                        "a path, as --stage /project/me/data");
     else if (!names.insert(name).second)
       diagnostics.error("usage/stage", "two things called " + name + " cannot lie in one folder",
-                 "rename one of them");
+                        "rename one of them");
   }
 }
 
@@ -54,15 +54,16 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   const auto* node = input.node();
   if (!node || !node->local_disk) {
     diagnostics.error("request/stage",
-               input.site.name + " has no node-local storage in its profile" +
-                   (node ? " for " + node->id : ""),
-               packed ? "unpack the environment where all nodes see it and give that folder"
-                      : "leave the data where all nodes see it");
+                      input.site.name + " has no node-local storage in its profile" +
+                          (node ? " for " + node->id : ""),
+                      packed ? "unpack the environment where all nodes see it and give that folder"
+                             : "leave the data where all nodes see it");
     return result;
   }
   if (packed && plan.container && !model::row_of(plan.container->engine).keeps_host)
-    diagnostics.error("usage/python", "an environment that was packed for the host does not run inside an image",
-               "leave one of them out");
+    diagnostics.error("usage/python",
+                      "an environment that was packed for the host does not run inside an image",
+                      "leave one of them out");
   const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
@@ -85,7 +86,7 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   if (!plan.container || model::row_of(plan.container->engine).keeps_host) return result;
   if (plan.container->by_slurm)
     diagnostics.error("request/stage", "Slurm starts the image before the nodes have the data",
-               "leave --stage out, and bind the folder that all nodes see");
+                      "leave --stage out, and bind the folder that all nodes see");
   else
     plan.container->binds.push_back(
         {plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});

@@ -17,13 +17,15 @@ void StepDiagnostics::tell(const std::string& code, const std::string& message, 
   findings.push_back({diag::Severity::note, code, message, {}, hint});
 }
 
-void StepDiagnostics::note(const std::string& text, const model::Origin& origin) { notes.emplace_back(text, origin); }
+void StepDiagnostics::note(const std::string& text, const model::Origin& origin) {
+  notes.emplace_back(text, origin);
+}
 
 void add(StepDiagnostics& diagnostics, StepDiagnostics later) {
   diagnostics.findings.insert(diagnostics.findings.end(), std::make_move_iterator(later.findings.begin()),
-                       std::make_move_iterator(later.findings.end()));
+                              std::make_move_iterator(later.findings.end()));
   diagnostics.notes.insert(diagnostics.notes.end(), std::make_move_iterator(later.notes.begin()),
-                    std::make_move_iterator(later.notes.end()));
+                           std::make_move_iterator(later.notes.end()));
 }
 
 } // namespace hpcml::plan

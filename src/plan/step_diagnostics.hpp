@@ -39,6 +39,8 @@ template <class T> T unwrap(StepResult<T> result, StepDiagnostics& diagnostics) 
 }
 
 /// A value that a rule of the planner decided.
-inline model::Origin rule_origin(const std::string& rule) { return {model::OriginKind::rule, rule, {}, {}, {}}; }
+inline model::Origin rule_origin(const std::string& rule) {
+  return {model::OriginKind::rule, rule, {}, {}, {}};
+}
 
 } // namespace hpcml::plan

@@ -32,7 +32,8 @@ model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDia
   if (rule.default_value.empty()) return std::nullopt;
   const auto signal = model::SaveSignal::parse(rule.default_value);
   if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
-  diagnostics.error("site/save-signal", "the profile's save-signal: " + signal.error().what, signal.error().hint);
+  diagnostics.error("site/save-signal", "the profile's save-signal: " + signal.error().what,
+                    signal.error().hint);
   return std::nullopt;
 }
 
@@ -41,27 +42,29 @@ void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, co
             StepDiagnostics& diagnostics) {
   if (input.job.body)
     diagnostics.error("request/save-before",
-               "the old script's own commands stand around its launches, and its traps are its own",
-               "write the trap there, and --signal=B:USR1@300 without --save-before");
+                      "the old script's own commands stand around its launches, and its traps are its own",
+                      "write the trap there, and --signal=B:USR1@300 without --save-before");
   if (input.job.signal)
-    diagnostics.error("request/save-before",
-               "--signal and --save-before both say what Slurm sends before the time limit, which is one "
-               "signal",
-               "leave --signal out; --save-signal says what the ranks get");
+    diagnostics.error(
+        "request/save-before",
+        "--signal and --save-before both say what Slurm sends before the time limit, which is one "
+        "signal",
+        "leave --signal out; --save-signal says what the ranks get");
   if (!launcher.by_srun())
     diagnostics.error("request/save-before",
-               input.site.name + " starts programs with " + launcher.step +
-                   ", whose tasks are no tasks of Slurm's: a signal does not reach them",
-               "save at intervals, or let --signal reach what " + launcher.step + " starts, if it does");
+                      input.site.name + " starts programs with " + launcher.step +
+                          ", whose tasks are no tasks of Slurm's: a signal does not reach them",
+                      "save at intervals, or let --signal reach what " + launcher.step +
+                          " starts, if it does");
   if (time.seconds().count() > k_most_seconds)
     diagnostics.error("request/save-before",
-               "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
-               "say --save-before with less");
+                      "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
+                      "say --save-before with less");
   if (input.job.time && time >= input.job.time->value)
     diagnostics.error("request/save-before",
-               "the ranks would be asked to save before they begin: the time limit is " +
-                   input.job.time->value.to_slurm(),
-               "say --save-before with less than --time");
+                      "the ranks would be asked to save before they begin: the time limit is " +
+                          input.job.time->value.to_slurm(),
+                      "say --save-before with less than --time");
 }
 
 /// Whether a script that could be read seems to wait for the signal; true where it cannot be told.
@@ -82,33 +85,36 @@ bool leaves_signal_to_lightning(const std::string& text) {
 }
 
 /// What can be seen of the program: whether somebody listens.
-void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving, StepDiagnostics& diagnostics) {
+void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving,
+                       StepDiagnostics& diagnostics) {
   const auto signal = saving.signal.text();
   if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
-    diagnostics.warning("request/save-before", "Lightning saves and requeues at USR1, and the ranks get " + signal,
-                 "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
-                     ") in the program, or --save-signal USR1");
+    diagnostics.warning("request/save-before",
+                        "Lightning saves and requeues at USR1, and the ranks get " + signal,
+                        "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
+                            ") in the program, or --save-signal USR1");
   if (seems_to_listen(input.job.program_text)) return;
   diagnostics.warning("request/save-before",
-               "the program has no handler for " + signal + " that could be seen: " +
-                   (saving.by_launch() ? "it is not signalled, and runs to the time limit"
-                                       : "the signal ends it, and nothing is saved"),
-               "let it handle the signal that " + std::string(model::k_save_variable) +
-                   " names: save, and end with 0");
+                      "the program has no handler for " + signal + " that could be seen: " +
+                          (saving.by_launch() ? "it is not signalled, and runs to the time limit"
+                                              : "the signal ends it, and nothing is saved"),
+                      "let it handle the signal that " + std::string(model::k_save_variable) +
+                          " names: save, and end with 0");
 }
 
 } // namespace
 
 StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
-                                                      const model::PlannedLauncher& launcher) {
+                                                            const model::PlannedLauncher& launcher) {
   StepResult<std::optional<model::PlannedSaving>> result;
   auto& [planned, diagnostics] = result;
   const auto time = wanted_time(input, diagnostics);
   if (!time) {
     // In a job the variable tells its own programs; that is no wish for another job.
     if (input.job.save_signal && input.job.save_signal->origin.kind != model::OriginKind::environment)
-      diagnostics.error("request/save-signal", "--save-signal says how the ranks are asked, and nobody asks them",
-                 "say --save-before TIME, too");
+      diagnostics.error("request/save-signal",
+                        "--save-signal says how the ranks are asked, and nobody asks them",
+                        "say --save-before TIME, too");
     return result;
   }
   refuse(input, launcher, time->value, diagnostics);
@@ -129,7 +135,7 @@ StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& i
   } else {
     saving.signal = model::SaveSignal::of_gpus(gpus ? input.placement.gpu_vendor : model::GpuVendor::unknown);
     saving.chosen = rule_origin("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
-                            "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
+                                "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
   }
   saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
   remark_on_program(input, saving, diagnostics);
@@ -158,10 +164,11 @@ std::string shared_folder_hint(const LayoutInput& input) {
 }
 
 /// A folder that is gone with the node, or that the node may not write, is none to save in.
-void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& folder, StepDiagnostics& diagnostics) {
+void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& folder,
+                          StepDiagnostics& diagnostics) {
   const auto refuse = [&](const std::string& why) {
     diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
-               shared_folder_hint(input));
+                      shared_folder_hint(input));
   };
   if (is_own_to_nodes(input, folder.value)) return refuse(k_own_to_nodes);
   for (const auto& place : input.site.storage.read_only_on_compute)
@@ -171,14 +178,16 @@ void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::st
 }
 
 /// What is said of requeues that nobody could make.
-void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues, StepDiagnostics& diagnostics) {
+void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues,
+                  StepDiagnostics& diagnostics) {
   const model::JobSpec& job = input.job;
   if (job.max_requeues && !requeues)
     diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
-               "say --requeue and --save-before TIME, too");
+                      "say --requeue and --save-before TIME, too");
   if (!job.retry_on || job.retry_on->value.empty()) return;
   if (!(job.requeue && job.requeue->value))
-    diagnostics.error("request/retry-on", "--retry-on tries a job again by requeueing it", "say --requeue, too");
+    diagnostics.error("request/retry-on", "--retry-on tries a job again by requeueing it",
+                      "say --requeue, too");
   const auto& words = job.retry_on->value.words();
   const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
   const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
@@ -190,13 +199,13 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
       std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
   if (recorded && of_preemption && !launch.saving)
     diagnostics.error("request/retry-on",
-               "where Slurm ends a job for another one, its script ends before it could requeue it",
-               "say --save-before TIME, too: then the script hears of it; or leave preempted out");
+                      "where Slurm ends a job for another one, its script ends before it could requeue it",
+                      "say --save-before TIME, too: then the script hears of it; or leave preempted out");
   if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
     diagnostics.error("request/log-dir",
-               "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
-                   "; why a run ended, and which nodes were bad, is read from there",
-               shared_folder_hint(input));
+                      "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
+                          "; why a run ended, and which nodes were bad, is read from there",
+                      shared_folder_hint(input));
   if (!recorded && !hears)
     diagnostics.error(
         "request/retry-on",
@@ -211,14 +220,14 @@ model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostic
   if (rule.default_value.empty()) return std::nullopt;
   if (rule.default_value != site::k_expedite) {
     diagnostics.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
-               std::string("the profile's value is ") + site::k_expedite + ", or there is none");
+                      std::string("the profile's value is ") + site::k_expedite + ", or there is none");
     return std::nullopt;
   }
   const auto& runs = input.site.slurm_version;
   const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
   if (!version || *version < slurm::Version::v25_11) {
     diagnostics.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
-              rule.origin);
+                     rule.origin);
     return std::nullopt;
   }
   // The script has to end such a job where it fails; of several components each is a job.
@@ -228,7 +237,8 @@ model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostic
 
 } // namespace
 
-StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input, const LaunchPlan& launch) {
+StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input,
+                                                              const LaunchPlan& launch) {
   StepResult<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = input.job;

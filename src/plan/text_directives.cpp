@@ -25,23 +25,23 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
   if (!value.empty() && !site::has_suffix(rule, value)) {
     // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
     const auto separator = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
-                           ? std::string::npos
-                           : value.find(rule.suffix.front());
+                               ? std::string::npos
+                               : value.find(rule.suffix.front());
     if (separator != std::string::npos)
       return result.remarks.error("request/" + name,
-                                option + "=" + value + " is not for this kind of job, whose " + name +
-                                    " ends with " + rule.suffix + site::cited(rule.origin),
-                                "write " + option + "=" + value.substr(0, separator) + rule.suffix +
-                                    ", or ask for what yours is for");
+                                  option + "=" + value + " is not for this kind of job, whose " + name +
+                                      " ends with " + rule.suffix + site::cited(rule.origin),
+                                  "write " + option + "=" + value.substr(0, separator) + rule.suffix +
+                                      ", or ask for what yours is for");
     value += rule.suffix;
     result.remarks.note(option + "=" + wanted->value + " is written " + value +
-                          (rule.why.empty() ? "" : ": " + rule.why),
-                      rule.origin);
+                            (rule.why.empty() ? "" : ": " + rule.why),
+                        rule.origin);
   }
   if (wanted->value.empty() || !util::is_one_line(wanted->value))
     result.remarks.error("usage/" + name,
-                       option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
-                       "give it a value, or leave it out");
+                         option + (wanted->value.empty() ? " is empty" : " must be one line of text"),
+                         "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
   else if (!site::has_form(rule, value))
@@ -68,8 +68,8 @@ model::Sourced<std::string> signal_for_ranks(const SoftwareInput& input, model::
   signal.value.erase(batch, 1);
   if (signal.value.front() == ':') signal.value.erase(0, 1);
   diagnostics.note("--signal=" + written + " is written " + signal.value +
-                ": the ranks get it; the batch shell would die of it, and the job with it",
-            rule_origin("a signal before the time limit is for the program"));
+                       ": the ranks get it; the batch shell would die of it, and the job with it",
+                   rule_origin("a signal before the time limit is for the program"));
   return signal;
 }
 

@@ -18,7 +18,8 @@ bool is_rank_variable(const std::string& name) {
 }
 
 std::string_view text_of(const Porting& porting, const Assigning& assigning) {
-  return std::string_view(porting.text).substr(assigning.range.begin, assigning.range.end - assigning.range.begin);
+  return std::string_view(porting.text)
+      .substr(assigning.range.begin, assigning.range.end - assigning.range.begin);
 }
 
 /// Whether programs see what it sets.
@@ -28,7 +29,8 @@ bool exports(std::string_view text) {
 }
 
 void note(Porting& porting, const Assigning& assigning, const std::string& what, const std::string& hint) {
-  porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable", what, hint);
+  porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable", what,
+               hint);
 }
 
 /// A rank's variable that stays is the script's own commands' alone: exported it would contradict the
@@ -38,7 +40,8 @@ bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& assignin
   if (std::none_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) return false;
   const auto text = text_of(porting, assigning);
   const auto names = util::join(assigning.names, ", ");
-  if (!text.starts_with(c_export) || !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
+  if (!text.starts_with(c_export) ||
+      !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
     note(porting, assigning,
          names + " stays exported as the script has it: hpcml launch refuses to start ranks where it "
                  "contradicts them",
@@ -99,7 +102,8 @@ std::optional<Assigning> as_assignment(const shell::SyntaxNode& node) {
 void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
                   const std::vector<Assigning>& inner) {
   for (const auto& assigning : outermost)
-    if (!assigning.names.empty() && exports(text_of(porting, assigning))) keep_from_ranks(porting, cuts, assigning, false);
+    if (!assigning.names.empty() && exports(text_of(porting, assigning)))
+      keep_from_ranks(porting, cuts, assigning, false);
   for (const auto& assigning : inner) {
     if (!exports(text_of(porting, assigning)) || cuts.holds(assigning.range.begin) ||
         keep_from_ranks(porting, cuts, assigning, true))

@@ -184,12 +184,14 @@ private:
       for (auto& assigning : x_assignments) {
         if (assigning.names.empty()) continue;
         const bool owned = std::all_of(assigning.names.begin(), assigning.names.end(), is_owned);
-        const bool unread = std::none_of(assigning.names.begin(), assigning.names.end(),
-                                         [&](const std::string& name) { return is_read(name, assigning.range); });
-        const bool helper = !owned &&
-                            std::all_of(assigning.names.begin(), assigning.names.end(),
-                                        [&](const std::string& name) { return was_read(name, assigning.range); }) &&
-                            is_plumbing(assigning.range);
+        const bool unread =
+            std::none_of(assigning.names.begin(), assigning.names.end(),
+                         [&](const std::string& name) { return is_read(name, assigning.range); });
+        const bool helper =
+            !owned &&
+            std::all_of(assigning.names.begin(), assigning.names.end(),
+                        [&](const std::string& name) { return was_read(name, assigning.range); }) &&
+            is_plumbing(assigning.range);
         if (!unread || (!owned && !helper)) continue;
         x_porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable",
                        util::join(assigning.names, ", ") +
@@ -232,7 +234,8 @@ private:
         return text.find("$" + name) != std::string_view::npos ||
                text.find("${" + name) != std::string_view::npos;
       };
-      return model::starts_launcher(its) && std::any_of(assigning.names.begin(), assigning.names.end(), reads);
+      return model::starts_launcher(its) &&
+             std::any_of(assigning.names.begin(), assigning.names.end(), reads);
     });
   }
 

@@ -202,7 +202,8 @@ private:
     for (auto& found : x_programs) {
       if (const auto* step = found.launch->step())
         for (const auto& candidate : model::k_engines)
-          if (const auto* mounts = candidate.binds_option.empty() ? nullptr : step->find(candidate.binds_option);
+          if (const auto* mounts =
+                  candidate.binds_option.empty() ? nullptr : step->find(candidate.binds_option);
               mounts && mounts->value)
             add_bind(found, *mounts, engine);
       const auto* container = found.launch->container();

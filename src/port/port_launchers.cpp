@@ -67,7 +67,8 @@ constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
                                                                 "bind-to"};
 /// Whether an option of an agent says how its processes meet and how many there are, or how it goes about it.
 bool is_replaced(OptionMeaning says) {
-  return says != OptionMeaning::none && says != OptionMeaning::config && says != OptionMeaning::no_gpus && says != OptionMeaning::watching;
+  return says != OptionMeaning::none && says != OptionMeaning::config && says != OptionMeaning::no_gpus &&
+         says != OptionMeaning::watching;
 }
 
 std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
@@ -112,7 +113,8 @@ private:
                        step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
                            " may join MPI's ranks otherwise",
                        "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
-      else if (is_in(k_planned_of_step, option.name) || (row && row->says_of(option.name) != OptionMeaning::none))
+      else if (is_in(k_planned_of_step, option.name) ||
+               (row && row->says_of(option.name) != OptionMeaning::none))
         util::add_once(planned, shown(option));
       else
         x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",

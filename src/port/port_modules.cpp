@@ -26,7 +26,8 @@ bool has_wheelhouse(const model::Site& site) {
 /// of Python.
 bool take_over(Porting& porting, diag::Place place, const std::string& shown, const std::string& module) {
   auto& modules = porting.result.job.modules;
-  if (std::any_of(modules.begin(), modules.end(), [&](const auto& existing) { return existing.value == module; }))
+  if (std::any_of(modules.begin(), modules.end(),
+                  [&](const auto& existing) { return existing.value == module; }))
     return false;
   modules.push_back({module, porting.origin("a module")});
   porting.note(place, "port/module",
@@ -44,8 +45,9 @@ bool keep_module_versions(Porting& porting, const shell::SyntaxNode& node, const
   for (std::size_t i = 1; i < node.words.size(); ++i) {
     std::string name;
     for (const auto& part : node.words[i].parts) name += part.text;
-    const auto same = std::find_if(usual.begin(), usual.end(),
-                                   [&](const auto& candidate) { return base_of(candidate) == base_of(name); });
+    const auto same = std::find_if(usual.begin(), usual.end(), [&](const auto& candidate) {
+      return base_of(candidate) == base_of(name);
+    });
     if (same == usual.end() || name == *same) continue;
     if (by_wheels)
       any |= take_over(porting, node.place, shown, same->find('/') == std::string::npos ? name : *same);

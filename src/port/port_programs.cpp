@@ -114,7 +114,8 @@ void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
   const auto has_neighbour = [&](const FoundLaunch& launch) {
     return launch.launch->command->context.loop ||
            std::any_of(found.begin(), found.end(), [&](const FoundLaunch& neighbour) {
-             return neighbour.begin != launch.begin && !are_alternatives(program, launch.begin, neighbour.begin);
+             return neighbour.begin != launch.begin &&
+                    !are_alternatives(program, launch.begin, neighbour.begin);
            });
   };
   for (const auto& launch : found)
@@ -142,8 +143,9 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
     FoundLaunch launch_found;
     launch_found.launch = &launch;
     std::tie(launch_found.begin, launch_found.end) = range_of(*top);
-    const auto before = std::find_if(found.begin(), found.end(),
-                                     [&](const FoundLaunch& earlier) { return earlier.begin == launch_found.begin; });
+    const auto before = std::find_if(found.begin(), found.end(), [&](const FoundLaunch& earlier) {
+      return earlier.begin == launch_found.begin;
+    });
     // Inside `bash -c` the agent is the better knowledge; else it is a function or loop that is come to
     // twice.
     const bool inside = launch.command->parent.has_value();

@@ -137,7 +137,7 @@ private:
       return x_porting.note(setting.place, "port/account",
                             word_of(setting) + " stays: " + name() + "'s accounts look so, and the script " +
                                 (x_request.settings.count("partition") > 0 ? "names a partition of " + name()
-                                                                        : "names no partition"),
+                                                                           : "names no partition"),
                             "--account gives another one");
     }
     const bool same_flag =

@@ -301,8 +301,9 @@ const model::Partition* target_partition(const Porting& porting) {
   const auto& site = porting.to;
   if (!porting.chosen.partition.empty()) return site.find_partition(porting.chosen.partition);
   if (porting.result.job.partition) return site.find_partition(porting.result.job.partition->value);
-  const auto usual = std::find_if(site.partitions.begin(), site.partitions.end(),
-                                  [](const auto& partition) { return partition.is_default && !partition.cpu_only; });
+  const auto usual = std::find_if(site.partitions.begin(), site.partitions.end(), [](const auto& partition) {
+    return partition.is_default && !partition.cpu_only;
+  });
   return usual == site.partitions.end() ? nullptr : &*usual;
 }
 

@@ -53,8 +53,9 @@ std::vector<Argument> words_behind(const shell::Command& command, const Link& st
 /// The Python that an agent runs scripts with: the one beside it.
 std::string interpreter_of(const Launch& launch, const Link& agent) {
   const auto& words = launch.command->words;
-  const auto word = std::find_if(words.begin(), words.end(),
-                                 [&](const Argument& argument) { return argument.place.offset == agent.place.offset; });
+  const auto word = std::find_if(words.begin(), words.end(), [&](const Argument& argument) {
+    return argument.place.offset == agent.place.offset;
+  });
   if (word == words.end() || !word->known() || word->place.length == 0) return "python";
   auto text = word->text();
   const auto slash = text.rfind('/');
@@ -77,7 +78,8 @@ Siblings siblings_of(const Launch& launch, const shell::View& view) {
       "nproc", "printenv", "pwd",   "set",  "source",  "ulimit", "unset",  "true"};
   Siblings result;
   for (const auto& command : view.commands) {
-    if (&command == launch.command || command.parent != launch.command->parent || command.context.substitution)
+    if (&command == launch.command || command.parent != launch.command->parent ||
+        command.context.substitution)
       continue;
     result.any = true;
     const auto name = command.name();

@@ -96,7 +96,7 @@ std::vector<std::string> step_args_in_shell(const model::Plan& plan) {
     args.insert(args.begin(), "--ntasks=" + std::to_string(tasks));
     // The shell has SLURM_DISTRIBUTION of its own step, which dealt one task to each node in turn.
     const bool is_set = std::any_of(plan.directives.begin(), plan.directives.end(),
-                                   [](const auto& directive) { return directive.name == "--distribution"; });
+                                    [](const auto& directive) { return directive.name == "--distribution"; });
     if (!is_set) args.push_back("--distribution=block");
   }
   args.push_back("--overlap");

@@ -18,7 +18,8 @@ Json origin_json(const model::Origin& origin) {
   if (!origin.source.empty()) json["source"] = origin.source.text();
   if (!origin.checked.empty()) json["checked"] = origin.checked.text();
   for (const auto& replaced : origin.superseded)
-    json["superseded"].push_back({{"value", replaced.value}, {"source", replaced.source}, {"why", replaced.why}});
+    json["superseded"].push_back(
+        {{"value", replaced.value}, {"source", replaced.source}, {"why", replaced.why}});
   return json;
 }
 

@@ -106,7 +106,7 @@ ScriptLines make_rendezvous(const model::Plan& plan) {
       const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
       return {Verbatim{
           render_block("launch_address", {{"from_env", is_set ? TemplateValue(variable_word(meeting.from_env))
-                                                             : TemplateValue(false)},
+                                                              : TemplateValue(false)},
                                           {"ipv4", !is_set},
                                           {"host", host}}),
           reasons}};

@@ -186,7 +186,8 @@ void ShellInterpreter::add_unknown(Fields& fields, const std::string& reason, Pl
 }
 
 /// The value of a variable, or an element of an array.
-void ShellInterpreter::add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat) {
+void ShellInterpreter::add_argument(Fields& fields, const Argument& word, Place place, bool quoted,
+                                    bool caveat) {
   if (quoted) fields.started = true;
   for (const auto& piece : word.pieces) {
     if (piece.known)

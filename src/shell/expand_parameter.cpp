@@ -164,7 +164,8 @@ bool ShellInterpreter::expand_list(const Part& part, Fields& fields) {
   return true;
 }
 
-void ShellInterpreter::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields, bool caveat) {
+void ShellInterpreter::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields,
+                                    bool caveat) {
   const bool joins = part.parameter->name == "*" || part.parameter->subscript == "*";
   if (joins && part.quoted) fields.started = true;
   if (words.empty()) fields.no_words = true;
@@ -180,7 +181,7 @@ void ShellInterpreter::expand_words(const std::vector<Argument>& words, const Pa
 }
 
 void ShellInterpreter::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
-                            bool known_unset) {
+                                      bool known_unset) {
   const auto& parameter = *part.parameter;
   const bool colon = parameter.op.size() == 2;
   const char kind = parameter.op.back();

@@ -10,7 +10,8 @@
 
 namespace hpcml::shell {
 
-void ShellInterpreter::run_declaration(const SyntaxNode& node, const Command& command, const std::string& name) {
+void ShellInterpreter::run_declaration(const SyntaxNode& node, const Command& command,
+                                       const std::string& name) {
   std::string flags = name == "export" ? "x" : name == "readonly" ? "r" : "";
   std::string removed;
   const bool local = !x_state.frames.empty() && (name == "local" || name == "declare" || name == "typeset");
@@ -62,7 +63,7 @@ void ShellInterpreter::run_declaration(const SyntaxNode& node, const Command& co
 }
 
 void ShellInterpreter::declare(const std::string& name, std::optional<Value> value, const std::string& flags,
-                     bool local, bool append, Place place) {
+                               bool local, bool append, Place place) {
   if (local) {
     make_local(name);
     if (const auto* outer = x_state.find(name)) { // a new variable: only `exported` is inherited

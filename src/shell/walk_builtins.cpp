@@ -61,7 +61,8 @@ bool ShellInterpreter::run_builtin(const SyntaxNode& node, const Command& comman
   else if (name == "trap")
     run_trap(command, index);
   else if (name == "let") {
-    for (const auto& word : arguments) word.known() ? walk_arithmetic(word.text(), word.place) : invalidate_state();
+    for (const auto& word : arguments)
+      word.known() ? walk_arithmetic(word.text(), word.place) : invalidate_state();
   } else if (name == "eval") {
     SourceText text;
     bool inexact = false;

@@ -233,7 +233,7 @@ void ShellInterpreter::enter_process(const Command& command, bool direct, std::v
 
 /// Reads and follows a text that runs as a process of its own.
 void ShellInterpreter::run_text(const SourceText& text, const std::string& how, std::size_t parent,
-                      const std::function<void()>& prepare) {
+                                const std::function<void()>& prepare) {
   const auto outer = x_context;
   auto state = x_state;
   std::vector<State> lost;
@@ -249,7 +249,8 @@ void ShellInterpreter::run_text(const SourceText& text, const std::string& how, 
 }
 
 /// Reads and follows a text in the shell that is running.
-void ShellInterpreter::run_here(const SourceText& text, const std::string& how, std::size_t parent, bool inexact) {
+void ShellInterpreter::run_here(const SourceText& text, const std::string& how, std::size_t parent,
+                                bool inexact) {
   constexpr int k_deepest_text = 60;
   if (x_depth > k_deepest_text || !use_budget(8 * text.text.size() + 64)) {
     x_view.complete = false;

@@ -28,8 +28,9 @@ bool asks_otherwise(const slurm::JobOptions& request) {
     return item.count == 0 || std::find(c_disks.begin(), c_disks.end(), item.name) != c_disks.end();
   };
   const auto gres = request.gres.find("gres");
-  const bool asks_gres = request.has("gres") && (gres == request.gres.end() ||
-                                             !std::all_of(gres->second.begin(), gres->second.end(), is_disk));
+  const bool asks_gres =
+      request.has("gres") &&
+      (gres == request.gres.end() || !std::all_of(gres->second.begin(), gres->second.end(), is_disk));
   return asks_gres || request.tres_per_task || request.has("licenses") || request.has("gpus-per-socket") ||
          request.has("ntasks-per-gpu");
 }

@@ -68,10 +68,12 @@ std::optional<SiteRule> unavailable_reason(const model::Site& site) {
   return std::nullopt;
 }
 
-PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement, const ResourceRequest& demand) {
+PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement,
+                                 const ResourceRequest& demand) {
   PolicyViolations verdicts;
   Case job{site, placement, demand, verdicts};
-  if (const auto closed = unavailable_reason(site)) job.add(*closed, Confidence::definite, 0, 0, site.state_origin);
+  if (const auto closed = unavailable_reason(site))
+    job.add(*closed, Confidence::definite, 0, 0, site.state_origin);
   if (demand.elsewhere) return verdicts; // with rules of its own
   judge_partition(job);
   judge_nodes(job);

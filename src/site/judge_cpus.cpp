@@ -67,8 +67,8 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   const long per_core = demand.threads_per_core > 0 ? demand.threads_per_core : node.cpu.threads_per_core;
   const auto most = cores ? share : share * static_cast<unsigned>(std::max(1L, per_core));
   // Who has the nodes alone takes nothing from other GPUs.
-  const bool takes_others =
-      !placement.owns_nodes() && breaks_share(node, requested, share) && (requested > most || requested < share);
+  const bool takes_others = !placement.owns_nodes() && breaks_share(node, requested, share) &&
+                            (requested > most || requested < share);
   SiteRule rule = SiteRule::cpu_share;
   auto certainty = Confidence::likely; // how many threads a CPU of Slurm is decides the site
   if (!takes_others) {
@@ -123,13 +123,14 @@ void judge_memory(Case& job) {
     if (!node->memory) return;
     if (!most || node->memory->value > most->memory->value) most = node;
   }
-  if (!most || requested <= most->memory->value.mib() || !flag_rule(job.site, "mem", job.placement.facts).takes())
+  if (!most || requested <= most->memory->value.mib() ||
+      !flag_rule(job.site, "mem", job.placement.facts).takes())
     return;
   // What a profile says of memory is often rounded, and there may be CPU nodes with more: near it the site
   // may still take the job.
   const bool far = most->gpu && requested * 4 > most->memory->value.mib() * 5;
-  job.add(SiteRule::memory_over, far ? job.certainty() : Confidence::likely, requested, most->memory->value.mib(),
-          most->memory->origin)
+  job.add(SiteRule::memory_over, far ? job.certainty() : Confidence::likely, requested,
+          most->memory->value.mib(), most->memory->origin)
       .node = most;
 }
 

@@ -62,9 +62,10 @@ void judge_place(Case& job) {
 std::optional<PolicyViolation> judge_partition_name(const model::Site& site, const std::string& name) {
   if (site.partitions.empty() || site.find_partition(name)) return std::nullopt;
   const auto& others = site.other_partitions;
-  if (util::contains(others, name)) return PolicyViolation{SiteRule::partition_not_described, Confidence::advisory, name};
+  if (util::contains(others, name))
+    return PolicyViolation{SiteRule::partition_not_described, Confidence::advisory, name};
   return PolicyViolation{SiteRule::partition_unknown,
-                 util::contains(others, "*") ? Confidence::advisory : Confidence::likely, name};
+                         util::contains(others, "*") ? Confidence::advisory : Confidence::likely, name};
 }
 
 void judge_partition(Case& job) {

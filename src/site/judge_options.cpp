@@ -93,7 +93,8 @@ void judge_options(Case& job) {
       add(SiteRule::option_on_srun, Confidence::definite);
     // The command line of sbatch may have it.
     if (rule.policy == Policy::required && !is_given(demand, name))
-      add(SiteRule::option_missing, demand.stage == Stage::script ? Confidence::likely : Confidence::definite);
+      add(SiteRule::option_missing,
+          demand.stage == Stage::script ? Confidence::likely : Confidence::definite);
     judge_form(job, name, rule);
   }
 }

@@ -31,12 +31,12 @@ struct Case {
            (placement.partitions.empty() && (is_request() || site.partitions.empty()));
   }
   PolicyViolation& add(SiteRule rule, Confidence certainty, unsigned long long have, unsigned long long limit,
-               const model::Origin& origin) {
+                       const model::Origin& origin) {
     return verdicts.emplace_back(PolicyViolation{rule, certainty, {}, have, limit, {}, origin});
   }
   /// A limit of the place, which a reservation may lift.
   PolicyViolation& add_limit(SiteRule rule, unsigned long long have, unsigned long long limit,
-                     const model::Origin& origin) {
+                             const model::Origin& origin) {
     auto& verdict = add(rule, certainty(), have, limit, origin);
     verdict.reservable = demand.reserved;
     return verdict;

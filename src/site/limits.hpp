@@ -37,8 +37,8 @@ const model::Qos* default_qos(const model::Site& site, const std::string& partit
 
 /// Cores of a node that a job can have.
 unsigned usable_cores(const model::NodeType& node);
-/// True if the site does not give `requested` where the share is `share`: over a share that is the most, or other
-/// than a fixed one.
+/// True if the site does not give `requested` where the share is `share`: over a share that is the most, or
+/// other than a fixed one.
 template <class T> bool breaks_share(const model::NodeType& node, const T& requested, const T& share) {
   return (node.share_policy == model::SharePolicy::max && requested > share) ||
          (node.share_policy == model::SharePolicy::fixed && requested != share);

@@ -195,7 +195,8 @@ bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement)
   });
 }
 
-JobFacts facts_of(const model::Site& site, const ResolvedPlacement& placement, const ResourceRequest& demand) {
+JobFacts facts_of(const model::Site& site, const ResolvedPlacement& placement,
+                  const ResourceRequest& demand) {
   JobOutline outline;
   outline.nodes = demand.nodes;
   outline.gpus_per_node = demand.gpus_per_node;
@@ -241,7 +242,8 @@ const model::Qos* choose_qos(const model::Site& site, const std::string& named,
   return named.empty() ? default_qos(site, partition) : site.find_qos(named);
 }
 
-std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement, std::uint64_t gpus,
+std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement,
+                                                           std::uint64_t gpus,
                                                            const std::optional<model::MemSize>& memory) {
   std::vector<const model::NodeType*> others;
   const auto* chosen = placement.node();

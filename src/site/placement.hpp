@@ -49,7 +49,8 @@ std::vector<const model::NodeType*> nodes_with_type(const std::vector<const mode
 bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
 /// Nodes that may get the job although they have other cores or memory per GPU than the one that it is
 /// planned for.
-std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement, std::uint64_t gpus,
+std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement,
+                                                           std::uint64_t gpus,
                                                            const std::optional<model::MemSize>& memory);
 /// Whether no node of these partitions (none: of the site) reaches the internet, by whatever way.
 bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions);

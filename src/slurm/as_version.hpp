@@ -56,7 +56,9 @@ public:
     return bound == k_newest_version || as < after(bound);
   }
   friend constexpr bool operator>(const TrackedVersion& as, Version bound) { return !(as <= bound); }
-  friend constexpr bool operator==(const TrackedVersion& as, Version other) { return as >= other && as <= other; }
+  friend constexpr bool operator==(const TrackedVersion& as, Version other) {
+    return as >= other && as <= other;
+  }
   friend constexpr bool operator!=(const TrackedVersion& as, Version other) { return !(as == other); }
 
 private:

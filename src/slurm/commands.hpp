@@ -15,7 +15,7 @@ namespace hpcml::slurm {
 /// What a command said, or why it could not be asked.
 struct Answer {
   std::vector<std::string> words; ///< the command
-  bool executed = false;             ///< false: it is not here, took too long, or has no record
+  bool executed = false;          ///< false: it is not here, took too long, or has no record
   util::ProcessOutput output;     ///< empty if it was not asked
   std::string why_not;            ///< one sentence when it was not asked or refused; empty when all is well
   bool ok() const { return executed && output.exit_code == 0; }

@@ -58,7 +58,8 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"},
 
 class Translator {
 public:
-  Translator(Magic magic, const std::vector<HeaderWord>& words, TrackedVersion version, PlacedFindings& findings)
+  Translator(Magic magic, const std::vector<HeaderWord>& words, TrackedVersion version,
+             PlacedFindings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
   /// getopt_long that ends at the first operand.

@@ -8,7 +8,8 @@ namespace hpcml::slurm {
 namespace {
 
 const model::BadNode* find_node(const std::vector<model::BadNode>& all, const std::string& node) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.node == node; });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.node == node; });
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -17,7 +17,8 @@ struct NodesToRun {
   std::vector<std::string> chosen;      ///< in the job's order; fewer than `need` where no more are healthy
   std::vector<std::string> spare;       ///< healthy, and left over
   std::vector<model::BadNode> bad = {}; ///< found now; what was known before is not among them
-  bool was_informed = true; ///< false: no node said that it is well, so that what they say is no reason to choose
+  bool was_informed =
+      true; ///< false: no node said that it is well, so that what they say is no reason to choose
 };
 
 /// `nodes`: of the job. `answers`: a line of each node that answered, its name and k_healthy or what is wrong

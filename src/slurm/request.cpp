@@ -180,7 +180,8 @@ void report(const Setting& setting, const std::string& hint, PlacedFindings& fin
 
 } // namespace
 
-JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version, PlacedFindings& findings) {
+JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version,
+                        PlacedFindings& findings) {
   JobOptions request;
   std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {

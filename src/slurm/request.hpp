@@ -20,7 +20,7 @@ enum class Sharing { site_default, exclusive, exclusive_user, exclusive_mcs, exc
 /// What all options of a job together ask for.
 struct JobOptions {
   std::map<std::string, Setting, std::less<>> settings; ///< the last of each option
-  std::map<std::string, long, std::less<>> counts;   ///< numbers by option ("ntasks", "cpus-per-task")
+  std::map<std::string, long, std::less<>> counts;      ///< numbers by option ("ntasks", "cpus-per-task")
   std::map<std::string, std::uint64_t, std::less<>> memory_mb;    ///< "mem", "mem-per-cpu", "mem-per-gpu"
   std::map<std::string, std::vector<GresItem>, std::less<>> gres; ///< "gres", "gpus", "gpus-per-task" ...
   std::map<std::string, TimeLimit, std::less<>> times;            ///< "time", "time-min", "delay-boot"
@@ -51,7 +51,8 @@ struct JobOptions {
 
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that
 /// exclude each other.
-JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version, PlacedFindings& findings);
+JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version,
+                        PlacedFindings& findings);
 
 /// The combinations that sbatch itself refuses.
 void check_combinations(const JobOptions& request, TrackedVersion version, PlacedFindings& findings);

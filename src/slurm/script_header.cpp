@@ -34,7 +34,8 @@ void check_file(string_view text, PlacedFindings& findings) {
 /// Cuts one directive line into words.
 class WordReader {
 public:
-  WordReader(string_view text, std::size_t from, std::size_t to, TrackedVersion version, PlacedFindings& findings)
+  WordReader(string_view text, std::size_t from, std::size_t to, TrackedVersion version,
+             PlacedFindings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
   std::vector<HeaderWord> read() {

@@ -99,7 +99,7 @@ private:
         const auto option_of_srun = find_option(Program::srun, letters[i], x_version.get());
         x_findings.error(current_place(), "slurm/option-unknown", "sbatch has no option " + shown,
                          option_of_srun ? shown + " is srun's --" + option_of_srun->name + ": give it to srun"
-                               : "write the full name of the option");
+                                        : "write the full name of the option");
         continue;
       }
       const auto rest = letters.substr(i + 1);

@@ -162,9 +162,8 @@ JobKey env_key(const std::string& name, KeyHelp help) {
 
 JobKey rank_key(const model::RankFlag& flag, std::string_view group) {
   const std::string name(flag.name);
-  JobKey key{
-      name, flag.is_switch() ? KeyForm::on : KeyForm::value, {group, flag.type, flag.help}, {}, {}, {},
-      {}};
+  JobKey key{name, flag.is_switch() ? KeyForm::on : KeyForm::value, {group, flag.type, flag.help}, {}, {}, {},
+             {}};
   key.words = flag.words;
   key.from_text = [&flag](JobSpec& job, const std::string& text, const Origin& origin) -> Fault {
     if (auto fault = typed_fault(text)) return fault;

@@ -24,8 +24,8 @@ std::uint16_t port_of(int fd) {
 
 util::Error refused(const std::string& address, std::uint16_t port) {
   const int error = errno;
-  util::Error failure{"the store cannot listen at " + (address.empty() ? "any address" : address) + ", port " +
-                   std::to_string(port) + ": " + std::strerror(error)};
+  util::Error failure{"the store cannot listen at " + (address.empty() ? "any address" : address) +
+                      ", port " + std::to_string(port) + ": " + std::strerror(error)};
   if (error == EADDRINUSE)
     failure.hint = "another program has this port: choose another one, or 0 for any that is free";
   if (error == EADDRNOTAVAIL) failure.hint = "the address belongs to no interface of this node";

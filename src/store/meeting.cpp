@@ -69,7 +69,9 @@ void Meeting::authenticated(ClientId client, const PeerIdentity& identity, Time)
 }
 
 std::optional<JoinAccepted> Meeting::refusal(const JoinRequest& who) const {
-  const auto refuse = [](JoinError why, std::string clause) { return JoinAccepted{why, std::move(clause), {}, {}}; };
+  const auto refuse = [](JoinError why, std::string clause) {
+    return JoinAccepted{why, std::move(clause), {}, {}};
+  };
   if (who.job != x_rules.job) return refuse(JoinError::job, "is another job's store");
   if (!x_rules.step.empty() && who.step != x_rules.step)
     return refuse(JoinError::step, "serves another step of this job");

@@ -29,7 +29,9 @@ private:
 class WireReader {
 public:
   explicit WireReader(std::string_view bytes) : x_bytes(bytes) {}
-  WireReader(std::string_view bytes, std::string_view mark) : x_bytes(bytes) { good = text() == mark && good; }
+  WireReader(std::string_view bytes, std::string_view mark) : x_bytes(bytes) {
+    good = text() == mark && good;
+  }
   std::string_view text() {
     std::uint64_t length = 0;
     if (x_bytes.size() < sizeof length) return fail();

@@ -75,8 +75,8 @@ std::optional<unsigned> RankRegistry::rank_of_client(ClientId client) const {
   return found->second;
 }
 
-std::vector<std::string> RankRegistry::program_came(ClientId client, const std::string& peer, std::int64_t pid,
-                                              Time now) {
+std::vector<std::string> RankRegistry::program_came(ClientId client, const std::string& peer,
+                                                    std::int64_t pid, Time now) {
   const auto rank = rank_of(peer, pid);
   if (!rank) return {};
   x_clients[client] = *rank;
@@ -162,7 +162,8 @@ std::string RankRegistry::name(unsigned rank, const std::vector<Slot>& spots) co
   return hosts.empty() ? text : text + " (tasks are missing on " + hosts + ")";
 }
 
-std::string RankRegistry::range_text(const std::vector<unsigned>& ranks, const std::vector<Slot>& spots) const {
+std::string RankRegistry::range_text(const std::vector<unsigned>& ranks,
+                                     const std::vector<Slot>& spots) const {
   const std::string& host = spots[ranks.front()].host;
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks) + " of " +
          std::to_string(x_members.size()) + (host.empty() ? "" : " (" + host + ")");
@@ -170,7 +171,7 @@ std::string RankRegistry::range_text(const std::vector<unsigned>& ranks, const s
 
 /// A sentence for each rank, or, of many, for each node.
 std::vector<std::string> RankRegistry::say(const std::vector<unsigned>& ranks, const std::string& what,
-                                     const std::string& what_of_one) const {
+                                           const std::string& what_of_one) const {
   std::vector<std::string> lines;
   const auto where = known_spots();
   if (ranks.size() <= k_named) {

@@ -42,7 +42,8 @@ struct Attempt {
 /// Puts the unlikely places off where a likely one is there: many ranks would ask many in vain.
 void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock::time_point until) {
   const auto others = attempts.begin() + static_cast<std::ptrdiff_t>(std::min(likely, attempts.size()));
-  if (std::none_of(attempts.begin(), others, [](const Attempt& attempt) { return attempt.is_taken(); })) return;
+  if (std::none_of(attempts.begin(), others, [](const Attempt& attempt) { return attempt.is_taken(); }))
+    return;
   for (auto attempt = others; attempt != attempts.end(); ++attempt)
     if (!attempt->client) attempt->again = std::max(attempt->again, until);
 }
@@ -50,7 +51,8 @@ void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock:
 std::string said_by(const std::vector<Attempt>& attempts) {
   std::string text;
   for (const auto& attempt : attempts)
-    text += (text.empty() ? "" : "; ") + place_text(attempt.place.address, attempt.place.port) + " " + attempt.reason;
+    text += (text.empty() ? "" : "; ") + place_text(attempt.place.address, attempt.place.port) + " " +
+            attempt.reason;
   return text;
 }
 
@@ -99,7 +101,9 @@ bool try_place(Attempt& attempt, const std::string& announcement,
 }
 
 /// True if the step can begin at this store. Without a key a refusal is an answer too: it delays only.
-bool is_welcome(const JoinAccepted& welcome) { return welcome.failed.empty() && welcome.refusal == JoinError::none; }
+bool is_welcome(const JoinAccepted& welcome) {
+  return welcome.failed.empty() && welcome.refusal == JoinError::none;
+}
 
 void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, Clock::time_point until) {
   std::vector<pollfd> ends;
@@ -133,7 +137,8 @@ StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch&
     for (auto& attempt : attempts) {
       if (!try_place(attempt, words, seeking.credentials, now, welcome)) continue;
       Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
-      if (is_welcome(found.welcome) || seeking.failure_retry_window.count() == 0) return {std::move(found), {}};
+      if (is_welcome(found.welcome) || seeking.failure_retry_window.count() == 0)
+        return {std::move(found), {}};
       attempt.put_off(now, k_after_refusal, "says that the step cannot begin");
       if (failed) continue;
       failed.emplace(std::move(found));

@@ -30,7 +30,7 @@ struct Found {
 /// What a search has come to.
 struct StoreSearchResult {
   std::optional<Found> found;
-  std::string reason;                ///< where nothing is found: what each place says
+  std::string reason;                  ///< where nothing is found: what each place says
   JoinError refusal = JoinError::none; ///< of the last store that is there and not for us
 };
 
@@ -41,8 +41,7 @@ struct StoreSearch {
   std::vector<StorePlace> places;
   std::size_t likely = 1; ///< how many of them are asked at once
   std::chrono::steady_clock::time_point deadline{};
-  bool stop_on_refusal =
-      false; ///< a store that is not for us ends the search: there is no other to hope for
+  bool stop_on_refusal = false; ///< a store that is not for us ends the search: there is no other to hope for
   /// A step that cannot begin may be one before ours that nothing tells from it: another store is looked for
   /// as long.
   std::chrono::milliseconds failure_retry_window{0};

@@ -100,8 +100,9 @@ private:
     if (meaning.kind == Kind::unique_id) of += "'s unique id";
     if (meaning.kind == Kind::sequence) of += "'s number";
     const auto time = time_text(since, x_scene.now);
-    const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(),
-                                   [](const RankStatus* rank_status) { return rank_status->rank.has_value(); });
+    const bool ranks = std::all_of(waiters.who.begin(), waiters.who.end(), [](const RankStatus* rank_status) {
+      return rank_status->rank.has_value();
+    });
     const auto who = waiters.who.size() == 1
                          ? waiters.who.front()->name + " has waited "
                          : std::to_string(waiters.who.size()) + (ranks ? " ranks (" : " programs (") +
@@ -167,7 +168,8 @@ private:
   std::string ahead_text(const Waiters& waiters) const {
     if (waiters.meaning.kind != Kind::member || waiters.meaning.is_default) return {};
     std::size_t idle = 0;
-    for (const auto& rank_status : x_scene.ranks) idle += rank_status.state == State::connected && rank_status.waits_for.empty() ? 1 : 0;
+    for (const auto& rank_status : x_scene.ranks)
+      idle += rank_status.state == State::connected && rank_status.waits_for.empty() ? 1 : 0;
     if (idle <= waiters.who.size()) return {};
     return "; the " + std::to_string(idle) +
            " others that wait for nothing here may be in a collective that " +
@@ -184,7 +186,8 @@ private:
     if (meaning.kind == Kind::member) return missing_members(waiters, certain);
     std::vector<const RankStatus*> others;
     for (const auto& rank_status : x_scene.ranks)
-      if (rank_status.rank && !is_waiter(waiters, rank_status) && !has_entered(meaning, rank_status)) others.push_back(&rank_status);
+      if (rank_status.rank && !is_waiter(waiters, rank_status) && !has_entered(meaning, rank_status))
+        others.push_back(&rank_status);
     if (meaning.kind == Kind::barrier && meaning.is_default) return others;
     // A group's first rank is the one of the lowest number.
     if (meaning.kind == Kind::unique_id || meaning.kind == Kind::sequence) {
@@ -214,7 +217,8 @@ private:
     waiters.members.erase(std::unique(waiters.members.begin(), waiters.members.end()), waiters.members.end());
     std::map<unsigned, unsigned> rank_of_member;
     for (const auto* rank_status : waiters.who)
-      if (const auto mark = read_key(rank_status->mark); rank_status->rank && mark.member && mark.place == meaning.place)
+      if (const auto mark = read_key(rank_status->mark);
+          rank_status->rank && mark.member && mark.place == meaning.place)
         rank_of_member[*mark.member] = *rank_status->rank;
     std::vector<const RankStatus*> found;
     for (const unsigned member : waiters.members) {
@@ -224,7 +228,8 @@ private:
         if (!rank_status.rank || is_waiter(waiters, rank_status)) continue;
         const bool above = after == rank_of_member.begin() || *rank_status.rank > std::prev(after)->second;
         const bool below = after == rank_of_member.end() || *rank_status.rank < after->second;
-        if (meaning.is_default ? *rank_status.rank == member : above && below) candidates.push_back(&rank_status);
+        if (meaning.is_default ? *rank_status.rank == member : above && below)
+          candidates.push_back(&rank_status);
       }
       certain = certain && candidates.size() == 1;
       // Who is gone, or never came, is the likelier one.

@@ -15,10 +15,10 @@ namespace hpcml::store {
 struct RankStatus {
   using Time = std::chrono::steady_clock::time_point;
   enum class State {
-    absent,  ///< its launcher has not come
-    started, ///< its launcher has come, its program has not
-    connected,    ///< its program is a client
-    gone     ///< its program was one
+    absent,    ///< its launcher has not come
+    started,   ///< its launcher has come, its program has not
+    connected, ///< its program is a client
+    gone       ///< its program was one
   };
   State state = State::connected;
   std::optional<unsigned> rank{};

@@ -254,7 +254,8 @@ Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
     const auto known = rank_status.rank ? at.find(*rank_status.rank) : at.end();
     if (known != at.end() && roster.begun()) {
       auto& known_status = scene.ranks[known->second];
-      if (known_status.waits_for.empty() && (!rank_status.waits_for.empty() || rank_status.since > known_status.since))
+      if (known_status.waits_for.empty() &&
+          (!rank_status.waits_for.empty() || rank_status.since > known_status.since))
         known_status = std::move(rank_status);
       continue;
     }
@@ -267,8 +268,8 @@ Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
     RankStatus rank_status;
     const auto gone = x_gone.find(rank);
     rank_status.state = gone != x_gone.end() ? RankStatus::State::gone
-                : member.announced   ? RankStatus::State::started
-                                     : RankStatus::State::absent;
+                        : member.announced   ? RankStatus::State::started
+                                             : RankStatus::State::absent;
     rank_status.since = gone != x_gone.end() ? gone->second : member.since;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
@@ -276,8 +277,9 @@ Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
     scene.ranks.push_back(std::move(rank_status));
   }
   add_members(roster, scene);
-  std::sort(scene.ranks.begin(), scene.ranks.end(),
-            [](const RankStatus& a, const RankStatus& b) { return a.rank.value_or(~0U) < b.rank.value_or(~0U); });
+  std::sort(scene.ranks.begin(), scene.ranks.end(), [](const RankStatus& a, const RankStatus& b) {
+    return a.rank.value_or(~0U) < b.rank.value_or(~0U);
+  });
   return scene;
 }
 

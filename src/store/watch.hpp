@@ -21,7 +21,7 @@ namespace hpcml::store {
 struct StoreReport {
   std::size_t ranks = 0;     ///< 0: nobody has said how many
   std::size_t announced = 0; ///< launchers
-  std::size_t connected = 0;      ///< programs that are clients
+  std::size_t connected = 0; ///< programs that are clients
   std::size_t gone = 0;      ///< that were
   std::size_t waiting = 0;
   std::size_t keys = 0;

@@ -15,7 +15,7 @@ namespace {
 using model::GpuPlace;
 
 std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const AffinityRequest& request,
-                               std::vector<std::string>& warnings) {
+                                     std::vector<std::string>& warnings) {
   std::vector<CoreRequest> claims;
   const std::size_t ranks = request.ranks, count = gpus.size();
   const std::size_t share =
@@ -80,8 +80,8 @@ std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<G
 }
 
 /// Every rank gets all cores of the domains of its GPUs.
-std::vector<CoreAllocation> share_whole(const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
-                               unsigned ranks) {
+std::vector<CoreAllocation> share_whole(const std::vector<CoreRequest>& claims,
+                                        const std::vector<Pool>& pools, unsigned ranks) {
   std::vector<CoreAllocation> shares(ranks);
   for (const CoreRequest& claim : claims) {
     CoreAllocation& share = shares[claim.rank];
@@ -95,8 +95,8 @@ std::vector<CoreAllocation> share_whole(const std::vector<CoreRequest>& claims, 
   return shares;
 }
 
-std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, std::size_t cores,
-                        const AffinityRequest& request) {
+std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
+                                 std::size_t cores, const AffinityRequest& request) {
   const std::size_t per_rank = (claims.size() + request.ranks - 1) / request.ranks;
   const std::size_t need =
       request.cpus_per_rank ? (request.cpus_per_rank + per_rank - 1) / per_rank : cores / claims.size();

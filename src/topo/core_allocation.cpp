@@ -53,8 +53,8 @@ std::vector<std::size_t> level_grants(const std::vector<CoreAllocation>& shares,
   return grants;
 }
 
-void take_nearest(CoreAllocation& share, std::size_t home, std::size_t count, std::vector<std::vector<Core>>& free,
-                  const std::vector<Pool>& pools) {
+void take_nearest(CoreAllocation& share, std::size_t home, std::size_t count,
+                  std::vector<std::vector<Core>>& free, const std::vector<Pool>& pools) {
   while (count > 0) {
     const auto pool = nearest_pool(pools, home, [&](std::size_t p) { return !free[p].empty(); });
     if (!pool) return;
@@ -67,8 +67,8 @@ void take_nearest(CoreAllocation& share, std::size_t home, std::size_t count, st
   }
 }
 
-void top_up(std::vector<CoreAllocation>& shares, const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
-            std::size_t wanted) {
+void top_up(std::vector<CoreAllocation>& shares, const std::vector<CoreRequest>& claims,
+            const std::vector<Pool>& pools, std::size_t wanted) {
   model::IdSet used;
   for (const CoreAllocation& share : shares) {
     for (const Core& core : share.cores) used = used | core.threads;
@@ -196,8 +196,9 @@ void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>
   }
 }
 
-std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, unsigned ranks,
-                             std::size_t wanted) {
+std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims,
+                                           const std::vector<Pool>& pools, unsigned ranks,
+                                           std::size_t wanted) {
   std::vector<CoreAllocation> shares(ranks);
   const auto claims_of_rank = by_rank(claims, ranks);
   for (unsigned rank = 0; rank < ranks; ++rank) {

@@ -25,7 +25,7 @@ struct CoreRequest {
   std::size_t pool = 0;                ///< pool it takes its cores from
   bool bare = false;                   ///< gets no cores: there are none left, and the rank has other claims
   std::vector<Core> cores = {};        ///< its slice
-  std::vector<BorrowedCores> spilled = {};     ///< its parts of pools that nobody claims
+  std::vector<BorrowedCores> spilled = {}; ///< its parts of pools that nobody claims
 };
 
 /// The claims of each rank, in their order; every rank has at least one.
@@ -55,7 +55,8 @@ void assign_idle_pools(std::vector<CoreRequest>& claims, const std::vector<Pool>
 /// The first cores of each of a rank's slices, as evenly as they give them, `wanted` in all (0: every core);
 /// then of what was spilled to it, then free cores of the nearest pools for the ranks that are short, evenly
 /// if there are too few.
-std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims, const std::vector<Pool>& pools, unsigned ranks,
-                             std::size_t wanted);
+std::vector<CoreAllocation> allocate_cores(const std::vector<CoreRequest>& claims,
+                                           const std::vector<Pool>& pools, unsigned ranks,
+                                           std::size_t wanted);
 
 } // namespace hpcml::topo

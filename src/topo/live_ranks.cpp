@@ -163,7 +163,8 @@ std::vector<std::vector<unsigned>> gpus_of_ranks(const Node& node, const std::ve
   seen.reserve(ranks.size());
   for (const auto& rank : ranks) seen.push_back(seen_gpus(node, rank));
   const auto& list = seen.front();
-  bool shared = std::all_of(seen.begin(), seen.end(), [&](const auto& shared_list) { return shared_list == list; });
+  bool shared =
+      std::all_of(seen.begin(), seen.end(), [&](const auto& shared_list) { return shared_list == list; });
   // The only one that is left of several: with all GPUs it sees what the others saw, with some it has its
   // own.
   if (ranks.size() == 1 && count > 1) shared = list.size() == node.gpus.size();

@@ -59,8 +59,9 @@ private:
 
   /// Takes the L3 and the NIC that the kernel does not tell, where both speak of the same GPU.
   void compare_gpu(Gpu& gpu) {
-    const auto same = std::find_if(x_profile.gpus.begin(), x_profile.gpus.end(),
-                                   [&](const Gpu& candidate) { return candidate.place.index == gpu.place.index; });
+    const auto same = std::find_if(x_profile.gpus.begin(), x_profile.gpus.end(), [&](const Gpu& candidate) {
+      return candidate.place.index == gpu.place.index;
+    });
     if (same == x_profile.gpus.end()) return;
     const model::GpuPlace& promised = same->place;
     const std::string who = "GPU " + std::to_string(gpu.place.index);

@@ -7,7 +7,8 @@ namespace hpcml::topo {
 
 std::string address_of(const Node& node, const Gpu& gpu) {
   const auto same_place = [&](const Gpu& candidate) { return candidate.place.pci == gpu.place.pci; };
-  const bool cut = !gpu.place.pci.empty() && std::count_if(node.gpus.begin(), node.gpus.end(), same_place) > 1;
+  const bool cut =
+      !gpu.place.pci.empty() && std::count_if(node.gpus.begin(), node.gpus.end(), same_place) > 1;
   return gpu.place.pci + (cut ? " part " + std::to_string(gpu.partition) : "");
 }
 

@@ -57,7 +57,8 @@ std::string reason_text(const model::PlannedRankBinding& binding, const std::vec
 }
 
 std::vector<std::string> share_warnings(unsigned rank, const std::vector<const CoreRequest*>& mine,
-                                        const std::vector<Pool>& pools, const CoreAllocation& share, unsigned wanted) {
+                                        const std::vector<Pool>& pools, const CoreAllocation& share,
+                                        unsigned wanted) {
   std::vector<std::string> warnings;
   const std::string who = "rank " + std::to_string(rank);
   for (const CoreRequest* claim : mine)

@@ -15,6 +15,7 @@ std::string reason_text(const model::PlannedRankBinding& binding, const std::vec
 
 /// What a person should know about the rank: cores far from its GPU, fewer cores than asked for.
 std::vector<std::string> share_warnings(unsigned rank, const std::vector<const CoreRequest*>& mine,
-                                        const std::vector<Pool>& pools, const CoreAllocation& share, unsigned wanted);
+                                        const std::vector<Pool>& pools, const CoreAllocation& share,
+                                        unsigned wanted);
 
 } // namespace hpcml::topo

@@ -76,8 +76,9 @@ void find_gpu_headers(TorchPackage& package, const util::EnvSnapshot& env) {
     if (!files.exists(package.lib + "/" + vendor.library)) continue;
     const auto folders = header_folders(vendor, package, env);
     const auto find = [&](const char* header) {
-      const auto found = std::find_if(folders.begin(), folders.end(),
-                                      [&](const auto& folder) { return files.exists(folder + "/" + header); });
+      const auto found = std::find_if(folders.begin(), folders.end(), [&](const auto& folder) {
+        return files.exists(folder + "/" + header);
+      });
       // The compiler looks into /usr/include by itself, and must do so last.
       if (found != folders.end() && *found != "/usr/include") util::add_once(package.gpu_includes, *found);
       return found != folders.end();

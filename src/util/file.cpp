@@ -166,7 +166,8 @@ FileLock::FileLock(const std::filesystem::path& path) : x_path(path) {
     }, on_path{};
     if (failed != 0 || ::fstat(x_fd, &own) != 0) return;
     // Who held it has removed it: somebody else may lock the next one already.
-    if (::stat(path.c_str(), &on_path) == 0 && on_path.st_ino == own.st_ino && on_path.st_dev == own.st_dev) return;
+    if (::stat(path.c_str(), &on_path) == 0 && on_path.st_ino == own.st_ino && on_path.st_dev == own.st_dev)
+      return;
     ::close(x_fd);
   }
 }

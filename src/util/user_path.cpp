@@ -10,7 +10,8 @@ UserPlaces user_places(const EnvSnapshot& env) {
   const auto current_folder = std::filesystem::current_path(failed);
   const std::filesystem::path shells = env.get_or("PWD", "");
   // Compute nodes often know a project folder by the link, not by the place it points to.
-  const bool same = shells.is_absolute() && std::filesystem::equivalent(shells, current_folder, failed) && !failed;
+  const bool same =
+      shells.is_absolute() && std::filesystem::equivalent(shells, current_folder, failed) && !failed;
   return {env.get_or("HOME", ""), same ? shells : current_folder};
 }
 

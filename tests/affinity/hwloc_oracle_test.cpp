@@ -91,8 +91,7 @@ bool is_hwloc(const fs::path& file) {
 
 TEST_CASE("Recorded hwloc topologies are read as hwloc reads them") {
   std::size_t files = 0;
-  for (const auto& entry :
-       fs::directory_iterator(test::unpacked_topologies())) {
+  for (const auto& entry : fs::directory_iterator(test::unpacked_topologies())) {
     if (!is_hwloc(entry.path())) continue;
     ++files;
     INFO(entry.path().filename().string());

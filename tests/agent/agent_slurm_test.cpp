@@ -190,7 +190,8 @@ void check_restarts(const Evening& evening) {
   const auto output = evening.read("again.out");
   INFO(output);
   check_report(output, 2);
-  CHECK_THAT(output, Contains("restart 1 of 2") && Contains("restart 2 of 2") && Contains("\nExitCode=0:0\n"));
+  CHECK_THAT(output,
+             Contains("restart 1 of 2") && Contains("restart 2 of 2") && Contains("\nExitCode=0:0\n"));
   CHECK(count(output, "\\] done [0-5]\n") == 6);
   for (unsigned rank = 0; rank < 6; ++rank) {
     const auto out = evening.run_of("again") + "attempt_2/" + std::to_string(rank) + "/stdout.log";

@@ -135,7 +135,8 @@ inline void begin(Play& play, unsigned nodes) {
   for (unsigned node = 0; node < nodes; ++node) CHECK(play.come(node, node).refused.empty());
   CHECK(play.sole_order(0).kind == AgentCommand::Kind::serve);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node) CHECK(play.sole_order(node).kind == AgentCommand::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node)
+    CHECK(play.sole_order(node).kind == AgentCommand::Kind::start);
 }
 
 } // namespace hpcml::testing

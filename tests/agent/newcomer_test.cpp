@@ -18,7 +18,8 @@ void begin_with(Play& play, unsigned nodes) {
   play.pass(seconds(31));
   CHECK(play.only_order(0).kind == AgentCommand::Kind::serve);
   play.serving(0);
-  for (unsigned node = 0; node < nodes; ++node) CHECK(play.only_order(node).kind == AgentCommand::Kind::start);
+  for (unsigned node = 0; node < nodes; ++node)
+    CHECK(play.only_order(node).kind == AgentCommand::Kind::start);
 }
 
 } // namespace

@@ -88,8 +88,8 @@ TEST_CASE("what strangers tell at an agent's port changes nothing") {
   Play play(rules_for(1, 1));
   play.register_agent(7, 0, true);
   CHECK(play.ask(7)->kind == AgentCommand::Kind::serve);
-  for (const auto kind : {AgentEvent::Kind::leaving, AgentEvent::Kind::failed, AgentEvent::Kind::ended, AgentEvent::Kind::quiet,
-                          AgentEvent::Kind::serving}) {
+  for (const auto kind : {AgentEvent::Kind::leaving, AgentEvent::Kind::failed, AgentEvent::Kind::ended,
+                          AgentEvent::Kind::quiet, AgentEvent::Kind::serving}) {
     AgentEvent event;
     event.kind = kind;
     event.signal = 15;

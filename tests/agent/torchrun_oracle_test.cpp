@@ -29,10 +29,11 @@ struct Case {
 /// What the judge says of each case, behind the names of its flags; nothing where there is none.
 std::optional<std::vector<json>> ask_torch(const std::string& python, const std::vector<Case>& cases) {
   std::string input;
-  for (const auto& test_case : cases) input += json{{"words", test_case.words}, {"env", test_case.env}}.dump() + "\n";
-  const auto output = util::run_process(
-      {python, std::string(HPCML_SOURCE_DIR) + "/tests/agent/torchrun_lines.py"},
-      util::EnvSnapshot::of_process(), std::chrono::seconds(120), input);
+  for (const auto& test_case : cases)
+    input += json{{"words", test_case.words}, {"env", test_case.env}}.dump() + "\n";
+  const auto output =
+      util::run_process({python, std::string(HPCML_SOURCE_DIR) + "/tests/agent/torchrun_lines.py"},
+                        util::EnvSnapshot::of_process(), std::chrono::seconds(120), input);
   if (!output || output->exit_code != 0) return std::nullopt;
   std::vector<json> answers;
   for (const auto& line : util::split(util::trim(output->out), '\n')) answers.push_back(json::parse(line));

@@ -177,7 +177,8 @@ TEST_CASE("profile and cluster that disagree are a finding, with exit code 1") {
   CHECK(holds(same.out, "lumi and cluster lumi: 0 errors, 0 warnings, 1 note\n"));
   const auto different = desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain"});
   CHECK(different.exit_code == 1);
-  CHECK(holds(different.out, "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
+  CHECK(holds(different.out,
+              "error: partition gpu2h100: the cluster shows none of this name [drift/partition]"));
   const auto json =
       desk.hpcml({"sites", "diff", "zurada", "--from", k_recorded + "plain", "--format", "json"}).out;
   CHECK(holds(json, "\"drift/partition\""));
@@ -300,9 +301,9 @@ TEST_CASE("a profile on the desk is validated with its layers beside it") {
 TEST_CASE("The profiles match the JSON Schema and hpcml rejects what it rejects") {
   REQUIRE(test::module_version(test::test_python(), "jsonschema"));
   const Desk desk;
-  const auto output = desk.program({test::test_python(),
-                                    std::string(HPCML_SOURCE_DIR) + "/tests/spec/schema_test.py",
-                                    HPCML_BINARY, HPCML_SOURCE_DIR});
+  const auto output =
+      desk.program({test::test_python(), std::string(HPCML_SOURCE_DIR) + "/tests/spec/schema_test.py",
+                    HPCML_BINARY, HPCML_SOURCE_DIR});
   CAPTURE(output.out, output.err);
   CHECK(output.exit_code == 0);
 }

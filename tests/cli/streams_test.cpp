@@ -131,7 +131,7 @@ TEST_CASE("a lone colon among the program's words is refused: srun would end the
   const Desk desk;
   for (const bool lone : {true, false}) {
     const auto outcome = desk.hpcml({"gen", "--site", "generic", "--nodes", "1", "--gpus-per-node", "1", "--",
-                                  "x", lone ? ":" : "::", "y"});
+                                     "x", lone ? ":" : "::", "y"});
     INFO(outcome.err);
     CHECK(outcome.exit_code == (lone ? 2 : 0));
     CHECK(holds(outcome.err, "argument ':'") == lone);

@@ -76,8 +76,9 @@ TEST_CASE("asking an emulated cluster gives the profile's scheduling facts back"
   for (const auto& test_case : k_cases) {
     CAPTURE(test_case.site);
     const Emulated desk;
-    const auto result = desk.run(
-        test_case.site, k_hpcml + " sites discover --id found -o found.json --try --account " + test_case.account);
+    const auto result =
+        desk.run(test_case.site,
+                 k_hpcml + " sites discover --id found -o found.json --try --account " + test_case.account);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
     const auto wanted = test::shipped_site(test_case.site);
@@ -129,9 +130,10 @@ TEST_CASE("a discovered profile is valid, and scripts can be made for it", "[slu
     CAPTURE(test_case.site);
     const Emulated desk;
     const auto result = desk.run(
-        test_case.site, k_hpcml + " sites discover --id found -o found.json --try --account " + test_case.account +
-                      " && " + k_hpcml + " --sites-dir . gen --site found --nodes 2 --time 10 " +
-                      test_case.request + " -o job.sh -- hostname && bash -n job.sh && sbatch --test-only job.sh");
+        test_case.site, k_hpcml + " sites discover --id found -o found.json --try --account " +
+                            test_case.account + " && " + k_hpcml +
+                            " --sites-dir . gen --site found --nodes 2 --time 10 " + test_case.request +
+                            " -o job.sh -- hostname && bash -n job.sh && sbatch --test-only job.sh");
     INFO(result.err);
     CHECK(result.exit_code == 0);
     CHECK(result.err.find(" to start at ") != std::string::npos);

@@ -56,9 +56,10 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
-  CHECK_THAT(output, Contains("hpcml: node003: its agent was lost; it is left out of the next start\n") &&
-                       Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
-                       Contains("done 0") && Contains("done 1"));
+  CHECK_THAT(output,
+             Contains("hpcml: node003: its agent was lost; it is left out of the next start\n") &&
+                 Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
+                 Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
 }
 
@@ -85,7 +86,7 @@ over; told 1; scontrol -o show job 1 | grep -o 'UserId=[a-z]*'
                    "JobState=COMPLETED Restarts=1 ExcNodeList=node002 NodeList=node[001,003]\n"
                    "UserId=nobody\n");
   CHECK_THAT(output, Contains("hpcml: node002: its agent was lost; it is left out of the next start\n") &&
-                       Contains("done 1") && !Contains("may not change"));
+                         Contains("done 1") && !Contains("may not change"));
 }
 
 TEST_CASE("where the exclude list may not change another job goes on for the one task of the array, in its "
@@ -108,7 +109,7 @@ sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//
                    "JobState=COMPLETED Restarts=0 ExcNodeList=node004\n"
                    "slurm_load_jobs error: Invalid job id specified\n");
   CHECK_THAT(output, Contains("the exclude list of job 1_4 may not change: job 3 goes on for it\n") &&
-                       Contains("begin 1 restart 1 on ") && Contains("done 1 " + folder.path() + "/1_4\n"));
+                         Contains("begin 1 restart 1 on ") && Contains("done 1 " + folder.path() + "/1_4\n"));
 }
 
 TEST_CASE("after the loss of a node that Slurm requeues the job for by itself, it runs on healthy ones",
@@ -166,10 +167,10 @@ sbatch -Q job.sh; over; told 2
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-004]\n");
   CHECK_THAT(output, Contains("hpcml: node001: its driver shows 0 of 2 GPUs; it does not take part\n") &&
-                       Contains("hpcml: the program runs on node[002-003]; spare: node004\n") &&
-                       Contains("hpcml: the program runs on node[002,004]; no node is spare\n") &&
-                       Contains("it is started again in this job, 1 of at most 3 times\n") &&
-                       Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
+                         Contains("hpcml: the program runs on node[002-003]; spare: node004\n") &&
+                         Contains("hpcml: the program runs on node[002,004]; no node is spare\n") &&
+                         Contains("it is started again in this job, 1 of at most 3 times\n") &&
+                         Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
   CHECK_THAT(cluster.read("logs/bad-nodes-2"),
              Contains("node001 its driver shows") && Contains("node003 its agent was lost\n"));
 }
@@ -187,7 +188,7 @@ pkill -CONT -f '[s]lurmd -D -N node002'; over; told 1
   INFO(ran.out << ran.err << output);
   CHECK(ran.out == "JobState=COMPLETED Restarts=0 ExcNodeList=(null) NodeList=node[001-003]\n");
   CHECK_THAT(output, Contains("hpcml: node002: it did not answer; it does not take part\n") &&
-                       Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
+                         Contains("runs on node[001,003]") && Contains("begin 1 restart 0 on node003\n"));
 }
 
 TEST_CASE(
@@ -202,6 +203,6 @@ TEST_CASE(
   INFO(ran.out << ran.err << output);
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED Restarts=0"));
   CHECK_THAT(output, Contains("the program runs on node[001-002]; spare: node003\n") &&
-                       Contains("it is started again in this job, 1 of at most 1 times\n") &&
-                       Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
+                         Contains("it is started again in this job, 1 of at most 1 times\n") &&
+                         Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
 }

@@ -23,9 +23,9 @@ struct Expected {
 };
 
 struct Page {
-  const char* name;                 ///< of the document, and of what is typed, in documents/NAME.sh
-  std::vector<std::string> cluster; ///< flags of emulate
-  std::vector<Expected> expectations;       ///< on either output
+  const char* name;                   ///< of the document, and of what is typed, in documents/NAME.sh
+  std::vector<std::string> cluster;   ///< flags of emulate
+  std::vector<Expected> expectations; ///< on either output
 };
 
 const std::vector<Page> k_pages = {

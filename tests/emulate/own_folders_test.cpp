@@ -42,7 +42,7 @@ TEST_CASE("folders in the places for temporary files are kept, files are not") {
 TEST_CASE("a place in which the person works or lives stays shared, and that is said") {
   using Case = std::tuple<util::EnvSnapshot, const char*, const char*>;
   for (const auto& [env, where, expected] : {Case{util::EnvSnapshot(), "/tmp", "working directory is /tmp"},
-                                         Case{with("HOME", "/tmp"), "/", "home directory is /tmp"}}) {
+                                             Case{with("HOME", "/tmp"), "/", "home directory is /tmp"}}) {
     const auto found = emulate::find_temporary_places(env, where);
     for (const auto& folder : found.folders) CHECK(folder.target != "/tmp");
     REQUIRE(found.notes.size() == 1);
@@ -71,8 +71,8 @@ TEST_CASE("a checkpoint in the node's temporary folder is on no other node and i
                "cd $(mktemp -d -p /tmp hpcml-XXXXXX) && srun $options true; rmdir $PWD");
   INFO(result.err);
   const auto folder_path = lumi.folder().path().string();
-  CHECK(result.out ==
-        "/tmp\n/var/tmp\nlater\nmine\n" + folder_path + "\n" + folder_path + "\nmade-nid000001\nmade-nid000002\n");
+  CHECK(result.out == "/tmp\n/var/tmp\nlater\nmine\n" + folder_path + "\n" + folder_path +
+                          "\nmade-nid000001\nmade-nid000002\n");
   CHECK(util::read_file(kept / "data").value_or("") == "mine\n"); // nobody emptied it
   const auto expected =
       result.err.find(" lies in the login node's own /tmp: the job's nodes have no such folder.");

@@ -223,8 +223,9 @@ TEST_CASE("options of Slurm's container plugins end before Slurm, which has no s
   CHECK(output("bin/srun --cpu-bind=none -n 4 --environment=./x.toml prog --environment=kept") ==
         "--cpu-bind=none -n 4 prog --environment=kept\n");
   CHECK(output("bin/srun --environment x prog a") == "prog a\n");
-  const auto script = output("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; "
-                           "mkdir tmp; TMPDIR=$PWD/tmp bin/sbatch --test-only job.sh --environment=kept");
+  const auto script =
+      output("printf '#!/bin/bash\\n#SBATCH --environment=x\\n#SBATCH --nodes=1\\n' > job.sh; "
+             "mkdir tmp; TMPDIR=$PWD/tmp bin/sbatch --test-only job.sh --environment=kept");
   CHECK(script.find("/job.sh --environment=kept\n#!/bin/bash\n#SBATCH --nodes=1\n") != std::string::npos);
   CHECK(fs::is_empty(installed.folder.path() / "tmp")); // the script without these options is gone again
 }

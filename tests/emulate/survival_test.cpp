@@ -210,8 +210,8 @@ TEST_CASE("at a real time limit the ranks save, the job is requeued, goes on and
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\n");
   for (const std::string rank : {"0", "1"})
     CHECK_THAT(output, Contains("saved " + rank + "\n") &&
-                         Contains("begin " + rank + " restart 1 at a checkpoint\n") &&
-                         Contains("done " + rank + "\n"));
+                           Contains("begin " + rank + " restart 1 at a checkpoint\n") &&
+                           Contains("done " + rank + "\n"));
 }
 
 TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go on", "[.faults]") {

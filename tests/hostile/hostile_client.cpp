@@ -246,7 +246,7 @@ void join_as_agent() {
   const auto node = number("rank", 1);
   Client client(address, port, credentials(PeerRole::agent, node));
   const agent::RegisterRequest hello{word("job"), word("step", "none"), "node-of-stranger",
-                           node,        number("world", 2),   word("leads") == "yes"};
+                                     node,        number("world", 2),   word("leads") == "yes"};
   client.put_compare_set(agent::k_hello_key, {}, agent::pack_registration(hello));
   std::string answer = answer_of(client);
   agent::AgentEvent event;

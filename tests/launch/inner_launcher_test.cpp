@@ -46,7 +46,8 @@ TEST_CASE("a launcher that every rank would start is refused before it starts tw
   // One agent for the node is what the agent is for; the GPUs do not make several of it.
   auto env = bare_environment();
   env.set("CUDA_VISIBLE_DEVICES", "0,1");
-  const auto dry_run = run_hpcml({"launch", "--dry-run", "--", "torchrun", "--nproc_per_node=2", "x.py"}, env);
+  const auto dry_run =
+      run_hpcml({"launch", "--dry-run", "--", "torchrun", "--nproc_per_node=2", "x.py"}, env);
   CHECK(dry_run.exit_code == 0);
   CHECK(util::split(dry_run.out, '#').size() == 2);
 }

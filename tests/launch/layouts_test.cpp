@@ -113,7 +113,8 @@ private:
     if (rank.label != i)
       x_faults.push_back("label " + std::to_string(rank.label) + " instead of " + std::to_string(i));
     const auto& local_ranks = x_of_host[rank.host];
-    const auto local = static_cast<std::size_t>(std::find(local_ranks.begin(), local_ranks.end(), i) - local_ranks.begin());
+    const auto local =
+        static_cast<std::size_t>(std::find(local_ranks.begin(), local_ranks.end(), i) - local_ranks.begin());
     expect(i, "RANK", std::to_string(i));
     expect(i, "WORLD_SIZE", std::to_string(x_ranks.size()));
     expect(i, "LOCAL_RANK", std::to_string(local));

@@ -121,8 +121,9 @@ TEST_CASE(
     CHECK(std::chrono::steady_clock::now() - start < seconds(60));
     for (const unsigned number : {1U, 2U}) {
       CAPTURE(address, number);
-      CHECK_THAT(outputs[number].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
-                                           ", local rank 0) could not be set up: "));
+      CHECK_THAT(outputs[number].err,
+                 Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
+                          ", local rank 0) could not be set up: "));
       CHECK(outputs[number].code == 125);
     }
   }
@@ -159,7 +160,8 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
       CHECK(std::chrono::steady_clock::now() - start < seconds(60));
       CHECK(outputs[broken].code == 125);
       CHECK(outputs[broken].out.empty());
-      CHECK_THAT(outputs[broken].err, StartsWith("hpcml launch: 127.0.0." + std::to_string(broken + 1) + ": "));
+      CHECK_THAT(outputs[broken].err,
+                 StartsWith("hpcml launch: 127.0.0." + std::to_string(broken + 1) + ": "));
       CHECK(outputs[1 - broken].code == 125);
       CHECK_THAT(outputs[1 - broken].err,
                  Contains("the step cannot begin: rank " + std::to_string(broken * 2) + " of 4 (127.0.0." +
@@ -237,7 +239,7 @@ TEST_CASE("a rank that comes when rank 0 has been killed is told that at once") 
   const auto outputs = run_step(tasks, late(launch_words("echo started")));
   CHECK(std::chrono::steady_clock::now() - start < seconds(60));
   CHECK_THAT(outputs[1].err, Contains("the step cannot begin: rank 0 of 3 (" + util::read_host_name() +
-                                   ", local rank 0) has ended before all ranks had come"));
+                                      ", local rank 0) has ended before all ranks had come"));
   CHECK(outputs[1].out.empty());
   CHECK(outputs[1].code == 125);
 }

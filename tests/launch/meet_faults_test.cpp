@@ -73,8 +73,8 @@ void judge(const Step& step) {
   bool zero_started = false;
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     const auto& output = step.outputs[i];
-    all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(output.code) + " " + output.out +
-           output.err;
+    all += "rank " + std::to_string(step.who[i]) + ": code " + std::to_string(output.code) + " " +
+           output.out + output.err;
     if (output.out.starts_with("started ")) places.insert(output.out);
     zero_started = zero_started || (step.who[i] == 0 && output.out.starts_with("started "));
   }
@@ -90,9 +90,9 @@ void judge(const Step& step) {
     if (step.missing.count(0) > 0) CHECK_THAT(output.err, Contains("rank 0's launcher on "));
     if (step.who[i] == 0 && !step.missing.empty())
       CHECK_THAT(output.err, Contains("not all ranks have come within 3 s: ") &&
-                              Contains("rank " + std::to_string(*step.missing.begin()) + " of " +
-                                       std::to_string(step.ranks) + " (") &&
-                              Contains(" has not arrived for "));
+                                 Contains("rank " + std::to_string(*step.missing.begin()) + " of " +
+                                          std::to_string(step.ranks) + " (") &&
+                                 Contains(" has not arrived for "));
   }
   if (!step.missing.empty()) CHECK_FALSE(zero_started);
 }

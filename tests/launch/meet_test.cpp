@@ -92,7 +92,8 @@ TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or
 TEST_CASE("with --store env the port stays rank 0's program's, and nobody is sent elsewhere") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
-  for (auto& rank_output : tasks) rank_output.set("TORCHELASTIC_USE_AGENT_STORE", "True"); // left over from elsewhere
+  for (auto& rank_output : tasks)
+    rank_output.set("TORCHELASTIC_USE_AGENT_STORE", "True"); // left over from elsewhere
   const auto outputs =
       run_step(tasks, launch_words(k_try_place + "; echo $MASTER_PORT-$TORCHELASTIC_USE_AGENT_STORE-",
                                    {"--store", "env"}));
@@ -108,7 +109,7 @@ TEST_CASE("where the port is somebody else's the ranks meet at another one, all 
     const Squatter squatter(port_of_job(job));
     const auto outputs = run_step(tasks_of(3, job), launch_words(k_say_place, {"--store", store}));
     CHECK_THAT(outputs[0].out, !Contains(":" + std::to_string(port_of_job(job)) + ":") &&
-                                StartsWith(util::read_host_name() + ":"));
+                                   StartsWith(util::read_host_name() + ":"));
     CHECK(outputs[1].out == outputs[0].out);
     CHECK(outputs[2].out == outputs[0].out);
   }
@@ -132,8 +133,8 @@ TEST_CASE("a rank that does not come is named, and rank 0's program does not sta
   tasks.pop_back();
   const auto outputs = run_step(tasks, launch_words("echo started", {"--meet-timeout", "5"}));
   CHECK_THAT(outputs[0].err, Contains("rank 0 on " + util::read_host_name() +
-                                   ": not all ranks have come within 5 s: rank 2 of 3 (" +
-                                   util::read_host_name() + ", local rank 2) has not arrived"));
+                                      ": not all ranks have come within 5 s: rank 2 of 3 (" +
+                                      util::read_host_name() + ", local rank 2) has not arrived"));
   CHECK_THAT(outputs[0].err, Contains("its task was never started") && Contains("--meet-timeout"));
   CHECK(outputs[0].out.empty());
   CHECK(outputs[0].code == 125);
@@ -254,7 +255,8 @@ TEST_CASE("ranks meet by an address of IPv6, and at the node's own name besides 
         "if exec 4<>/dev/tcp/" + util::read_host_name() + "/$MASTER_PORT; then echo by name; fi";
     const auto outputs = run_step(
         tasks, launch_words(k_try_place + "; " + by_name + "; echo $MASTER_ADDR", {"--store", "own"}));
-    for (const auto& rank_output : outputs) CHECK(rank_output.out == "served\nby name\n" + std::string(address) + "\n");
+    for (const auto& rank_output : outputs)
+      CHECK(rank_output.out == "served\nby name\n" + std::string(address) + "\n");
   }
 }
 
@@ -299,7 +301,8 @@ TEST_CASE("a restart gets the port that was asked for while connections of the f
         run_step(tasks, launch_words(k_try_place + "; " + k_say_place,
                                      {"--store", "own", "--master-port", std::to_string(port_of_job(job))}));
     const auto place = util::read_host_name() + ":" + std::to_string(port_of_job(job));
-    for (const auto& rank_output : outputs) CHECK(rank_output.out == "served\n" + place + ":" + place + ":\n");
+    for (const auto& rank_output : outputs)
+      CHECK(rank_output.out == "served\n" + place + ":" + place + ":\n");
     if (run == 0) CHECK(falls_silent(port_of_job(job)));
   }
 }

@@ -72,8 +72,8 @@ TEST_CASE("each rank gets its own entries of the visible list") {
   };
   for (const auto& row : rows) {
     CAPTURE(row.list, row.local_rank);
-    CHECK(launch::gpus_of_local_rank({launch::split_visible_list(row.list), "", ""}, row.local_rank, row.ranks,
-                              row.per_rank) == row.own);
+    CHECK(launch::gpus_of_local_rank({launch::split_visible_list(row.list), "", ""}, row.local_rank,
+                                     row.ranks, row.per_rank) == row.own);
   }
 }
 
@@ -167,7 +167,7 @@ TEST_CASE(
     return testing::planned_rank(request, world, node, env_of({{"CUDA_VISIBLE_DEVICES", list}}));
   };
   const std::string expected = "CUDA_VISIBLE_DEVICES=1,4,0 names GPU 4, this node has GPUs 0-3: the runtime "
-                           "leaves it out, and what stands behind it";
+                               "leaves it out, and what stands behind it";
   const auto cut = setup("1,4,0", {});
   REQUIRE(cut);
   CHECK(cut->gpus == "1");

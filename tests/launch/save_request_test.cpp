@@ -59,8 +59,8 @@ TEST_CASE("a rank's program behind a shell hears TERM, and is waited for though 
 
 TEST_CASE("a program without a handler is not killed by the request") {
   Running second_run({"launch", "--", "python3", "-c",
-                 "import time; print('ready', flush=True); time.sleep(1.5); print('on', flush=True)"},
-                saving_environment(step_environment(0, 1)));
+                      "import time; print('ready', flush=True); time.sleep(1.5); print('on', flush=True)"},
+                     saving_environment(step_environment(0, 1)));
   CHECK(second_run.read_line() == "ready");
   second_run.signal(SIGURG);
   CHECK(second_run.read_line() == "on");

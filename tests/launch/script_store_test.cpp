@@ -67,7 +67,7 @@ TEST_CASE("a store serves with a parent that is the first process of its namespa
   if (run_line("unshare -Upf --map-root-user true").exit_code != 0)
     return test::skip("this machine allows no user namespaces");
   const auto outputs = run_line("unshare -Upf --map-root-user bash -c 'read -r where < <(exec " HPCML_BINARY
-                             " store serve --with-parent --name localhost); echo \"[$where]\"'");
+                                " store serve --with-parent --name localhost); echo \"[$where]\"'");
   CHECK_THAT(outputs.out, StartsWith("[localhost:"));
 }
 

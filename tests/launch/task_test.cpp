@@ -264,8 +264,8 @@ TEST_CASE("launch chooses network variables by the command's image") {
   env.set("SLURM_JOB_GPUS", "0,1");
   test::TempFolder folder;
   const auto engine = (folder / "apptainer").string();
-  REQUIRE(util::write_file(
-      engine, "#!/bin/sh\necho ${NCCL_NET_GDR_LEVEL-none} ${FI_MR_CACHE_MONITOR-none}\n", 0755));
+  REQUIRE(util::write_file(engine, "#!/bin/sh\necho ${NCCL_NET_GDR_LEVEL-none} ${FI_MR_CACHE_MONITOR-none}\n",
+                           0755));
   const auto seen = [&](const std::string& image) {
     return run_hpcml({"launch", "--site", "lumi", "--gpus-per-task", "1", "--bind", "none", "--container",
                       "--", engine, "exec", image, "python", "train.py"},

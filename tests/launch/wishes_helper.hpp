@@ -18,8 +18,8 @@ struct WishedRanks {
   launch::OutputOptions output_options;
   unsigned count = 1;
   std::vector<std::string> command;
-  std::function<void()> before = {};    ///< in the process that starts them, before it does
-  std::function<void()> after = {};     ///< there, when all have ended
+  std::function<void()> before = {};        ///< in the process that starts them, before it does
+  std::function<void()> after = {};         ///< there, when all have ended
   launch::RankObserver* overseer = nullptr; ///< there
 };
 

@@ -45,7 +45,8 @@ std::vector<std::string> throwing_calls(const std::string& text) {
       R"re(\b(?:fs|filesystem)::(?:(?:exists|is_\w+|create_\w+|remove|remove_all|copy|copy_\w+|rename|file_size|last_write_time|absolute|canonical|weakly_canonical|relative|proximate|current_path|equivalent|read_symlink|space|status|symlink_status|permissions|resize_file|temp_directory_path|hard_link_count)|(?:recursive_)?directory_iterator(?: \w+)?)[({])re");
   static const std::regex k_entry(
       R"re(\b\w*(?:entry|entries)(?:->|\.)(?:is_\w+|exists|file_size|status|symlink_status|last_write_time)\(\))re");
-  static const std::regex k_range(R"re(for \([^;\n]*: (?:std::)?(?:fs|filesystem)::\w*directory_iterator\()re");
+  static const std::regex k_range(
+      R"re(for \([^;\n]*: (?:std::)?(?:fs|filesystem)::\w*directory_iterator\()re");
   const auto codes = error_codes_of(text);
   std::vector<std::string> found;
   for (std::sregex_iterator match(text.begin(), text.end(), k_call), end; match != end; ++match) {

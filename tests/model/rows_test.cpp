@@ -40,9 +40,9 @@ TEST_CASE("What a launcher's row says of options it says of options that the lau
     for (const auto& option : row.says) {
       INFO(option.name);
       // Where the options without a value are not listed, one that says a thing by itself may be one of them.
-      const bool flag =
-          row.words.flags.empty() && (option.says == OptionMeaning::alone || option.says == OptionMeaning::module ||
-                                      option.says == OptionMeaning::plain || option.says == OptionMeaning::local_rank);
+      const bool flag = row.words.flags.empty() &&
+                        (option.says == OptionMeaning::alone || option.says == OptionMeaning::module ||
+                         option.says == OptionMeaning::plain || option.says == OptionMeaning::local_rank);
       CHECK((of_slurm || flag || options.count(std::string(option.name)) == 1));
       CHECK(row.says_of("--" + util::replace_all(std::string(option.name), "_", "-")) == option.says);
     }

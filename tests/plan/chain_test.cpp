@@ -57,9 +57,9 @@ static_assert(!std::is_invocable_v<decltype(&plan::plan_launch), const Placement
               "nobody launches what has no numbers");
 static_assert(!std::is_invocable_v<decltype(&plan::plan_modules), const LayoutInput&>,
               "software follows the launch");
-static_assert(
-    !std::is_invocable_v<decltype(&plan::plan_directives), const plan::LaunchInput&, const diag::Diagnostics&>,
-    "the header comes last");
+static_assert(!std::is_invocable_v<decltype(&plan::plan_directives), const plan::LaunchInput&,
+                                   const diag::Diagnostics&>,
+              "the header comes last");
 static_assert(std::is_same_v<decltype(LayoutInput::layout), const plan::Layout&>, "and steps edit nothing");
 
 TEST_CASE("A placement follows from the request alone, with the share of a part of a GPU") {

@@ -181,7 +181,8 @@ TEST_CASE("A raw option that Slurm does not have is refused, but where a plugin 
     std::string message;
     for (const auto& finding : plan::make_plan(job, site_named("lumi")).diagnostics)
       if (finding.code == "usage/sbatch")
-        message += std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
+        message +=
+            std::string(finding.severity == diag::Severity::error ? "error " : "warning ") + finding.hint;
     return message;
   };
   CHECK(tried("--nodelst=nid001").starts_with("error did you mean --nodelist?"));

@@ -159,7 +159,8 @@ TEST_CASE("Model parallel ranks get several GPUs and their cores, more ranks tha
   CHECK(plan.layout.cpus_per_rank == 3);
   REQUIRE(plan.binding.ranks.size() == 16);
   CHECK(plan.binding.ranks[1].cpus.to_list() == "53-55");
-  const auto finding = plan::make_plan(job, site_named("lumi")).diagnostics; // a note in --explain nobody reads
+  const auto finding =
+      plan::make_plan(job, site_named("lumi")).diagnostics; // a note in --explain nobody reads
   REQUIRE(finding.size() == 1);
   CHECK(finding[0].message.starts_with("16 ranks share 8 GPUs"));
   job.gpus_per_task = flag(1u);

@@ -46,7 +46,7 @@ TEST_CASE("What is wrong with a request is said all at once, and nothing of its 
   job.partition = text("there_is_none");
   const auto [request, diagnostics] = plan::read_request(job, test::site_named("lumi"));
   CHECK(codes_of(diagnostics) == std::vector<std::string>{"usage/command", "usage/gpu-type", "usage/sbatch",
-                                                   "usage/sbatch", "usage/sbatch"});
+                                                          "usage/sbatch", "usage/sbatch"});
   // A plugin of the site may have the one that Slurm does not know: only a warning, as check's.
   CHECK(request.job.sbatch.size() == 1);
 }

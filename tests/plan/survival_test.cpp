@@ -198,7 +198,8 @@ TEST_CASE("spare nodes are asked for beside those that run, count against limits
   auto other_job = lumi_job();
   other_job.spare_nodes = flag(1U, "--spare-nodes");
   other_job.launcher = flag(model::Launcher::parse("torchrun").value(), "--launcher");
-  CHECK_THAT(error_of(other_job, "lumi", "request/spare-nodes").message, Contains("torchrun starts the ranks"));
+  CHECK_THAT(error_of(other_job, "lumi", "request/spare-nodes").message,
+             Contains("torchrun starts the ranks"));
   auto vista = job_of({"python", "train.py"});
   vista.account = flag(std::string("a"), "--account");
   vista.spare_nodes = flag(1U, "--spare-nodes");

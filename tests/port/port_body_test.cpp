@@ -44,7 +44,7 @@ TEST_CASE("Variables of ranks that commands read are theirs alone") {
 TEST_CASE("A rank's variable that a script exports anywhere is kept from the ranks, and said once") {
   struct Row {
     std::string lines;
-    std::string kept; ///< stands in the new script
+    std::string kept;    ///< stands in the new script
     std::string message; ///< by the one note on these lines
   };
   const std::vector<Row> rows = {

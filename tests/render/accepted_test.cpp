@@ -45,7 +45,7 @@ struct Asked {
   std::string site;
   std::string accounts;
   std::vector<Case> cases;
-  std::string failure;                     ///< why they could not be asked
+  std::string failure;                         ///< why they could not be asked
   std::map<std::string, std::string> refusals; ///< by a case's name; nothing for those that it takes
 };
 
@@ -101,7 +101,8 @@ void add_drawn(std::vector<Case>& cases, const model::Site& site, RequestMaker& 
   unsigned drawn = 0;
   for (unsigned tries = 0; drawn < k_each && tries < 20 * k_each; ++tries) {
     const auto planned = plan::make_plan(maker.next(site), site);
-    if (!planned.plan || wants_more(maker.description()) || diag::has_errors(render::find_unwritable(*planned.plan)))
+    if (!planned.plan || wants_more(maker.description()) ||
+        diag::has_errors(render::find_unwritable(*planned.plan)))
       continue;
     cases.push_back({k_drawn + std::to_string(++drawn) + ": " + maker.description(),
                      render::render_script(*planned.plan),

@@ -45,7 +45,8 @@ TEST_CASE("at every site Slurm reads each component as it reads a job of that co
       auto changed = with_nodes(test::request_for(site), 1);
       changed.partition =
           model::Sourced<std::string>{partition.name, {model::OriginKind::flag, "--partition", {}, {}, {}}};
-      if (jobs.size() == 2 && partition.nameable && plan::make_plan(changed, site).plan) jobs.push_back(changed);
+      if (jobs.size() == 2 && partition.nameable && plan::make_plan(changed, site).plan)
+        jobs.push_back(changed);
     }
     const auto result = plan::make_plan(jobs, site);
     if (!result.plan) continue; // no srun, one node, other modules: said

@@ -176,9 +176,9 @@ void add_gpu_steps(std::vector<Step>& steps, const model::JobSpec& base, const m
   for (const auto& rule : rules) {
     const auto& counts = rule.allowed_counts;
     const auto& places = rule.when.node_types;
-    const bool is_allowed = places.empty() ||
-                      (!partition.node_types.empty() &&
-                       std::find(places.begin(), places.end(), partition.node_types.front()) != places.end());
+    const bool is_allowed = places.empty() || (!partition.node_types.empty() &&
+                                               std::find(places.begin(), places.end(),
+                                                         partition.node_types.front()) != places.end());
     for (unsigned count = 1; is_allowed && count <= per_node && !counts.empty(); ++count) {
       if (std::find(counts.begin(), counts.end(), count) != counts.end()) continue;
       auto low = base, high = base;

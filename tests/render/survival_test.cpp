@@ -84,9 +84,9 @@ TEST_CASE("the step's exit code is the script's, also where a signal was heard m
 
 namespace {
 
-/// Runs a script whose step ends with `code`, after USR1 to the batch shell where it is `is_requested`; Slurm's
-/// commands write what they were told into the file "told". `shown`: what the stand-in for `scontrol show
-/// job` does.
+/// Runs a script whose step ends with `code`, after USR1 to the batch shell where it is `is_requested`;
+/// Slurm's commands write what they were told into the file "told". `shown`: what the stand-in for `scontrol
+/// show job` does.
 std::string told_by(model::Plan plan, const std::map<std::string, std::string>& variables, bool is_requested,
                     int code, std::string* errors = nullptr, const std::string& shown = "") {
   const test::TempFolder folder;
@@ -96,9 +96,10 @@ std::string told_by(model::Plan plan, const std::map<std::string, std::string>& 
                     "if [[ $1 == show ]]; then " + shown + " exit; fi\necho \"scontrol $*\" >> told\n");
   test::put_program(folder, "srun",
                     std::string("[[ $* == *train_ddp* ]] || exit 0\n") +
-                        (is_requested ? "kill -USR1 $(ps -o ppid= $PPID)\nfor i in {1..1000}; do [[ -s told ]] && "
-                                 "break; sleep 0.02; done\n"
-                               : "") +
+                        (is_requested
+                             ? "kill -USR1 $(ps -o ppid= $PPID)\nfor i in {1..1000}; do [[ -s told ]] && "
+                               "break; sleep 0.02; done\n"
+                             : "") +
                         "exit " + std::to_string(code) + "\n");
   plan.hpcml_path.value = test::stand_in_hpcml(folder);
   const auto ran = test::run_script(render::render_script(plan), folder, variables);
@@ -151,8 +152,9 @@ TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not
   CHECK(test::script_faults(render::render_script(plan)) == "");
   CHECK(told_by(plan, job, false, 0, &output, taken) == "scontrol requeue 70\n");
   CHECK(told_by(plan, job, false, 1, &output, taken) == "scontrol requeue 70\n");
-  for (const std::string script : {"echo ' Restarts=0 B'; echo ' PreemptTime=None';",
-                                  "echo ' Restarts=1 B'; echo ' PreemptTime=2026-11-26T11:00:00';", "false;"})
+  for (const std::string script :
+       {"echo ' Restarts=0 B'; echo ' PreemptTime=None';",
+        "echo ' Restarts=1 B'; echo ' PreemptTime=2026-11-26T11:00:00';", "false;"})
     CHECK(told_by(plan, job, false, 0, &output, script) == "");
 }
 

@@ -199,10 +199,13 @@ std::string RandomScript::nested(int depth) {
   switch (below(6)) {
   case 0: text = "bash -c '" + inner() + "' zero one two"; break;
   case 1: text = "runner -x 1 bash -c \"" + escaped(inner()) + "\""; break;
-  case 2: text = "cat > " + file + " <<'" + delimiter + "'\n" + inner() + delimiter + "\nbash " + file + " one"; break;
+  case 2:
+    text = "cat > " + file + " <<'" + delimiter + "'\n" + inner() + delimiter + "\nbash " + file + " one";
+    break;
   case 3:
     text = "cat <<" + delimiter + " > " + file + "\n#!/bin/bash\n" + escaped(show()) + "\nshow " +
-           std::to_string(++x_number) + " $A \\$A\n" + delimiter + "\nchmod +x " + file + "\nrunner ./" + file;
+           std::to_string(++x_number) + " $A \\$A\n" + delimiter + "\nchmod +x " + file + "\nrunner ./" +
+           file;
     break;
   case 4: text = "bash <<'" + delimiter + "'\n" + inner() + delimiter; break;
   default: text = "bash -c \"show " + std::to_string(++x_number) + " $A '$B' \\$C\""; break;

@@ -10,15 +10,16 @@
 
 using namespace hpcml;
 using site::SiteRule;
-using test::sourced;
 using test::script_demand;
 using test::shipped_site;
+using test::sourced;
 
 namespace {
 
 std::set<SiteRule> rules_against(const model::Site& at, const site::ResourceRequest& demand) {
   std::set<SiteRule> rules;
-  for (const auto& verdict : site::evaluate_policy(at, site::place(at, demand), demand)) rules.insert(verdict.rule);
+  for (const auto& verdict : site::evaluate_policy(at, site::place(at, demand), demand))
+    rules.insert(verdict.rule);
   return rules;
 }
 

@@ -57,11 +57,12 @@ model::JobSpec draw(Dice& dice, const model::Site& at) {
   const unsigned gpu_count = node && node->gpu ? node->gpu->per_node : 0;
   job.nodes = flag(dice.one_of<unsigned>({1, 1, 1, 2, 2, 3, 8, 40, 300, 20000}));
   const bool by_node = at.gpu_request.style == model::GpuStyle::none;
-  job.gpus_per_node =
-      flag(by_node ? gpu_count : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, gpu_count, gpu_count, gpu_count}));
+  job.gpus_per_node = flag(
+      by_node ? gpu_count : dice.one_of<unsigned>({0, 1, 1, 2, 3, 4, 8, gpu_count, gpu_count, gpu_count}));
   // Where the profile has no partition for jobs without GPUs, a script may go to one that it leaves out.
-  const bool cpu_jobs = job.partition || std::any_of(at.partitions.begin(), at.partitions.end(),
-                                                     [](const auto& candidate) { return candidate.cpu_only; });
+  const bool cpu_jobs =
+      job.partition || std::any_of(at.partitions.begin(), at.partitions.end(),
+                                   [](const auto& candidate) { return candidate.cpu_only; });
   if (job.gpus_per_node->value == 0 && !cpu_jobs) job.gpus_per_node = flag(std::max(1u, gpu_count));
   job.tasks_per_node = flag(std::max(1u, dice.one_of<unsigned>({1, job.gpus_per_node->value})));
   job.cpus_per_task = flag(dice.one_of<unsigned>({1, 1, 4, 8, 12, 16, 32, 300}));

@@ -40,7 +40,8 @@ std::string text_of(const slurm::JobOptions& r) {
     text += fmt::format("signal {} {} {} {}\n", r.signal->signal, r.signal->seconds, r.signal->to_batch_shell,
                         r.signal->at_reservation);
   for (const auto& dependency : r.dependencies.list)
-    text += fmt::format("after {} {} {} {}\n", dependency.type, dependency.job, dependency.delay, r.dependencies.any);
+    text += fmt::format("after {} {} {} {}\n", dependency.type, dependency.job, dependency.delay,
+                        r.dependencies.any);
   return text + fmt::format("{} {} {} {} {}\n", fmt::join(r.mail_types, ","), fmt::join(r.features, ","),
                             static_cast<int>(r.sharing), r.requeue, r.overcommit);
 }

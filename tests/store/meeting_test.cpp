@@ -88,7 +88,7 @@ store::Credentials credentials_of(const store::JoinRequest& who) {
 }
 
 store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::StorePlace> places,
-                  milliseconds patience = seconds(60)) {
+                             milliseconds patience = seconds(60)) {
   store::StoreSearch seeking;
   seeking.credentials = credentials_of(who);
   seeking.places = std::move(places);

@@ -136,13 +136,13 @@ TEST_CASE("members that have not entered a group are found between those that ha
   const std::string group = "/default_pg/0//3//cpu//0/";
   // Ranks 1, 4, 6, 7 are its members; member 1 has not come: rank 2, 3 or 4, and 3 is gone.
   auto ranks = std::vector<RankStatus>{rank(0),
-                                     waiting(1, group + "1", group + "0"),
-                                     rank(2),
-                                     rank(3, State::gone),
-                                     rank(4),
-                                     rank(5),
-                                     waiting(6, group + "1", group + "2", 60),
-                                     waiting(7, group + "1", group + "3")};
+                                       waiting(1, group + "1", group + "0"),
+                                       rank(2),
+                                       rank(3, State::gone),
+                                       rank(4),
+                                       rank(5),
+                                       waiting(6, group + "1", group + "2", 60),
+                                       waiting(7, group + "1", group + "3")};
   auto stalls = find_stalls(scene_of(ranks));
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].waited == seconds(60));

@@ -161,7 +161,7 @@ TEST_CASE("On random nodes cores are local to the rank's first GPU, or a warning
                                      [&](const auto& d) { return d.id == *gpu.numa; });
       const std::string prefix = "rank " + std::to_string(rank.local_rank) + ": GPU not local";
       const bool is_reported = std::any_of(result.warnings.begin(), result.warnings.end(),
-                                    [&](const auto& w) { return w.starts_with(prefix); });
+                                           [&](const auto& w) { return w.starts_with(prefix); });
       CAPTURE(round, rank.local_rank, rank.cpus.to_list());
       if (!is_reported) REQUIRE(rank.cpus.is_subset_of(node->cpus));
     }

@@ -36,7 +36,8 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
 bool stands_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
   if (is_standalone(launch, agent)) return true;
   if (!agent.complete || launch.variable(agent, OptionMeaning::nodes) ||
-      agent.find_any({OptionMeaning::node_rank, OptionMeaning::config, OptionMeaning::hosts, OptionMeaning::world}))
+      agent.find_any(
+          {OptionMeaning::node_rank, OptionMeaning::config, OptionMeaning::hosts, OptionMeaning::world}))
     return false;
   const auto* nodes = agent.find(OptionMeaning::nodes);
   if (!nodes) return model::find_launcher(agent.program)->alone_without_nodes;
@@ -75,14 +76,15 @@ std::optional<RuleMatch> own_agent_hit(const Launch& launch, const Link& step, c
   const bool starts = find_any(*own, {"nproc-per-node", "nproc_per_node"}) != nullptr;
   if (wishes.empty() && !starts) return std::nullopt;
   const auto tasks = std::to_string(*shape.tasks_per_node);
-  return RuleMatch{own->place,
-             step.program + " starts " + tasks + " tasks on each node, and " +
-                 (starts ? "each is to start the ranks of the node"
-                         : "with " + wishes + " one agent per node starts the ranks") +
-                 ": hpcml launch refuses that",
-             "start one per node: " + step.program + " --ntasks-per-node=1 --ntasks=" +
-                 (shape.nodes ? std::to_string(*shape.nodes) : "$SLURM_NNODES") +
-                 " hpcml launch --nproc-per-node " + (starts && ranks ? std::to_string(*ranks) : tasks)};
+  return RuleMatch{
+      own->place,
+      step.program + " starts " + tasks + " tasks on each node, and " +
+          (starts ? "each is to start the ranks of the node"
+                  : "with " + wishes + " one agent per node starts the ranks") +
+          ": hpcml launch refuses that",
+      "start one per node: " + step.program +
+          " --ntasks-per-node=1 --ntasks=" + (shape.nodes ? std::to_string(*shape.nodes) : "$SLURM_NNODES") +
+          " hpcml launch --nproc-per-node " + (starts && ranks ? std::to_string(*ranks) : tasks)};
 }
 
 bool is_launcher(const Link& link) {
@@ -106,8 +108,8 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& launch : subject.launches) {
     if (const auto* agent = launch.agent(); agent && !started_by_agent(*agent).empty())
       add_match(hits, {agent->place,
-                     "each process of " + agent->program + " starts " + started_by_agent(*agent) + " anew",
-                     "leave one of the two launchers out"});
+                       "each process of " + agent->program + " starts " + started_by_agent(*agent) + " anew",
+                       "leave one of the two launchers out"});
     const auto* step = launch.step();
     if (!step) continue;
     const auto shape = shape_of(subject, launch);
@@ -121,15 +123,15 @@ RuleMatches find(const LintContext& subject) {
       if (fault.empty()) continue;
       const auto tasks = std::to_string(shape.tasks_per_node.value_or(shape.tasks.value_or(0)));
       add_match(hits, {step->place, fault,
-                     "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
-                         " times the --cpus-per-task; or drop " + inner->program + " and start python by " +
-                         step->program});
+                       "start one per node: #SBATCH --ntasks-per-node=1 with " + tasks +
+                           " times the --cpus-per-task; or drop " + inner->program + " and start python by " +
+                           step->program});
     } else if (const auto tasks = shape.tasks ? shape.tasks : shape.tasks_per_node; tasks && *tasks > 1)
       add_match(hits,
-              {step->place,
-               step->program + " starts " + std::to_string(*tasks) + " tasks, and each starts " +
-                   inner->program + ", which starts tasks of its own",
-               "leave one of the two launchers out: " + step->program + " starts a task per rank itself"});
+                {step->place,
+                 step->program + " starts " + std::to_string(*tasks) + " tasks, and each starts " +
+                     inner->program + ", which starts tasks of its own",
+                 "leave one of the two launchers out: " + step->program + " starts a task per rank itself"});
   }
   return hits;
 }

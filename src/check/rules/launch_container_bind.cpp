@@ -38,10 +38,11 @@ RuleMatches find(const LintContext& subject) {
       if ((option.name != "B" && option.name != "bind") || !option.value || !option.value->known()) continue;
       const auto place = option.value->place;
       if (option.value->text().empty() || goes_on(subject.text, place)) {
-        add_match(hits, {option.place,
-                       option.value->text().empty() ? "the list of binds is empty"
-                                                    : "the list of binds ends at the blank behind its comma",
-                       "write -B SOURCE:TARGET:ro, several separated by commas without blanks"});
+        add_match(hits,
+                  {option.place,
+                   option.value->text().empty() ? "the list of binds is empty"
+                                                : "the list of binds ends at the blank behind its comma",
+                   "write -B SOURCE:TARGET:ro, several separated by commas without blanks"});
         continue;
       }
       for (const auto& bind : util::split(option.value->text(), ','))

@@ -49,9 +49,9 @@ RuleMatches find(const LintContext& subject) {
     const bool written = image.length > 1 && image.offset > 0 && image.offset < subject.text.size() &&
                          (subject.text[image.offset - 1] == ' ' || subject.text[image.offset - 1] == '\t');
     add_match(hits, {container->place,
-                   container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU",
-                   container->program + " exec --nv …",
-                   written ? std::vector<Edit>{{image.offset, 0, "--nv "}} : std::vector<Edit>()});
+                     container->program + " without --nv: the image has no GPU driver, and CUDA finds no GPU",
+                     container->program + " exec --nv …",
+                     written ? std::vector<Edit>{{image.offset, 0, "--nv "}} : std::vector<Edit>()});
   }
   return hits;
 }

@@ -53,17 +53,18 @@ RuleMatches find(const LintContext& subject) {
     const auto* option = agent->find(OptionMeaning::no_gpus);
     if (!option && !by_config) continue;
     const auto shape = shape_of(subject, launch);
-    const bool several = says_several(*agent, OptionMeaning::nodes) || says_several(*agent, OptionMeaning::ranks) ||
-                         is_several(config_value(config, "num_machines")) ||
-                         is_several(config_value(config, "num_processes")) ||
-                         (launch.step() && shape.nodes.value_or(1) > 1);
+    const bool several =
+        says_several(*agent, OptionMeaning::nodes) || says_several(*agent, OptionMeaning::ranks) ||
+        is_several(config_value(config, "num_machines")) ||
+        is_several(config_value(config, "num_processes")) || (launch.step() && shape.nodes.value_or(1) > 1);
     if (!several) continue;
     const auto* place = option ? option : agent->find(OptionMeaning::config);
-    add_match(hits, {place->place,
-                   agent->program + (option ? " --" + option->name : " with distributed_type MULTI_CPU") +
-                       " starts one process on each node, a world of 1, whatever its options request",
-                   "export ACCELERATE_USE_CPU=true and use --multi_gpu, or start a task per rank: srun hpcml "
-                   "launch -- python train.py"});
+    add_match(hits,
+              {place->place,
+               agent->program + (option ? " --" + option->name : " with distributed_type MULTI_CPU") +
+                   " starts one process on each node, a world of 1, whatever its options request",
+               "export ACCELERATE_USE_CPU=true and use --multi_gpu, or start a task per rank: srun hpcml "
+               "launch -- python train.py"});
   }
   return hits;
 }

@@ -81,12 +81,12 @@ RuleMatches find(const LintContext& subject) {
     // Where the version is not known once is enough to say.
     if (!subject.version_known && !hits.empty()) continue;
     add_match(hits,
-            {step->place,
-             "srun of Slurm 22.05 to 23.02 does not take the job's --cpus-per-task: each task gets one CPU",
-             "srun --cpus-per-task=$SLURM_CPUS_PER_TASK, which all versions understand; or export "
-             "SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK before the first srun",
-             add_option(subject, *step, "--cpus-per-task=$SLURM_CPUS_PER_TASK"),
-             subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
+              {step->place,
+               "srun of Slurm 22.05 to 23.02 does not take the job's --cpus-per-task: each task gets one CPU",
+               "srun --cpus-per-task=$SLURM_CPUS_PER_TASK, which all versions understand; or export "
+               "SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK before the first srun",
+               add_option(subject, *step, "--cpus-per-task=$SLURM_CPUS_PER_TASK"),
+               subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
 }

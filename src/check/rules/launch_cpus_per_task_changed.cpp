@@ -17,12 +17,13 @@ RuleMatches find(const LintContext& subject) {
         seen.value->text().empty())
       continue;
     if (subject.text.find("SLURM_TRES_PER_TASK") != std::string_view::npos) continue;
-    add_match(hits, {seen.set_at,
-                   "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
-                       " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(is_requested),
-                   "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),
-                   {},
-                   subject.version_known ? std::nullopt : std::optional(diag::Severity::warning)});
+    add_match(hits,
+              {seen.set_at,
+               "srun stops from Slurm 23.11 on: SLURM_CPUS_PER_TASK=" + seen.value->text() +
+                   " does not agree with SLURM_TRES_PER_TASK, which says " + std::to_string(is_requested),
+               "leave Slurm's variable alone and write srun --cpus-per-task=" + seen.value->text(),
+               {},
+               subject.version_known ? std::nullopt : std::optional(diag::Severity::warning)});
   }
   return hits;
 }

@@ -30,9 +30,9 @@ RuleMatches find(const LintContext& subject) {
     });
     if (found == k_settings.end() || is_explained(subject, seen.value->place)) continue;
     add_match(hits,
-            {seen.value->place,
-             std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
-             "for the search of a fault only: take it out for real runs"});
+              {seen.value->place,
+               std::string(found->name) + "=" + std::string(found->value) + " " + std::string(found->effect),
+               "for the search of a fault only: take it out for real runs"});
   }
   return hits;
 }

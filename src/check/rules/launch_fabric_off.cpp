@@ -70,10 +70,10 @@ RuleMatches find(const LintContext& subject) {
                             [&](const auto& rule) { return rule.name == seen.name; }))
       continue;
     add_match(hits, {seen.value->place,
-                   std::string(seen.name) + "=1 makes NCCL copy " +
-                       (network ? "between nodes over plain sockets"
-                                : "between the GPUs of a node by a slower way"),
-                   "take it out once the fault is found"});
+                     std::string(seen.name) + "=1 makes NCCL copy " +
+                         (network ? "between nodes over plain sockets"
+                                  : "between the GPUs of a node by a slower way"),
+                     "take it out once the fault is found"});
   }
   return hits;
 }

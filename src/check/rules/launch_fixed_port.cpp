@@ -116,8 +116,8 @@ std::optional<diag::Place> written_at(const LintContext& subject, Numbers& numbe
 }
 
 /// `foreign`: the port may be that of a host that is not the job's.
-void add(const LintContext& subject, Numbers& numbers, const std::string& port, diag::Place seen_at, bool foreign,
-         RuleMatches& hits) {
+void add(const LintContext& subject, Numbers& numbers, const std::string& port, diag::Place seen_at,
+         bool foreign, RuleMatches& hits) {
   if (!is_port(port) || port == "0") return;
   const auto written = written_at(subject, numbers, port, seen_at);
   if (!written) return;
@@ -126,15 +126,15 @@ void add(const LintContext& subject, Numbers& numbers, const std::string& port, 
       std::to_string(*subject.site->network.master.port) == port)
     return;
   const auto shared = is_shared(subject);
-  add_match(hits,
-          {place,
-           "port " + port + " is the same for every job" +
-               (shared.value_or(false) ? ", and jobs share nodes here: the second one on a node cannot start"
-                                       : ": two of them on one node collide"),
-           "let it follow from the job: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
-           foreign || is_used_elsewhere(subject, place) ? std::vector<Edit>()
-                                                        : from_job_id(subject, numbers, place, port),
-           shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
+  add_match(hits, {place,
+                   "port " + port + " is the same for every job" +
+                       (shared.value_or(false)
+                            ? ", and jobs share nodes here: the second one on a node cannot start"
+                            : ": two of them on one node collide"),
+                   "let it follow from the job: MASTER_PORT=$((15000 + SLURM_JOB_ID % 17000))",
+                   foreign || is_used_elsewhere(subject, place) ? std::vector<Edit>()
+                                                                : from_job_id(subject, numbers, place, port),
+                   shared.value_or(false) ? std::nullopt : std::optional(diag::Severity::note)});
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -149,7 +149,8 @@ RuleMatches find(const LintContext& subject) {
   }
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent)) continue;
+    if (!agent || agent->find(model::OptionMeaning::alone) || has_rendezvous_service(launch, *agent))
+      continue;
     const auto* option = agent->find_any({model::OptionMeaning::port, model::OptionMeaning::endpoint});
     if (!option || !option->value || option->value->pieces.empty() || !option->value->pieces.back().known)
       continue;

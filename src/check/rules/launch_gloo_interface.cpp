@@ -36,11 +36,11 @@ RuleMatches find(const LintContext& subject) {
       for (const auto& interface : subject.site->network.interfaces)
         if (right.empty() && interface.starts_with(*wrong)) right = interface;
     add_match(hits,
-            {seen.value->place, "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
-             right.empty() ? "write the name as ip addr shows it on a compute node" +
-                                 (is_letters(*wrong) ? ": " + *wrong + "0" : std::string())
-                           : "GLOO_SOCKET_IFNAME=" + right,
-             right.empty() ? std::vector<Edit>() : replace_end(subject, seen.value->place, value, right)});
+              {seen.value->place, "Gloo wants whole names of interfaces; '" + *wrong + "' is none",
+               right.empty() ? "write the name as ip addr shows it on a compute node" +
+                                   (is_letters(*wrong) ? ": " + *wrong + "0" : std::string())
+                             : "GLOO_SOCKET_IFNAME=" + right,
+               right.empty() ? std::vector<Edit>() : replace_end(subject, seen.value->place, value, right)});
   }
   return hits;
 }

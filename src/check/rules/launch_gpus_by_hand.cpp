@@ -31,7 +31,8 @@ bool asks_for_gpus(const LintContext& subject) {
 /// The largest number in the list.
 long highest(const std::string& list) {
   unsigned long long most = 0;
-  for (const auto& index : util::split(list, ',')) most = std::max(most, util::parse_unsigned(index).value_or(0));
+  for (const auto& index : util::split(list, ','))
+    most = std::max(most, util::parse_unsigned(index).value_or(0));
   return static_cast<long>(std::min<unsigned long long>(most, 1000));
 }
 
@@ -78,10 +79,10 @@ RuleMatches find(const LintContext& subject) {
       message = "on AMD GPUs " + name +
                 " counts within ROCR_VISIBLE_DEVICES, which Slurm sets: the numbers are not the node's";
     add_match(hits, {seen.value->place,
-                   std::move(message),
-                   "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
-                   {},
-                   differs ? std::nullopt : std::optional(diag::Severity::note)});
+                     std::move(message),
+                     "leave it to Slurm, and let each rank take the GPU of its LOCAL_RANK",
+                     {},
+                     differs ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
 }

@@ -66,12 +66,13 @@ RuleMatches find(const LintContext& subject) {
     const auto place = asked_at(subject, *step);
     if (!place) continue;
     const bool documented = subject.site && !subject.site->gpu_visibility.why.empty();
-    add_match(hits, {*place,
-                   "each task sees its own GPUs only: tasks of a node cannot copy from GPU to GPU directly "
-                   "(peer-to-peer, CUDA IPC)",
-                   "ask with --gpus-per-node, let every task see all GPUs and take the one of its LOCAL_RANK",
-                   {},
-                   documented ? std::nullopt : std::optional(diag::Severity::note)});
+    add_match(hits,
+              {*place,
+               "each task sees its own GPUs only: tasks of a node cannot copy from GPU to GPU directly "
+               "(peer-to-peer, CUDA IPC)",
+               "ask with --gpus-per-node, let every task see all GPUs and take the one of its LOCAL_RANK",
+               {},
+               documented ? std::nullopt : std::optional(diag::Severity::note)});
   }
   if (!hits.empty() && !subject.site && is_for_amd(subject)) hits.clear();
   return hits;

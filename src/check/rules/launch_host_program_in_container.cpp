@@ -55,13 +55,13 @@ RuleMatches find(const LintContext& subject) {
         !may_be_brought(subject, *launch.command)) {
       reported_shell = parent;
       add_match(hits, {last.place,
-                     "modules are of the host: in the image there is neither the command nor what it loads",
-                     "load modules before the container starts, or take what the image has"});
+                       "modules are of the host: in the image there is neither the command nor what it loads",
+                       "load modules before the container starts, or take what the image has"});
     }
     const auto* srun = launch.find("srun");
     if (srun && srun > container && !binds_slurm(launch, *container))
       add_match(hits, {srun->place, "srun inside the image: it has no Slurm, or another version",
-                     "start the container by srun: srun " + container->program + " exec …"});
+                       "start the container by srun: srun " + container->program + " exec …"});
   }
   return hits;
 }

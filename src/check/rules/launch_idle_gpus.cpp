@@ -70,10 +70,10 @@ RuleMatches find(const LintContext& subject) {
     // A step elsewhere does the work; this one prepares it.
     if (!launch.step() && elsewhere) continue;
     add_match(hits, {python->place,
-                   "one process on a node with " + std::to_string(*shape.gpus_per_node) +
-                       " GPUs: all but one stay idle unless it uses them by itself",
-                   "start one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "
-                   "or ask for one GPU"});
+                     "one process on a node with " + std::to_string(*shape.gpus_per_node) +
+                         " GPUs: all but one stay idle unless it uses them by itself",
+                     "start one process per GPU (torchrun --nproc_per_node, or srun with --ntasks-per-node), "
+                     "or ask for one GPU"});
   }
   return hits;
 }

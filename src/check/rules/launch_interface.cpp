@@ -47,10 +47,10 @@ RuleMatches find(const LintContext& subject) {
     if (fits) continue;
     const auto right = util::join(interfaces, ",");
     add_match(hits, {seen.value->place,
-                   "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id +
-                       ": " + right,
-                   std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),
-                   replace_end(subject, seen.value->place, value, nccl ? right : interfaces.front())});
+                     "'" + value + "' is none of the interfaces between the nodes of " + subject.site->id +
+                         ": " + right,
+                     std::string(seen.name) + "=" + (nccl ? right : interfaces.front()),
+                     replace_end(subject, seen.value->place, value, nccl ? right : interfaces.front())});
   }
   return hits;
 }

@@ -15,10 +15,10 @@ RuleMatches find(const LintContext& subject) {
     const auto count = static_cast<long>(masks.masks.size());
     if (!tasks || *tasks <= count) continue;
     add_match(hits,
-            {masks.option->place,
-             util::counted(count, "mask") + " for " + std::to_string(*tasks) +
-                 " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",
-             "give one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});
+              {masks.option->place,
+               util::counted(count, "mask") + " for " + std::to_string(*tasks) +
+                   " tasks per node: Slurm starts again from the first, so that tasks share the same CPUs",
+               "give one mask per task of a node, or --cpu-bind=cores with --cpus-per-task"});
   }
   return hits;
 }

@@ -21,12 +21,12 @@ RuleMatches find(const LintContext& subject) {
     if (outside.empty() && reserved.empty()) continue;
     const bool beyond = !outside.empty();
     add_match(hits, {masks.option->place,
-                   beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " +
-                                subject.site->id + " do not have"
-                          : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id +
-                                " keeps for the system",
-                   "Slurm 22.05 and later refuses the step: leave those CPUs out; hpcml affinity --site " +
-                       subject.site->id + " prints masks that fit"});
+                     beyond ? "the masks name CPUs " + outside.to_list() + ", which the nodes of " +
+                                  subject.site->id + " do not have"
+                            : "the masks name CPUs " + reserved.to_list() + ", which " + subject.site->id +
+                                  " keeps for the system",
+                     "Slurm 22.05 and later refuses the step: leave those CPUs out; hpcml affinity --site " +
+                         subject.site->id + " prints masks that fit"});
   }
   return hits;
 }

@@ -60,11 +60,11 @@ RuleMatches find(const LintContext& subject) {
     }
     if (first == places.size()) continue;
     add_match(hits,
-            {masks.option->place,
-             "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(gpus[first]) +
-                 " hangs at CPUs " + near(*node, places[gpus[first]]).to_list() + ", not at " +
-                 masks.masks[first].to_list(),
-             "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
+              {masks.option->place,
+               "tasks " + away + " run far from the GPU of their number: GPU " + std::to_string(gpus[first]) +
+                   " hangs at CPUs " + near(*node, places[gpus[first]]).to_list() + ", not at " +
+                   masks.masks[first].to_list(),
+               "hpcml affinity --site " + subject.site->id + " prints masks in the order of the GPUs"});
   }
   return hits;
 }

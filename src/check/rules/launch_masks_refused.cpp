@@ -41,16 +41,17 @@ RuleMatches find(const LintContext& subject) {
                             subject.text.find("SLURM_TRES_PER_TASK") == std::string_view::npos;
     if (chosen || takes_over)
       add_match(hits, {masks.option->place,
-                     std::string("with --cpus-per-task ") +
-                         (takes_over ? "of the job, which srun takes over, " : "") +
-                         "Slurm chooses the step's CPUs itself and refuses masks that name others",
-                     "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK "
-                     "SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
+                       std::string("with --cpus-per-task ") +
+                           (takes_over ? "of the job, which srun takes over, " : "") +
+                           "Slurm chooses the step's CPUs itself and refuses masks that name others",
+                       "for masks leave -c out of srun and write before it: unset SLURM_CPUS_PER_TASK "
+                       "SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK"});
     else if (is_shared(subject))
-      add_match(hits, {masks.option->place,
-                     "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name +
-                         " gives parts of nodes: Slurm refuses CPUs that the job does not have",
-                     "ask for --exclusive, take a partition of whole nodes, or bind with --cpu-bind=cores"});
+      add_match(hits,
+                {masks.option->place,
+                 "masks need the whole node, but partition " + subject.fits[0].partitions[0]->name +
+                     " gives parts of nodes: Slurm refuses CPUs that the job does not have",
+                 "ask for --exclusive, take a partition of whole nodes, or bind with --cpu-bind=cores"});
   }
   return hits;
 }

@@ -67,7 +67,8 @@ std::optional<Fault> fault_of(const LintContext& subject, const shell::Argument&
   return std::nullopt;
 }
 
-void check_value(const LintContext& subject, const shell::Argument& value, diag::Place place, RuleMatches& hits) {
+void check_value(const LintContext& subject, const shell::Argument& value, diag::Place place,
+                 RuleMatches& hits) {
   if (auto fault = fault_of(subject, value, place.offset))
     add_match(
         hits,
@@ -82,7 +83,8 @@ void check_value(const LintContext& subject, const shell::Argument& value, diag:
 void check_missing(const LintContext& subject, const Launch& launch, const Link& agent, RuleMatches& hits) {
   const auto* launcher = model::find_launcher(agent.program);
   if (!launcher || launcher->without_address.empty() || !agent.complete) return;
-  for (const auto says : {OptionMeaning::alone, OptionMeaning::address, OptionMeaning::endpoint, OptionMeaning::config, OptionMeaning::settings})
+  for (const auto says : {OptionMeaning::alone, OptionMeaning::address, OptionMeaning::endpoint,
+                          OptionMeaning::config, OptionMeaning::settings})
     if (agent.find(says)) return;
   for (const auto says : {OptionMeaning::address, OptionMeaning::endpoint, OptionMeaning::config})
     if (launch.variable(agent, says)) return;
@@ -91,9 +93,9 @@ void check_missing(const LintContext& subject, const Launch& launch, const Link&
   const auto count = number_of(*nodes->value, shape_of_job(subject));
   if (!count || *count < 2) return;
   add_match(hits, {agent.place,
-                 agent.program + " of " + std::to_string(*count) +
-                     " nodes is told no address: " + std::string(launcher->without_address),
-                 "add " + std::string(launcher->address_option)});
+                   agent.program + " of " + std::to_string(*count) +
+                       " nodes is told no address: " + std::string(launcher->without_address),
+                   "add " + std::string(launcher->address_option)});
 }
 
 /// Whether this start is the first node's own, of several that the script writes out: it is at localhost.

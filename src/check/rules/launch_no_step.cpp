@@ -144,8 +144,8 @@ RuleMatches find(const LintContext& subject) {
   // An agent starts processes on its own node, unless a file tells it of others; a program may do anything.
   if (agent && !agent->find("config_file")) return {{agent->place, what, hint}};
   const auto& link = agent ? *agent : found->last();
-  RuleMatch hit{link.place, what + ", unless " + (agent ? "its configuration names them" : "it does so itself"),
-          hint};
+  RuleMatch hit{link.place,
+                what + ", unless " + (agent ? "its configuration names them" : "it does so itself"), hint};
   hit.severity = diag::Severity::note;
   return {std::move(hit)};
 }

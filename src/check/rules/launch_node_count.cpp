@@ -23,10 +23,11 @@ RuleMatches find(const LintContext& subject) {
     auto fix = shape.nodes == job.nodes
                    ? replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")
                    : std::vector<Edit>();
-    add_match(hits, {nodes->place,
-                   "the program expects " + util::counted(*count, "node") + ", but this runs on " +
-                       std::to_string(*shape.nodes),
-                   "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});
+    add_match(hits,
+              {nodes->place,
+               "the program expects " + util::counted(*count, "node") + ", but this runs on " +
+                   std::to_string(*shape.nodes),
+               "write $SLURM_NNODES, so that the number stands in the directives only", std::move(fix)});
   }
   return hits;
 }

@@ -40,16 +40,16 @@ RuleMatches find(const LintContext& subject) {
     const std::string option(launcher->number_option);
     const bool certain = counts && shape.nodes && *shape.nodes == *count;
     add_match(hits,
-            {rank ? rank->place : agent->place,
-             rank ? "every node gets the same " + option + ": " + rank->value->text()
-                  : "without " + option + " every node believes that it is number 0",
-             counts ? "let the nodes count themselves: " +
-                          util::replace_all(std::string(launcher->address_option), "$MASTER_ADDR", "HOST") +
-                          "; or let each expand it: srun bash -c '… " + option + "=$SLURM_NODEID …'"
-                    : "srun bash -c '" + util::join(launcher->words.start(), " ") + " " + option +
-                          " $SLURM_NODEID …' in single quotes",
-             {},
-             certain ? std::nullopt : std::optional(diag::Severity::warning)});
+              {rank ? rank->place : agent->place,
+               rank ? "every node gets the same " + option + ": " + rank->value->text()
+                    : "without " + option + " every node believes that it is number 0",
+               counts ? "let the nodes count themselves: " +
+                            util::replace_all(std::string(launcher->address_option), "$MASTER_ADDR", "HOST") +
+                            "; or let each expand it: srun bash -c '… " + option + "=$SLURM_NODEID …'"
+                      : "srun bash -c '" + util::join(launcher->words.start(), " ") + " " + option +
+                            " $SLURM_NODEID …' in single quotes",
+               {},
+               certain ? std::nullopt : std::optional(diag::Severity::warning)});
   }
   return hits;
 }

@@ -18,11 +18,11 @@ RuleMatches find(const LintContext& subject) {
       if (!cpu && !mem) continue;
       const std::string now = cpu ? "--cpu-bind" : "--mem-bind";
       add_match(hits, {{option.place.offset, written.size()},
-                     std::string(written) + (mem ? " is no option of srun any more"
-                                                 : " is an old spelling that no manual has any more"),
-                     now,
-                     {{option.place.offset, written.size(), now}},
-                     mem ? std::optional(diag::Severity::warning) : std::nullopt});
+                       std::string(written) + (mem ? " is no option of srun any more"
+                                                   : " is an old spelling that no manual has any more"),
+                       now,
+                       {{option.place.offset, written.size(), now}},
+                       mem ? std::optional(diag::Severity::warning) : std::nullopt});
     }
   }
   return hits;

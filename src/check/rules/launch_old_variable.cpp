@@ -30,7 +30,7 @@ RuleMatches find(const LintContext& subject) {
     const bool written = subject.text.substr(at).starts_with(name + "=");
     // No fix: an older torch knows the old name only.
     add_match(hits, {written ? diag::Place{at, name.size()} : seen.set_at,
-                   name + " is called " + now + " from torch 2.2 on", now});
+                     name + " is called " + now + " from torch 2.2 on", now});
   }
   return hits;
 }

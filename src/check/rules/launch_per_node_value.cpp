@@ -41,16 +41,16 @@ bool is_set_inside(const LintContext& subject, const Link& step, std::string_vie
   return false;
 }
 
-void check_value(const LintContext& subject, const Link& step, const shell::Argument& value, diag::Place place,
-                 std::string_view what, RuleMatches& hits) {
+void check_value(const LintContext& subject, const Link& step, const shell::Argument& value,
+                 diag::Place place, std::string_view what, RuleMatches& hits) {
   for (const auto& piece : value.pieces) {
     if (piece.known || own_value_in(piece.text).empty() || is_expanded_outside(subject, step, piece.text))
       continue;
     add_match(hits, {place,
-                   "each node expands " + piece.text + " for itself, but " + std::string(what) +
-                       " must be the same on all",
-                   "compute it once before " + step.program +
-                       ": from $SLURM_JOB_ID, and the first host of scontrol show hostnames"});
+                     "each node expands " + piece.text + " for itself, but " + std::string(what) +
+                         " must be the same on all",
+                     "compute it once before " + step.program +
+                         ": from $SLURM_JOB_ID, and the first host of scontrol show hostnames"});
   }
 }
 

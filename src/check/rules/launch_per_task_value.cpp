@@ -32,7 +32,8 @@ std::string_view per_task_name(std::string_view text) {
 }
 
 /// The per-task variable behind "$NODE_RANK".
-std::string_view per_task_name_behind(const LintContext& subject, const Launch& launch, std::string_view piece) {
+std::string_view per_task_name_behind(const LintContext& subject, const Launch& launch,
+                                      std::string_view piece) {
   if (piece.size() < 2 || piece[0] != '$') return {};
   auto name = piece.substr(1);
   if (name.front() == '{' && name.back() == '}') name = name.substr(1, name.size() - 2);
@@ -98,11 +99,11 @@ void check_words(const LintContext& subject, const Launch& launch, const Link& s
       if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue; // 0 is right
       const auto fix = direct && runs_shell(launch) ? escape(subject, word, piece) : std::vector<Edit>();
       add_match(hits, {fix.empty() ? word.place : piece.place,
-                     "the batch shell expands " + piece.text + " before " + step.program +
-                         " starts: every task gets the batch host's value, 0",
-                     "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) +
-                         " …' in single quotes",
-                     fix});
+                       "the batch shell expands " + piece.text + " before " + step.program +
+                           " starts: every task gets the batch host's value, 0",
+                       "let each task expand it: " + step.program + " bash -c '… $" + std::string(name) +
+                           " …' in single quotes",
+                       fix});
     }
   }
 }
@@ -135,10 +136,11 @@ void check_exports(const LintContext& subject, const Launch& launch, const Link&
     if (!piece || !reaches_program(subject, step, *variable)) continue;
     const auto name = std::string(per_task_name(piece->text));
     if (name == "SLURM_NODEID" && shape_of(subject, launch).nodes == 1) continue;
-    add_match(hits, {variable->set_at,
-                   variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
-                   "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" +
-                       name + "; exec python …' in single quotes"});
+    add_match(hits,
+              {variable->set_at,
+               variable->name + " is set in the batch script, where " + name + " is 0: every task gets 0",
+               "set it in each task: " + step.program + " bash -c 'export " + variable->name + "=$" + name +
+                   "; exec python …' in single quotes"});
   }
 }
 

@@ -25,8 +25,8 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& launch : subject.launches) {
     const auto* agent = launch.agent();
-    if (!agent || !agent->complete || agent->find(OptionMeaning::no_gpus) || launch.variable("CUDA_VISIBLE_DEVICES") ||
-        launch.command->context.background)
+    if (!agent || !agent->complete || agent->find(OptionMeaning::no_gpus) ||
+        launch.variable("CUDA_VISIBLE_DEVICES") || launch.command->context.background)
       continue;
     auto shape = shape_of(subject, launch);
     const auto job = shape_of_job(subject);
@@ -41,13 +41,13 @@ RuleMatches find(const LintContext& subject) {
                    ? replace_end(subject, option->place, option->value->text(), "$SLURM_GPUS_ON_NODE")
                    : std::vector<Edit>();
     add_match(hits, {option->place,
-                   std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
-                       util::counted(gpus, "GPU") + " of a node" +
-                       (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),
-                   more ? "ask for as many GPUs as there are processes, or start one process per GPU "
-                          "($SLURM_GPUS_ON_NODE)"
-                        : "start one process per GPU ($SLURM_GPUS_ON_NODE), or ask for fewer GPUs",
-                   std::move(fix), more ? std::nullopt : std::optional(diag::Severity::note)});
+                     std::to_string(*processes) + (*processes == 1 ? " process for " : " processes for ") +
+                         util::counted(gpus, "GPU") + " of a node" +
+                         (more ? ": NCCL refuses two processes on one GPU" : ": the others stay idle"),
+                     more ? "ask for as many GPUs as there are processes, or start one process per GPU "
+                            "($SLURM_GPUS_ON_NODE)"
+                          : "start one process per GPU ($SLURM_GPUS_ON_NODE), or ask for fewer GPUs",
+                     std::move(fix), more ? std::nullopt : std::optional(diag::Severity::note)});
   }
   return hits;
 }

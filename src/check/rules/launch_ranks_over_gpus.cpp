@@ -50,10 +50,10 @@ RuleMatches find(const LintContext& subject) {
     if (hits.empty() && !trains_on_gpus(subject.text)) return {}; // reads all of the text
     const auto gpus = *shape.gpus_per_node;
     add_match(hits,
-            {step ? step->place : launch.find("hpcml")->place,
-             std::to_string(ranks) + " ranks on each node, which has " + util::counted(gpus, "GPU") +
-                 " for them: NCCL takes one rank per GPU",
-             "ask for as many GPUs as ranks, or start " + util::counted(gpus, "task") + " on each node"});
+              {step ? step->place : launch.find("hpcml")->place,
+               std::to_string(ranks) + " ranks on each node, which has " + util::counted(gpus, "GPU") +
+                   " for them: NCCL takes one rank per GPU",
+               "ask for as many GPUs as ranks, or start " + util::counted(gpus, "task") + " on each node"});
   }
   return hits;
 }

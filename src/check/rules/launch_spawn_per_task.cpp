@@ -44,12 +44,13 @@ RuleMatches find(const LintContext& subject) {
       found = spawn_in(python->operands[1].text()) != std::string_view::npos;
     if (!found && python->operands[0].known()) found = writes_spawning_file(subject, first);
     if (found)
-      add_match(hits, {python->place,
-                     "the program starts a process per GPU by mp.spawn, and " + launch.step()->program +
-                         " starts the program " + std::to_string(*shape_of(subject, launch).tasks_per_node) +
-                         " times on each node",
-                     "start it once per node (--ntasks-per-node=1), or drop mp.spawn and take the rank from "
-                     "SLURM_PROCID"});
+      add_match(hits,
+                {python->place,
+                 "the program starts a process per GPU by mp.spawn, and " + launch.step()->program +
+                     " starts the program " + std::to_string(*shape_of(subject, launch).tasks_per_node) +
+                     " times on each node",
+                 "start it once per node (--ntasks-per-node=1), or drop mp.spawn and take the rank from "
+                 "SLURM_PROCID"});
   }
   return hits;
 }

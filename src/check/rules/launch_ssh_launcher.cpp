@@ -15,11 +15,11 @@ RuleMatches find(const LintContext& subject) {
     const auto* option = agent->find(model::OptionMeaning::hosts);
     if (!option || agent->find(model::OptionMeaning::no_ssh)) continue;
     add_match(hits,
-            {option->place,
-             agent->program + " starts the other nodes over ssh, which many clusters do not allow between "
-                              "compute nodes, and outside of Slurm's accounting",
-             "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "
-             "from the environment), or deepspeed --no_ssh once per node"});
+              {option->place,
+               agent->program + " starts the other nodes over ssh, which many clusters do not allow between "
+                                "compute nodes, and outside of Slurm's accounting",
+               "start one process per GPU by srun (deepspeed.init_distributed takes rank and address "
+               "from the environment), or deepspeed --no_ssh once per node"});
   }
   return hits;
 }

@@ -33,16 +33,17 @@ RuleMatches find(const LintContext& subject) {
       const auto* option = agent->find(OptionMeaning::alone);
       const auto name = std::string(launcher->option_for(OptionMeaning::alone));
       add_match(hits, {option ? option->place : agent->place,
-                     (option ? "--" + name : launcher->variable_for(name)) +
-                         " makes each node train by itself: the nodes never meet",
-                     k_hint});
+                       (option ? "--" + name : launcher->variable_for(name)) +
+                           " makes each node train by itself: the nodes never meet",
+                       k_hint});
     } else if (shape.tasks_per_node == 1 && is_told_of_none(launch, *agent))
       add_match(hits,
-              {agent->place,
-               agent->program + " without --" + std::string(launcher->option_for(OptionMeaning::nodes)) +
-                   (agent->find(OptionMeaning::endpoint) ? " takes one node: the others wait at the rendezvous in vain"
-                                                : " makes each node train by itself: the nodes never meet"),
-               k_hint});
+                {agent->place,
+                 agent->program + " without --" + std::string(launcher->option_for(OptionMeaning::nodes)) +
+                     (agent->find(OptionMeaning::endpoint)
+                          ? " takes one node: the others wait at the rendezvous in vain"
+                          : " makes each node train by itself: the nodes never meet"),
+                 k_hint});
   }
   return hits;
 }

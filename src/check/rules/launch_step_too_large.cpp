@@ -28,13 +28,14 @@ void find_tasks(const LintContext& subject, const LaunchShape& job, const Link& 
   // Cores are given whole: on each node up to three threads more than asked for.
   if (!count || *count <= *cpus + 3 * job.nodes.value_or(1) || find_any(step, {"overcommit", "overlap"}))
     return;
-  add_match(hits, {tasks->place,
-                 "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " +
-                     std::to_string(*cpus),
-                 "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole "
-                 "there may be more",
-                 {},
-                 diag::Severity::warning});
+  add_match(hits,
+            {tasks->place,
+             "srun starts " + std::to_string(*count) + " tasks, but the job asks for CPUs for " +
+                 std::to_string(*cpus),
+             "ask for them with --ntasks above, or write $SLURM_NTASKS; only where nodes are given whole "
+             "there may be more",
+             {},
+             diag::Severity::warning});
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -51,10 +52,10 @@ RuleMatches find(const LintContext& subject) {
                            : std::nullopt;
     if (!count || *count <= *job.nodes) continue;
     add_match(hits, {nodes->place,
-                   "srun asks for " + std::to_string(*count) + " nodes, but the job has " +
-                       std::to_string(*job.nodes),
-                   "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default",
-                   replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")});
+                     "srun asks for " + std::to_string(*count) + " nodes, but the job has " +
+                         std::to_string(*job.nodes),
+                     "write $SLURM_NNODES, or leave it out: a step takes all nodes of the job by default",
+                     replace_end(subject, nodes->place, nodes->value->text(), "$SLURM_NNODES")});
   }
   return hits;
 }

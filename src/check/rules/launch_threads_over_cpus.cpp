@@ -26,11 +26,11 @@ RuleMatches find(const LintContext& subject) {
     const auto count = number_of(*threads, shape);
     if (!count || *count <= cpus) continue;
     add_match(hits, {threads->place,
-                   std::to_string(*count) + " threads on " + std::to_string(cpus) +
-                       (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
-                   "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",
-                   option ? std::vector<Edit>()
-                          : replace_end(subject, threads->place, threads->text(), "$SLURM_CPUS_PER_TASK")});
+                     std::to_string(*count) + " threads on " + std::to_string(cpus) +
+                         (cpus == 1 ? " CPU" : " CPUs") + " per task: they wait for each other",
+                     "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",
+                     option ? std::vector<Edit>()
+                            : replace_end(subject, threads->place, threads->text(), "$SLURM_CPUS_PER_TASK")});
   }
   return hits;
 }

@@ -21,11 +21,11 @@ RuleMatches find(const LintContext& subject) {
     const auto processes = option && option->value ? number_of(*option->value, shape) : std::nullopt;
     if (!processes || *processes < 2 || cpus < 4 * *processes) continue;
     add_match(hits, {agent->place,
-                   agent->program + " gives each of its " + std::to_string(*processes) +
-                       " processes one thread, though there are " + std::to_string(cpus / *processes) +
-                       " CPUs for each",
-                   "export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / " + std::to_string(*processes) +
-                       ")), less what data loaders need"});
+                     agent->program + " gives each of its " + std::to_string(*processes) +
+                         " processes one thread, though there are " + std::to_string(cpus / *processes) +
+                         " CPUs for each",
+                     "export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / " + std::to_string(*processes) +
+                         ")), less what data loaders need"});
   }
   return hits;
 }

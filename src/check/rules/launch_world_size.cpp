@@ -22,9 +22,9 @@ RuleMatches find(const LintContext& subject) {
                    ? replace_end(subject, value->place, value->text(), "$SLURM_NTASKS")
                    : std::vector<Edit>();
     add_match(hits, {value->place,
-                   "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " +
-                       std::to_string(*shape.tasks) + " processes",
-                   "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});
+                     "WORLD_SIZE is " + value->text() + ", but " + launch.step()->program + " starts " +
+                         std::to_string(*shape.tasks) + " processes",
+                     "export WORLD_SIZE=$SLURM_NTASKS", std::move(fix)});
   }
   return hits;
 }

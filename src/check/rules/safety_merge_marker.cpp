@@ -22,7 +22,7 @@ RuleMatches find(const LintContext& subject) {
     const auto theirs = find_line(text, ">>>>>>> ", ours);
     if (middle == std::string_view::npos || theirs == std::string_view::npos || middle > theirs) continue;
     RuleMatch hit{line_at(text, ours), "a merge was not finished here",
-            "keep one of the two versions and remove the marks"};
+                  "keep one of the two versions and remove the marks"};
     if (text.substr(0, ours).find("<<") != std::string_view::npos)
       hit.severity = diag::Severity::warning; // it may be the text of a here-document
     hits.push_back(std::move(hit));

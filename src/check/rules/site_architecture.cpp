@@ -52,8 +52,9 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& word : command.words) {
       const auto text = word.text();
       if (names_one(text, others) && !names_one(text, own))
-        hits.push_back({word.place, "'" + text + "' is for another processor: the nodes here are " + name,
-                        append_citation("take the one for " + name, parts.front().fit.nodes.front()->origin)});
+        hits.push_back(
+            {word.place, "'" + text + "' is for another processor: the nodes here are " + name,
+             append_citation("take the one for " + name, parts.front().fit.nodes.front()->origin)});
     }
   }
   return hits;

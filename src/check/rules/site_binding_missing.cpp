@@ -43,8 +43,8 @@ RuleMatches find(const LintContext& subject) {
     if (!shape.tasks_per_node || *shape.tasks_per_node != static_cast<long>(node->gpu->per_node)) continue;
     hits.add({step->place, "nothing binds the ranks to the cores next to their GPUs",
               append_citation("srun --cpu-bind=mask_cpu:…, the masks by: hpcml affinity --site " +
-                              subject.site->id + "; or hpcml launch before the program",
-                          subject.site->binding.origin)});
+                                  subject.site->id + "; or hpcml launch before the program",
+                              subject.site->binding.origin)});
   }
   return hits;
 }

@@ -21,7 +21,7 @@ RuleMatches find(const LintContext& subject) {
         continue;
       }
       RuleMatch hit{place, "the profile of " + part.site.name + " knows no feature '" + name + "'",
-              known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
+                    known.empty() ? std::string() : "it knows " + util::join(known, ", ")};
       if (const auto meant = nearest_typo(name, known)) {
         hit.hint = known_names(name, known);
         hit.fix = replace_in(subject, place, name, *meant);

@@ -32,7 +32,7 @@ RuleMatches find(const LintContext& subject) {
     if (!hits.empty() && hits.back().place.offset == place.offset) continue;
     hits.push_back({place, "the profile of " + subject.site->name + " has no " + found->program,
                     append_citation("containers run with " + util::join(names, ", "),
-                                subject.site->containers.front().origin)});
+                                    subject.site->containers.front().origin)});
   }
   return hits;
 }

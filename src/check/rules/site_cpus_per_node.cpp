@@ -17,12 +17,12 @@ RuleMatches find(const LintContext& subject) {
                             ? std::string("no node here has as many")
                             : std::to_string(cores - usable) + " of the " + std::to_string(cores) +
                                   " cores are the system's";
-      hits.push_back(
-          {part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
-           util::counted(verdict.have, "CPU") + " of one node: " + what,
-           append_citation("the nodes here have " + std::to_string(usable) + " cores for jobs", verdict.origin),
-           {},
-           severity_of(verdict)});
+      hits.push_back({part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
+                      util::counted(verdict.have, "CPU") + " of one node: " + what,
+                      append_citation("the nodes here have " + std::to_string(usable) + " cores for jobs",
+                                      verdict.origin),
+                      {},
+                      severity_of(verdict)});
     }
   return hits;
 }

@@ -31,7 +31,7 @@ RuleMatch hit_of_memory(const SitePart& part, const site::PolicyViolation& verdi
           verdict.node->mem_per_gpu->to_slurm() +
           (verdict.rule == SiteRule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
       append_citation("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",
-                  verdict.origin),
+                      verdict.origin),
       {},
       severity_of(verdict)};
 }

@@ -22,7 +22,8 @@ RuleMatch wrong_type(const LintContext& subject, const SitePart& part, const sit
   const auto types = site::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
   RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-          "no node here has GPUs of type '" + wanted + "'", append_citation(known_types(part), verdict.origin)};
+                "no node here has GPUs of type '" + wanted + "'",
+                append_citation(known_types(part), verdict.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });

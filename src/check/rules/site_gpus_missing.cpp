@@ -24,12 +24,12 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& verdict : part.under("site/gpus-missing")) {
       const auto style = verdict.request->style;
       RuleMatch hit{part.place({"partition"}),
-              "the job asks for no GPU, and the nodes here are for jobs with GPUs",
-              append_citation("ask for them: --" + model::word_of(style) +
-                              (style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
-                          verdict.origin),
-              {},
-              severity_of(verdict)};
+                    "the job asks for no GPU, and the nodes here are for jobs with GPUs",
+                    append_citation("ask for them: --" + model::word_of(style) +
+                                        (style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
+                                    verdict.origin),
+                    {},
+                    severity_of(verdict)};
       // A job without GPUs may be right here, as for preparing data, or come to another partition.
       if (verdict.certainty == Confidence::likely && !speaks_of_gpus(subject.text))
         hit.severity = diag::Severity::note;

@@ -14,8 +14,8 @@ RuleMatches find(const LintContext& subject) {
                           std::string(" whole nodes: ") + util::counted(verdict.limit - verdict.have, "GPU") +
                           " of each stay idle and are charged",
                       append_citation("ask for all " + std::to_string(verdict.limit) +
-                                      ", or take a partition that shares nodes",
-                                  verdict.origin)});
+                                          ", or take a partition that shares nodes",
+                                      verdict.origin)});
   return hits;
 }
 

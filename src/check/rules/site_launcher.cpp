@@ -35,9 +35,9 @@ RuleMatches find(const LintContext& subject) {
       continue;
     seen.push_back(at);
     RuleMatch hit{launch.chain.front().place,
-            subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " +
-                program,
-            append_citation({}, launchers.front().origin)};
+                  subject.site->name + " starts programs with " + util::join(names, " or ") + ", not with " +
+                      program,
+                  append_citation({}, launchers.front().origin)};
     if (launcher->of_some_sites) hit.severity = diag::Severity::warning;
     hits.push_back(std::move(hit));
   }

@@ -23,12 +23,12 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/nodes"))
-      hits.push_back(
-          {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
-           util::counted(verdict.have, "node") + ": " + words_of(part, verdict),
-           append_citation(verdict.rule == SiteRule::nodes_not_connected ? "ask for one node" : "", verdict.origin),
-           {},
-           severity_of(verdict)});
+      hits.push_back({part.place({"nodes", "nodelist", "ntasks", "gpus"}),
+                      util::counted(verdict.have, "node") + ": " + words_of(part, verdict),
+                      append_citation(verdict.rule == SiteRule::nodes_not_connected ? "ask for one node" : "",
+                                      verdict.origin),
+                      {},
+                      severity_of(verdict)});
   return hits;
 }
 

@@ -21,7 +21,7 @@ RuleMatches find(const LintContext& subject) {
               (suffix ? " does not end with " + rule.suffix : " is not what " + part.site.name + " expects") +
               why,
           append_citation(rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint,
-                      rule.origin)};
+                          rule.origin)};
       hit.severity = severity_of(verdict);
       if (suffix && value.find('@') == std::string::npos && !part.fit.nodes.empty())
         hit.fix = replace_in(subject, hit.place, value, value + rule.suffix);

@@ -14,9 +14,9 @@ RuleMatches find(const LintContext& subject) {
       const bool own = slurm::is_option(slurm::Program::sbatch, verdict.name);
       const auto place = own ? part.place({verdict.name}) : plugin_word(subject.header, verdict.name);
       RuleMatch hit{place,
-              part.site.name + " wants --" + verdict.name + " on the srun line, not in a directive" +
-                  (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-              append_citation("write it behind srun", verdict.origin)};
+                    part.site.name + " wants --" + verdict.name + " on the srun line, not in a directive" +
+                        (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
+                    append_citation("write it behind srun", verdict.origin)};
       // What sbatch refuses of its own options is written so; a plugin may take its option with a word of
       // warning.
       if (!own) hit.severity = diag::Severity::warning;

@@ -29,10 +29,10 @@ RuleMatches find(const LintContext& subject) {
       if (!meant && verdict.certainty == site::Confidence::advisory) continue; // it can be a group's own
       const auto place = part.place({"partition"});
       RuleMatch hit{place,
-              "the profile of " + part.site.name +
-                  (tells_of_gpus_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
-                  " has no partition '" + name + "'",
-              known_names(name, names)};
+                    "the profile of " + part.site.name +
+                        (tells_of_gpus_only(part.site) ? ", which tells of nodes with GPUs only," : "") +
+                        " has no partition '" + name + "'",
+                    known_names(name, names)};
       // Profiles leave partitions out that are not for everybody; a slip of one of theirs hardly is one of
       // those.
       if (meant) {

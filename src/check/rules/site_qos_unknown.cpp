@@ -12,8 +12,9 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& verdict : part.under("site/qos-unknown")) {
       std::vector<std::string> names;
       for (const auto& qos : part.site.qos) names.push_back(qos.name);
-      RuleMatch hit{part.place({"qos"}), "the profile of " + part.site.name + " has no QoS '" + verdict.name + "'",
-              known_names(verdict.name, names)};
+      RuleMatch hit{part.place({"qos"}),
+                    "the profile of " + part.site.name + " has no QoS '" + verdict.name + "'",
+                    known_names(verdict.name, names)};
       if (const auto meant = nearest_typo(verdict.name, names))
         hit.fix = replace_in(subject, hit.place, verdict.name, *meant);
       hits.push_back(std::move(hit));

@@ -50,7 +50,7 @@ RuleMatches find(const LintContext& subject) {
       continue;
     if (name.find('\\') != std::string::npos || request.place(option).length == 0) continue;
     RuleMatch hit{request.place(option), "every task of the array writes '" + name + "'",
-            "put %A_%a (job and task) into the name"};
+                  "put %A_%a (job and task) into the name"};
     const auto at = subject.text.substr(hit.place.offset, hit.place.length).rfind(name);
     if (at != std::string_view::npos) hit.fix = {{hit.place.offset + at + place_for_number(name), 0, "_%a"}};
     hits.push_back(std::move(hit));

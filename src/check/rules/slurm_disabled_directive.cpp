@@ -58,7 +58,8 @@ bool has_other(const LintContext& subject, std::string_view name) {
   };
   for (const auto& request : subject.requests)
     for (const auto& [given_option, setting] : request.settings)
-      if (given_option == option || is_kind("mem", given_option) || is_kind("g", given_option) || is_kind("ntasks", given_option))
+      if (given_option == option || is_kind("mem", given_option) || is_kind("g", given_option) ||
+          is_kind("ntasks", given_option))
         return true;
   return false;
 }

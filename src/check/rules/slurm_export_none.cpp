@@ -24,7 +24,7 @@ RuleMatches find(const LintContext& subject) {
       continue;
     const auto place = link.place;
     RuleMatch hit{place, "the tasks get nothing of the script's environment, not even PATH",
-            "write srun --export=ALL"};
+                  "write srun --export=ALL"};
     if (subject.text.substr(place.offset, place.length).ends_with("srun"))
       hit.fix = {{place.offset + place.length, 0, " --export=ALL"}};
     hits.push_back(std::move(hit));

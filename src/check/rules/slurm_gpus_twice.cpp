@@ -18,8 +18,8 @@ RuleMatches find(const LintContext& subject) {
       continue;
     const bool same = request.gpus("gres") == request.gpus("gpus-per-node");
     RuleMatch hit{request.place("gpus-per-node"),
-            same ? "--gres asks for the same GPUs" : "--gres asks for another number of GPUs, and wins",
-            "keep one of them: 26.05 refuses both together"};
+                  same ? "--gres asks for the same GPUs" : "--gres asks for another number of GPUs, and wins",
+                  "keep one of them: 26.05 refuses both together"};
     // Only --gpus-per-node sets that variable.
     const bool read = subject.text.find("SLURM_GPUS_PER_NODE") != std::string_view::npos;
     if (same && !read && gres->second.size() == 1 && per_node->second.size() == 1 &&

@@ -40,7 +40,8 @@ RuleMatches find(const LintContext& subject) {
         const auto respelled = respell(text);
         const auto at = subject.text.substr(place.offset, place.length).find(text);
         std::vector<Edit> edits;
-        if (respelled && at != std::string_view::npos) edits.push_back({place.offset + at, text.size(), *respelled});
+        if (respelled && at != std::string_view::npos)
+          edits.push_back({place.offset + at, text.size(), *respelled});
         hits.push_back({place,
                         "this Slurm has no resource of the name '" + item.name +
                             (item.type.empty() ? "" : ":" + item.type) + "'",

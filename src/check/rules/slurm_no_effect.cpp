@@ -18,7 +18,7 @@ RuleMatches find(const LintContext& subject) {
       if (std::find(k_options.begin(), k_options.end(), option) != k_options.end() &&
           setting.place.length > 0) {
         RuleMatch hit{setting.place, "--" + option + " has no effect in a directive",
-                "give it on the command line of sbatch, or remove it"};
+                      "give it on the command line of sbatch, or remove it"};
         if (subject.text.substr(setting.place.offset, 2) == "--")
           hit.fix = {remove_option(subject.text, setting.place)};
         hits.push_back(std::move(hit));

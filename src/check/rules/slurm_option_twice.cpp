@@ -51,9 +51,10 @@ RuleMatches find(const LintContext& subject) {
              subject.version_known ? std::nullopt : std::optional(diag::Severity::note)});
         continue;
       }
-      hits.push_back({setting.place,
-                      "--" + setting.option + " is given again below with another value: this one has no effect",
-                      setting.option == "gres" ? "join both in one option: --gres=A,B" : "remove one of them"});
+      hits.push_back(
+          {setting.place,
+           "--" + setting.option + " is given again below with another value: this one has no effect",
+           setting.option == "gres" ? "join both in one option: --gres=A,B" : "remove one of them"});
     }
   }
   return hits;

@@ -5,7 +5,9 @@
 namespace hpcml::check {
 namespace slurm_packjob {
 
-std::vector<Edit> fix(const LintContext&, diag::Place place) { return {{place.offset, place.length, "hetjob"}}; }
+std::vector<Edit> fix(const LintContext&, diag::Place place) {
+  return {{place.offset, place.length, "hetjob"}};
+}
 
 } // namespace slurm_packjob
 

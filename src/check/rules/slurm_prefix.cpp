@@ -5,7 +5,9 @@
 namespace hpcml::check {
 namespace slurm_prefix {
 
-std::vector<Edit> fix(const LintContext&, diag::Place place) { return {{place.offset, place.length, "#SBATCH"}}; }
+std::vector<Edit> fix(const LintContext&, diag::Place place) {
+  return {{place.offset, place.length, "#SBATCH"}};
+}
 
 } // namespace slurm_prefix
 

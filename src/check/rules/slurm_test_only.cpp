@@ -10,7 +10,7 @@ RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("test-only");
   if (!setting || setting->place.length == 0) return {};
   RuleMatch hit{setting->place, "with --test-only in the script no job is ever made",
-          "give it on the command line when you want to try"};
+                "give it on the command line when you want to try"};
   hit.fix = {remove_option(subject.text, setting->place)};
   return {hit};
 }

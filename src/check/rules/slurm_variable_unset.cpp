@@ -154,8 +154,9 @@ RuleMatches find(const LintContext& subject) {
       return is_it(candidate) && !only_prints(subject.text, candidate.at);
     });
     const auto use = used != uses.end() ? used : std::find_if(uses.begin(), uses.end(), is_it);
-    if (use == uses.end() ||
-        std::any_of(uses.begin(), uses.end(), [&](const Use& candidate) { return is_it(candidate) && candidate.guarded; }))
+    if (use == uses.end() || std::any_of(uses.begin(), uses.end(), [&](const Use& candidate) {
+          return is_it(candidate) && candidate.guarded;
+        }))
       continue;
     if (body.find(std::string(row.variable) + "=") != std::string_view::npos) continue;
     const auto why = reason(subject, row);
