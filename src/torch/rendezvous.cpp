@@ -136,7 +136,21 @@ std::string PhaseMeeting::probable_host(int rank) const {
   return {};
 }
 
-void PhaseMeeting::enter(const std::string& phase) { x_store.set(key(phase, "entered", x_env.rank), "1"); }
+void PhaseMeeting::write(const std::string& phase, const std::string& what, const std::string& text,
+                         const std::string& before) {
+  try {
+    x_store.set(key(phase, what, x_env.rank), text);
+  } catch (const std::exception& lost) {
+    throw PhaseError(
+        {public_phase(phase),
+         {0},
+         {first_host()},
+         std::string("rank 0 is gone: ") + lost.what() + (before.empty() ? "" : "; before that: " + before),
+         "Look for a crash or a kill in the log of rank 0."});
+  }
+}
+
+void PhaseMeeting::enter(const std::string& phase) { write(phase, "entered", "1"); }
 
 template <class Ready> bool PhaseMeeting::wait_for_all(const Ready& ready, milliseconds limit) {
   const auto deadline = steady_clock::now() + limit;
@@ -210,17 +224,8 @@ PhaseOutcome PhaseMeeting::wait_for_verdict(const std::string& phase, millisecon
 
 PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault) {
   const std::string own = fault.what.substr(0, fault.what.find('\n'));
-  try {
-    if (fault.own) x_store.set(key(phase, "own", x_env.rank), "1");
-    x_store.set(key(phase, own.empty() ? "done" : "failed", x_env.rank), own.empty() ? "1" : own);
-  } catch (const std::exception& lost) {
-    throw PhaseError(
-        {public_phase(phase),
-         {0},
-         {first_host()},
-         std::string("rank 0 is gone: ") + lost.what() + (own.empty() ? "" : "; before that: " + own),
-         "Look for a crash or a kill in the log of rank 0."});
-  }
+  if (fault.own) write(phase, "own", "1", own);
+  write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
   if (x_env.rank != 0) return wait_for_verdict(phase, 2 * x_timeout + 2 * k_grace);
   wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
   if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
@@ -256,9 +261,7 @@ void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& 
   throw PhaseError(*found);
 }
 
-void PhaseMeeting::note(const std::string& phase, const std::string& text) {
-  x_store.set(key(phase, "note", x_env.rank), text);
-}
+void PhaseMeeting::note(const std::string& phase, const std::string& text) { write(phase, "note", text); }
 
 std::vector<std::string> PhaseMeeting::notes(const std::string& phase) {
   std::vector<std::string> list;

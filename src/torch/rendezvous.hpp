@@ -96,6 +96,10 @@ public:
 
 private:
   std::string key(const std::string& phase, const std::string& what, int rank) const;
+  /// Stores one text of this rank. Throws a PhaseError that names rank 0 if the store is gone; `before` is
+  /// what went wrong earlier.
+  void write(const std::string& phase, const std::string& what, const std::string& text,
+             const std::string& before = {});
   template <class Ready> bool wait_for_all(const Ready& ready, std::chrono::milliseconds limit);
   bool wait_for_reports(const std::string& phase, std::chrono::milliseconds limit);
   std::optional<Culprit> find_culprit(const std::string& phase);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A rank that takes part in a preflight until the all_reduce and then misbehaves: bad_rank wrong|die|hang
-// BYTES SECONDS
+// A rank that takes part in a preflight until the all_reduce and then misbehaves, or ends before it:
+// bad_rank wrong|die|hang|quit BYTES SECONDS
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
     meeting.enter("connect");
     hpcml::helper::Communicator group(meeting.store(), env, options);
     meeting.conclude("connect", "");
+    if (how == "quit") ::kill(::getpid(), SIGKILL);
     meeting.enter("all_reduce");
     if (how == "die") ::kill(::getpid(), SIGKILL);
     if (how == "hang") {

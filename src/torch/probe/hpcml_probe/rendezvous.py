@@ -125,8 +125,15 @@ class PhaseMeeting:
         first = rank // width * width
         return next((host for host in self.hosts[first : first + width] if host), "")
 
+    def _write(self, phase, what, text, before=""):
+        try:
+            self.store.set(self._key(phase, what, self.env.rank), text)
+        except Exception as lost:
+            message = "rank 0 is gone: %s" % lost + ("; before that: " + before if before else "")
+            raise PhaseError(Culprit(public_phase(phase), [0], [self.first_host], message, CRASH))
+
     def enter(self, phase):
-        self.store.set(self._key(phase, "entered", self.env.rank), "1")
+        self._write(phase, "entered", "1")
 
     def _wait_for_all(self, ready, limit):
         deadline, rank = time.monotonic() + limit, 0
@@ -195,13 +202,9 @@ class PhaseMeeting:
     def conclude(self, phase, fault="", own=False):
         """True when all ranks ended the phase well; false where some saw faults and all still answer."""
         said = fault.split("\n")[0]
-        try:
-            if own:
-                self.store.set(self._key(phase, "own", self.env.rank), "1")
-            self.store.set(self._key(phase, "failed" if said else "done", self.env.rank), said or "1")
-        except Exception as lost:
-            what = "rank 0 is gone: %s" % lost + ("; before that: " + said if said else "")
-            raise PhaseError(Culprit(public_phase(phase), [0], [self.first_host], what, CRASH))
+        if own:
+            self._write(phase, "own", "1", said)
+        self._write(phase, "failed" if said else "done", said or "1", said)
         if self.env.rank != 0:
             return self._heed_verdict(phase, 2 * self.timeout + 2 * GRACE)
         self._wait_for_reports(phase, self.patience if said else self.timeout + GRACE)
@@ -233,7 +236,7 @@ class PhaseMeeting:
         raise PhaseError(culprit)
 
     def note(self, phase, text):
-        self.store.set(self._key(phase, "note", self.env.rank), text)
+        self._write(phase, "note", text)
 
     def notes(self, phase):
         return [self.store.get(self._key(phase, "note", rank), self.timeout) for rank in range(self.env.world_size)]
