@@ -136,7 +136,9 @@ TEST_CASE("programs that speak SSH themselves reach the nodes of the user's job,
                                        {"/client_paramiko.py", k_paramiko},
                                        {"/client_asyncssh.py", k_asyncssh}})
         REQUIRE(util::write_file(folder + name, text));
-      std::vector<std::string> words = {"env", "-C", folder, "HOME=" + folder + "/home"};
+      // The clients log in as $USER, which belongs to who runs the tests.
+      std::vector<std::string> words = {"env",     "-u", "USER", "-u",
+                                        "LOGNAME", "-C", folder, "HOME=" + folder + "/home"};
       words.insert(words.end(), before.begin(), before.end());
       for (const auto* word :
            {"./hpcml", "emulate", "-q", "--site", "generic", "--nodes", "3", "--cpus-per-node", "4", "--",
