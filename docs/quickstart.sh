@@ -8,7 +8,7 @@ cd "$repo"
 # shellcheck source=docs/setup.sh
 . docs/setup.sh
 started=$SECONDS
-say "this takes about 10 minutes on 2 cores the first time, 1 minute when hpcml is built already"
+say "this takes about 5 minutes on 2 cores the first time, 1 minute when hpcml is built already"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}"
 torch_folder=$(active_torch)

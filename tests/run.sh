@@ -24,7 +24,7 @@ unset PYTHONPATH PYTHONHOME CMAKE_PREFIX_PATH Torch_DIR
 torch_folder=$(active_torch)
 [ -n "$torch_folder" ] || unset VIRTUAL_ENV CONDA_PREFIX
 
-say "this takes about 34 minutes on 2 cores: packages 1, release build 8, tests 22 with AddressSanitizer beside them, the second LibTorch 3"
+say "this takes about 20 minutes on 2 cores: packages 1, release build 5, tests 13 with AddressSanitizer beside them, the second LibTorch 2"
 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 

@@ -95,9 +95,11 @@ run_command() {
   [ -z "${BARE_CCACHE:-}" ] || cache=(CCACHE_DIR=/var/cache/ccache CCACHE_READONLY=1 CCACHE_NOSTATS=1 CCACHE_TEMPDIR=/tmp CCACHE_NOHASHDIR=1
     CCACHE_BASEDIR="$home/hpcml" 'CCACHE_SLOPPINESS=pch_defines,time_macros')
   say "$part: bash $*   (log: ${last_log#"$repo/"})"
-  in_machine "$name" "$user" "$home/hpcml" env "${cache[@]}" bash "$@" >"$last_log" 2>&1 || rc=$?
+  local TIMEFORMAT='%U %S' cpu
+  { time in_machine "$name" "$user" "$home/hpcml" env "${cache[@]}" bash "$@" >"$last_log" 2>&1 || rc=$?; } 2>"$work/cpu"
+  cpu=$(awk 'END { printf "%d", $1 + $2 }' "$work/cpu")
   tail -n 15 "$last_log"
-  results+=("$part: $* exit code $rc in $(((SECONDS - started + 30) / 60)) min")
+  results+=("$part: $* exit code $rc in $(((SECONDS - started + 30) / 60)) min, $cpu s of processor time")
   say "${results[-1]}"
   return "$rc"
 }

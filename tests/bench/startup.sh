@@ -25,8 +25,8 @@ for row, milliseconds in zip(rows, cpu):
     name = row["command"].split("/")[-1] if row is rows[0] else "hpcml " + row["command"].split(" ", 1)[1]
     print("%-82s cpu %6.2f ms  %5.1f x empty   wall, median %6.2f ms" % (name, milliseconds, milliseconds / cpu[0], row["median"] * 1e3))
 goals = [
-    ("gen costs at most 1 ms more than --version", cpu[2] - cpu[1], 1.0, "ms"),
-    ("gen costs at most 4 times an empty C program", cpu[2] / cpu[0], 4.0, "times"),
+    ("gen costs at most 1.5 ms more than --version", cpu[2] - cpu[1], 1.5, "ms"),
+    ("gen costs at most 5 times an empty C program", cpu[2] / cpu[0], 5.0, "times"),
     ("sites list costs less than 15 ms", cpu[3], 15.0, "ms"),
 ]
 for goal, value, most, unit in goals:
