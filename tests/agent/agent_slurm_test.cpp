@@ -46,13 +46,13 @@ over() {
 }
 submit() { id=$(sbatch --parsable -o $1.out $1.job); }
 job() { "$H" gen --site generic --nodes 3 --gpus-per-node 2 --cpus-per-task 1 --time 5 --hpcml-path "$H" -o $1.job --log-dir logs/$1 "${@:2}"; }
-folders() { srun -Q -N3 -n3 sh -c 'ls -A /tmp /var/tmp > $0.$SLURMD_NODENAME' $1; }
-# Slurm's own task on node002: its agent.
+# Slurm's own task on node002 is its agent. A step on the node looks for it, because there another user than root may, too.
 second_agent() {
-  for pid in $(pgrep -f 'hpcml launch'); do
+  srun -Q --overlap --jobid=$id -N1 -n1 -w node002 bash -c 'for pid in $(pgrep -f "hpcml launch"); do
     grep -szqx SLURM_NODEID=1 /proc/$pid/environ && [[ $(ps -o comm= -p $(ps -o ppid= -p $pid) 2> /dev/null) = slurmstepd ]] && echo $pid
-  done
+  done; true'
 }
+folders() { srun -Q -N3 -n3 sh -c 'ls -A /tmp /var/tmp > $0.$SLURMD_NODENAME' $1; }
 folders before
 job dies -- bash dies.sh dies 0
 submit dies; over dies

@@ -134,7 +134,7 @@ TEST_CASE("ranks connect when node names resolve to loopback addresses", "[slurm
   // As Debian's installer writes it: the node's own name is 127.0.1.1, the others' are what they are.
   cluster.write("wrap.sh", R"sh(hosts=$(mktemp)
 { echo "127.0.0.1 localhost"; echo "127.0.1.1 $(hostname)"; grep -vw -e "$(hostname)" -e localhost /etc/hosts; } > "$hosts"
-exec unshare --mount bash -c 'mount --bind "$1" /etc/hosts; shift; exec "$@"' wrap "$hosts" "$@"
+exec unshare --map-root-user --mount bash -c 'mount --bind "$1" /etc/hosts; shift; exec "$@"' wrap "$hosts" "$@"
 )sh");
   cluster.write("sum.py", k_say + R"(
 import socket, torch, torch.distributed as dist
