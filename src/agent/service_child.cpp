@@ -19,7 +19,8 @@ util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
     store::SessionGate gate(std::move(gate_rules), service, say);
     gate.set_port(listening.port);
     store::ServerLimits limits;
-    // Agents say little, and nobody else has anything to say here: strangers cannot fill the node's memory.
+    // Messages of agents are short, and other clients have no messages: low limits keep them from filling the
+    // node's memory.
     limits.message.value_bytes = std::uint64_t{16} << 20;
     limits.bytes = std::uint64_t{256} << 20;
     limits.clients_read = true; // orders must not wait for a node that is gone

@@ -20,7 +20,7 @@ struct SeenVariable {
   diag::Place set_at;
   const Launch* launch = nullptr; ///< the first one that sees this setting
 };
-/// Subject::names.
+/// As LintContext::names.
 std::vector<std::string_view> names_in(std::string_view text);
 /// The settings of these variables that launches of steps, agents, containers and python see, each once.
 std::vector<SeenVariable> seen_variables(const LintContext& subject,

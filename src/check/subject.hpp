@@ -29,14 +29,14 @@ using ReadFile = std::function<std::optional<std::string>(const std::string& nam
 struct LintContext : slurm::JobReading {
   std::string_view text;
   slurm::Version version = slurm::k_newest_version;
-  bool version_known = false;                      ///< false: nobody said for which; `version` is the newest
-  shell::View view = {};                           ///< the commands, in the order in which bash comes to them
-  std::vector<shell::Unread> unread = {};          ///< where bash itself would stop with a syntax error
-  std::vector<diag::Place> texts = {};             ///< here-documents and words of several lines, in order
-  std::vector<Launch> launches = {};               ///< one per command of `view` that may run
-  std::vector<std::string_view> names = {};        ///< in the text that may be variables': NCCL_DEBUG; sorted
-  const model::Site* site = nullptr;               ///< none: no site is named
-  std::vector<site::ResourceRequest> demands = {}; ///< of the requests; empty without a site
+  bool version_known = false;               ///< false: no version was requested; `version` is the newest
+  shell::View view = {};                    ///< the commands, in the order in which bash comes to them
+  std::vector<shell::Unread> unread = {};   ///< where bash itself would stop with a syntax error
+  std::vector<diag::Place> texts = {};      ///< here-documents and words of several lines, in order
+  std::vector<Launch> launches = {};        ///< one per command of `view` that may run
+  std::vector<std::string_view> names = {}; ///< in the text that may be variables': NCCL_DEBUG; sorted
+  const model::Site* site = nullptr;        ///< none: no site is named
+  std::vector<site::ResourceRequest> demands = {};   ///< of the requests; empty without a site
   std::vector<site::PolicyViolations> verdicts = {}; ///< what the site has against each of them
   std::vector<site::ResolvedPlacement> fits = {};    ///< where each of them lands; empty without a site
   ReadFile read_file = {};                           ///< may be unset

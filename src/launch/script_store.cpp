@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -31,8 +31,9 @@ int g_end_request = -1; ///< eventfd of the handler below
 /// Async-signal-safe. True if process `pid` is Slurm's own process on this node.
 bool is_slurm_step(pid_t pid) {
   constexpr char k_name[] = "slurmstepd";
-  char path[32], name[sizeof k_name] = {};
-  std::snprintf(path, sizeof path, "/proc/%d/comm", static_cast<int>(pid));
+  char path[32] = "/proc/", name[sizeof k_name] = {};
+  char* const number = path + std::strlen(path);
+  std::strcpy(std::to_chars(number, number + 16, pid).ptr, "/comm");
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   const auto count = ::read(file, name, sizeof k_name - 1);

@@ -208,10 +208,10 @@ std::string merge_built_in(const std::string& id) {
   return render_merged({std::move(hash), std::move(*layers.root)});
 }
 
-SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, MergedProfiles merged,
-                   ProfileCheck check) {
+SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories,
+                   MergedProfiles merged) {
   if (auto load = load_merged(id, directories, merged)) return std::move(*load);
-  return load_site(id, directories, check);
+  return load_site(id, directories);
 }
 
 } // namespace hpcml::spec

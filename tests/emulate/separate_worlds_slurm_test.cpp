@@ -4,32 +4,17 @@
 #include <catch2/catch.hpp>
 
 #include "emulate/cluster_helper.hpp"
+#include "enter_group.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
 using test::Cluster;
 
-namespace {
-
-/// Enters the default group as torch 2.13's Gloo does: as its first member, or as member RANK.
-constexpr const char* k_program = R"(
-import os, socket, struct, sys, time
-member = "0" if sys.argv[1] == "alone" else os.environ["RANK"]
-place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-key = b"/default_pg/0//cpu//0/" + member.encode()
-with socket.create_connection(place) as store:
-    store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BI", 13, os.getpid()))
-    store.recv(4)
-    store.sendall(struct.pack("<BQ", 1, len(key)) + key + struct.pack("<Q", 4) + b"here")
-    time.sleep(3)
-)";
-
-} // namespace
-
 TEST_CASE("job with separate worlds fails for its watcher", "[slurm]") {
   const bool agent = GENERATE(false, true);
   const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet"});
-  cluster.write("rank.py", k_program);
+  // The watcher of rank 0 asks the store after a second.
+  cluster.write("rank.py", std::string(test::k_enter_group) + "time.sleep(3)\n");
   const auto run = [&](const std::string& world) {
     return cluster.run(
         "hpcml submit --watch --site generic --nodes 2 --tasks-per-node 2 --gpus-per-node 0 --time 5 "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "enter_group.hpp"
 #include "hpcml/exit_code.hpp"
 #include "launch/inner_launcher.hpp"
 #include "launch/process_helper.hpp"
@@ -30,20 +31,6 @@ import os, socket, struct, time
 place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
 with socket.create_connection(place) as store:
     store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BQ5sq", 4, 5, b"init/", 1))
-    store.recv(8)
-)";
-
-/// Enters the default group as torch 2.13's Gloo does, as a world of 1 or as member RANK.
-constexpr const char* k_enter = R"(
-import os, socket, struct, sys, time
-member = "0" if sys.argv[1:] == ["alone"] else os.environ["RANK"]
-place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-key = b"/default_pg/0//cpu//0/" + member.encode()
-with socket.create_connection(place) as store:
-    store.sendall(struct.pack("<BI", 0, 0x3C85F7CE) + struct.pack("<BI", 13, os.getpid()))
-    store.recv(4)
-    store.sendall(struct.pack("<BQ", 1, len(key)) + key + struct.pack("<Q", 4) + b"here")
-    store.sendall(struct.pack("<BQ5sq", 4, 5, b"init/", 1))
     store.recv(8)
 )";
 
@@ -109,7 +96,7 @@ TEST_CASE("launch reports an error when programs set up separate worlds") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "3"});
-  const auto apart = run_hpcml(words(flags, alone(k_enter)), meeting(bare_environment()));
+  const auto apart = run_hpcml(words(flags, alone(test::k_enter_group)), meeting(bare_environment()));
   INFO(apart.err);
   CHECK(apart.exit_code == k_cannot_set_up);
   CHECK(errors_in(apart.err) == 1);
@@ -117,7 +104,7 @@ TEST_CASE("launch reports an error when programs set up separate worlds") {
   CHECK_THAT(apart.err,
              Contains("hpcml: error: 3 programs each set up a world of 1 although WORLD_SIZE is 3") &&
                  Contains("hint: ") && Contains("the run ended with 125: program"));
-  const auto together = run_hpcml(words(flags, k_enter), meeting(bare_environment()));
+  const auto together = run_hpcml(words(flags, test::k_enter_group), meeting(bare_environment()));
   INFO(together.err);
   CHECK(together.exit_code == 0);
   CHECK(errors_in(together.err) == 0);
@@ -140,7 +127,7 @@ TEST_CASE("launch reports an error when ranks print separate worlds") {
   CHECK_THAT(partial.err, Contains("hpcml: error: rank 1 reports a world of 1 although WORLD_SIZE is 2"));
   // What joined one world trained together, whatever one of its processes prints.
   const auto together =
-      run_hpcml(words(flags, std::string(k_enter) + k_lightning), meeting(bare_environment()));
+      run_hpcml(words(flags, std::string(test::k_enter_group) + k_lightning), meeting(bare_environment()));
   CHECK(together.exit_code == 0);
   flags.insert(flags.end(), {"--meet-timeout", "0"});
   CHECK(run_hpcml(words(flags, k_lightning), meeting(bare_environment())).exit_code == 0);
@@ -173,12 +160,12 @@ TEST_CASE("tasks that never connect are reported once") {
 }
 
 TEST_CASE("rank 0's watcher reports separate worlds of tasks") {
-  const auto apart = run_tasks(alone(std::string(k_enter) + "time.sleep(2)"), "88003");
+  const auto apart = run_tasks(alone(std::string(test::k_enter_group) + "time.sleep(2)"), "88003");
   INFO(apart);
   CHECK(errors_in(apart) == 1);
   CHECK(warnings_in(apart) == 0);
   CHECK_THAT(apart, Contains("hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2"));
-  const auto together = run_tasks(std::string(k_enter) + "time.sleep(2)", "88004");
+  const auto together = run_tasks(std::string(test::k_enter_group) + "time.sleep(2)", "88004");
   INFO(together);
   CHECK(errors_in(together) == 0);
   CHECK(warnings_in(together) == 0);
