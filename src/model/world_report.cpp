@@ -30,7 +30,8 @@ bool reports_world_of_one(std::string_view text) {
 }
 
 void WorldReport::add(std::string_view bytes) {
-  if (x_found) return;
+  if (x_found || x_searched >= k_search_limit) return;
+  x_searched += bytes.size();
   x_end += bytes.substr(0, k_longest);
   x_found = reports_world_of_one(x_end) || reports_world_of_one(bytes);
   if (bytes.size() > k_longest) x_end = bytes.substr(bytes.size() - k_longest);

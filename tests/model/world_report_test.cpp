@@ -33,3 +33,13 @@ TEST_CASE("world report is found wherever its stream is cut") {
     CHECK(single.found());
   }
 }
+
+TEST_CASE("world report ignores what follows the first MiB") {
+  const std::string line = "GLOBAL_RANK: 0, MEMBER: 1/1\n";
+  for (const bool is_late : {false, true}) {
+    WorldReport report;
+    report.add(std::string(WorldReport::k_search_limit - (is_late ? 0 : 1), 'x'));
+    report.add(line);
+    CHECK(report.found() != is_late);
+  }
+}
