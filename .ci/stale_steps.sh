@@ -4,19 +4,31 @@
 
 inputs=.ci/full.inputs
 
-# Prints src/NAME and, one a line, the directories of src/ that it may include, and those that they may include (src/LAYERS).
+# Prints src/NAME (core, core/util, ...) and, one a line, the directories of src/ that it may include, and those that they may include
+# (src/LAYERS and the LAYERS of products).
 layer_directories() {
   awk -F: -v first="$1" '
-    /^[a-z_]+:/ { includes[$1] = $2 }
+    FNR == 1 { product = FILENAME; sub(/^src\//, "", product); sub(/LAYERS$/, "", product) }
+    /^[a-z_]+:/ { includes[product $1] = $2; inside[product] = inside[product] " " $1; if (product != "") has_layers[substr(product, 1, length(product) - 1)] = 1 }
+    function add(name) { if (!(name in seen)) { seen[name] = 1; queue[++last] = name } }
+    function is_directory(name) { return name in includes }
     END {
-      if (!(first in includes)) exit 1
-      queue[1] = first; seen[first] = last = 1
+      if (!is_directory(first)) exit 1
+      add(first)
       for (at = 1; at <= last; ++at) {
-        print "src/" queue[at]
-        count = split(includes[queue[at]], names, " ")
-        for (i = 1; i <= count; ++i) if (!(names[i] in seen)) { seen[names[i]] = 1; queue[++last] = names[i] }
+        name = queue[at]
+        # A product with LAYERS is its directories, with what their lines name.
+        if (name in has_layers) {
+          count = split(inside[name "/"], names, " ")
+          for (i = 1; i <= count; ++i) add(name "/" names[i])
+          continue
+        }
+        print "src/" name
+        product = name; if (!sub(/\/.*/, "/", product)) product = ""
+        count = split(includes[name], names, " ")
+        for (i = 1; i <= count; ++i) add(is_directory(product names[i]) ? product names[i] : names[i])
       }
-    }' src/LAYERS
+    }' src/LAYERS src/*/LAYERS
 }
 
 # Prints the inputs of a step as git pathspecs, one a line; fails if one of them matches no file. The results are no input.
@@ -26,7 +38,7 @@ inputs_of() {
   [ ${#words[@]} -gt 0 ] || words=(.)
   for word in "${words[@]}"; do
     if [ "${word#@}" != "$word" ]; then
-      expanded=$(layer_directories "${word#@}") || { echo "$inputs: step $step: src/LAYERS has no directory '${word#@}'" >&2; return 1; }
+      expanded=$(layer_directories "${word#@}") || { echo "$inputs: step $step: no LAYERS has a directory '${word#@}'" >&2; return 1; }
       printf '%s\n' "$expanded"
       continue
     fi

@@ -39,7 +39,7 @@ if(HPCML_STATIC_RUNTIME)
   target_include_directories(hpcml_text SYSTEM INTERFACE ${spdlog_headers})
   target_compile_definitions(hpcml_text INTERFACE SPDLOG_FMT_EXTERNAL)
   target_link_libraries(hpcml_text INTERFACE Threads::Threads)
-  # Of the fmt that is known, src/util/fmt_once.cpp compiles once what every source that formats would compile: 3 seconds each.
+  # Of the fmt that is known, src/core/util/fmt_once.cpp compiles once what every source that formats would compile: 3 seconds each.
   get_target_property(fmt_headers fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
   string(REGEX REPLACE "\\$<BUILD_INTERFACE:([^>]+)>.*" "\\1" fmt_folder "${fmt_headers}")
   set(fmt_known "")

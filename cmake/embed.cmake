@@ -1,5 +1,5 @@
 # Run by hpcml_embed: writes FILES as raw string literals (in pieces, since compilers limit a literal's length).
-set(text "// Generated from ${NAME}; do not edit.\n#include \"util/embedded.hpp\"\nnamespace hpcml::embedded {\nnamespace {\nconstexpr File k_${NAME}[] = {\n")
+set(text "// Generated from ${NAME}; do not edit.\n#include \"core/util/embedded.hpp\"\nnamespace hpcml::embedded {\nnamespace {\nconstexpr File k_${NAME}[] = {\n")
 set(count 0)
 foreach(file IN LISTS FILES)
   file(RELATIVE_PATH rel ${DIR} ${file})

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "model/origin.hpp"
+#include "core/model/origin.hpp"
 
 namespace hpcml::test {
 

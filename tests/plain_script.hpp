@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "model/job_spec.hpp"
-#include "model/site.hpp"
+#include "core/model/job_spec.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::test {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::test {
 

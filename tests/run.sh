@@ -61,7 +61,7 @@ fi
 
 # The layers that read foreign input. `.ci/full asan` covers the others that it can: LeakSanitizer cannot follow processes into
 # namespaces or through exec.
-asan_folders=(util store diag topo slurm shell spec chain site check port launch agent discover why)
+asan_folders=(util store diag topo slurm shell config launch_chain site_rules node_health check import_script find_torch launch agent torchrun discover joblog)
 asan_tests="^($(IFS='|'; echo "${asan_folders[*]}"))\$"
 
 say "tests; beside them the core is built and tested under AddressSanitizer and UBSan (build/asan.log)"

@@ -7,7 +7,7 @@
 #include <string>
 #include <unistd.h>
 
-#include "util/local_folders.hpp"
+#include "core/util/local_folders.hpp"
 
 namespace hpcml::test {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "spec/site_store.hpp"
+#include "core/config/site_store.hpp"
 
 namespace hpcml::test {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::test {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <zlib.h>
 
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 namespace hpcml::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "temp_folder.hpp"
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::test {
 

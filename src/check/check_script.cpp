@@ -14,12 +14,12 @@
 #include "check/launch_facts.hpp"
 #include "check/site_options.hpp"
 #include "check/suppress.hpp"
-#include "diag/lines.hpp"
-#include "site/plugin_options.hpp"
-#include "slurm/job_reading.hpp"
-#include "slurm/options.hpp"
-#include "slurm/possible.hpp"
-#include "util/text.hpp"
+#include "core/diag/lines.hpp"
+#include "core/site_rules/plugin_options.hpp"
+#include "core/slurm/job_reading.hpp"
+#include "core/slurm/options.hpp"
+#include "core/slurm/possible.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "check/fix.hpp"
 #include "check/rule.hpp"
-#include "model/site.hpp"
-#include "slurm/version.hpp"
+#include "core/model/site.hpp"
+#include "core/slurm/version.hpp"
 
 namespace hpcml::check {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 

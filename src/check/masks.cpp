@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "check/launch_facts.hpp"
-#include "topo/mask_text.hpp"
+#include "core/topo/mask_text.hpp"
 
 namespace hpcml::check {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "check/subject.hpp"
-#include "model/id_set.hpp"
+#include "core/model/id_set.hpp"
 
 namespace hpcml::check {
 

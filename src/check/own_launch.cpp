@@ -2,7 +2,7 @@
 #include "check/own_launch.hpp"
 
 #include "check/launch_facts.hpp"
-#include "model/rank_request.hpp"
+#include "core/model/rank_request.hpp"
 
 namespace hpcml::check {
 

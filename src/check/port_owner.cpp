@@ -5,9 +5,9 @@
 #include <array>
 
 #include "check/launch_facts.hpp"
-#include "model/hostlist.hpp"
-#include "util/host_names.hpp"
-#include "util/text.hpp"
+#include "core/model/hostlist.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "check/subject.hpp"
-#include "diag/place.hpp"
+#include "core/diag/place.hpp"
 
 namespace hpcml::check {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

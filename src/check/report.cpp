@@ -7,9 +7,9 @@
 
 #include "check/sarif.hpp"
 #include "check/text_places.hpp"
-#include "diag/lines.hpp"
+#include "core/diag/lines.hpp"
 #include "hpcml/json_line.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "check/subject.hpp"
-#include "diag/diagnostic.hpp"
-#include "diag/place.hpp"
+#include "core/diag/diagnostic.hpp"
+#include "core/diag/place.hpp"
 
 namespace hpcml::check {
 

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "check/report.hpp"
-#include "diag/visible_text.hpp"
+#include "core/diag/visible_text.hpp"
 #include "hpcml/json_line.hpp"
-#include "util/text.hpp"
-#include "util/text_table.hpp"
+#include "core/util/text.hpp"
+#include "core/util/text_table.hpp"
 
 namespace hpcml::check {
 namespace {

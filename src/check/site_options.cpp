@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "check/site_options.hpp"
 
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& name) {

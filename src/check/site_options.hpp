@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "model/site.hpp"
-#include "site/demand.hpp"
-#include "slurm/script_header.hpp"
+#include "core/model/site.hpp"
+#include "core/site_rules/demand.hpp"
+#include "core/slurm/script_header.hpp"
 
 namespace hpcml::check {
 

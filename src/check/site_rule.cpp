@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "check/fix.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "check/rule.hpp"
-#include "site/verdict.hpp"
-#include "util/text.hpp"
+#include "core/site_rules/verdict.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "chain/launches.hpp"
-#include "model/site.hpp"
-#include "shell/view.hpp"
-#include "site/verdict.hpp"
-#include "slurm/job_reading.hpp"
+#include "core/launch_chain/launches.hpp"
+#include "core/model/site.hpp"
+#include "core/shell/view.hpp"
+#include "core/site_rules/verdict.hpp"
+#include "core/slurm/job_reading.hpp"
 
 namespace hpcml::check {
 

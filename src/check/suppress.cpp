@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "diag/lines.hpp"
-#include "util/text.hpp"
+#include "core/diag/lines.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "check/rule.hpp"
-#include "diag/lines.hpp"
+#include "core/diag/lines.hpp"
 
 namespace hpcml::check {
 

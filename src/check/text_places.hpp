@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "diag/lines.hpp"
+#include "core/diag/lines.hpp"
 
 namespace hpcml::check {
 

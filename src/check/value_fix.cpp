@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "slurm/option_values.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/option_values.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace {

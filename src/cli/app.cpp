@@ -14,12 +14,12 @@
 
 #include "cli/app_tree.hpp"
 #include "cli/command.hpp"
-#include "cli/completion.hpp"
+#include "cli/other/completion.hpp"
 #include "cli/first_steps.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
-#include "util/trace.hpp"
-#include "util/user_path.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
+#include "core/util/trace.hpp"
+#include "core/util/user_path.hpp"
 
 namespace hpcml::cli {
 

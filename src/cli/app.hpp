@@ -2,7 +2,7 @@
 // The program as a whole: from its arguments to its exit code.
 #pragma once
 
-#include "util/env_snapshot.hpp"
+#include "core/util/env_snapshot.hpp"
 
 namespace hpcml::cli {
 

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/site_rows.hpp"
-#include "spec/config_file.hpp"
-#include "spec/merged_profile.hpp"
-#include "spec/site_detect.hpp"
-#include "spec/site_store.hpp"
-#include "util/date.hpp"
-#include "util/embedded.hpp"
-#include "util/host_names.hpp"
-#include "util/text.hpp"
+#include "cli/know/site_rows.hpp"
+#include "core/config/config_file.hpp"
+#include "core/config/merged_profile.hpp"
+#include "core/config/site_detect.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/date.hpp"
+#include "core/util/embedded.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::cli {
 

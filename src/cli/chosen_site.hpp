@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/command.hpp"
-#include "model/site.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::cli {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "diag/diagnostic.hpp"
+#include "core/diag/diagnostic.hpp"
 #include "hpcml/exit_code.hpp"
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace CLI {
 class App;

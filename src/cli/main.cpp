@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/app.hpp"
-#include "util/env_snapshot.hpp"
+#include "core/util/env_snapshot.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <cstdio>
 
 #include "cli/command.hpp"
-#include "diag/lines.hpp"
-#include "diag/visible_text.hpp"
-#include "util/visible.hpp"
+#include "core/diag/lines.hpp"
+#include "core/diag/visible_text.hpp"
+#include "core/util/visible.hpp"
 
 namespace hpcml::cli {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "launch/request.hpp"
+#include "run/launch/request.hpp"
 
 namespace hpcml::cli {
 

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "store/channel_key.hpp"
+#include "run/store/channel_key.hpp"
 
 namespace hpcml::cli {
 

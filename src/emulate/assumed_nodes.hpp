@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "model/mem_size.hpp"
-#include "model/site.hpp"
-#include "util/result.hpp"
+#include "core/model/mem_size.hpp"
+#include "core/model/site.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "util/process.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

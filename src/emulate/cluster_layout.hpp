@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "emulate/sandbox.hpp"
-#include "model/site.hpp"
-#include "util/result.hpp"
+#include "core/model/site.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

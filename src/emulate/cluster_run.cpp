@@ -13,12 +13,12 @@
 #include "emulate/job_groups.hpp"
 #include "emulate/login_files.hpp"
 #include "emulate/stand_in_files.hpp"
-#include "model/gpu_vendor.hpp"
-#include "slurm/variables.hpp"
-#include "util/file.hpp"
-#include "util/host_names.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/model/gpu_vendor.hpp"
+#include "core/slurm/variables.hpp"
+#include "core/util/file.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

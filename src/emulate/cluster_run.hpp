@@ -12,9 +12,9 @@
 #include "emulate/own_folders.hpp"
 #include "emulate/slurm_install.hpp"
 #include "emulate/ssh_access.hpp"
-#include "model/site.hpp"
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/model/site.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

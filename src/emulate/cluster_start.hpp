@@ -9,7 +9,7 @@
 
 #include "emulate/cluster_run.hpp"
 #include "emulate/sandbox.hpp"
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

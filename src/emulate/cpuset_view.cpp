@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "emulate/sysfs_tree.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -21,7 +21,7 @@
 #include "emulate/memory_shortage.hpp"
 #include "emulate/node_processes.hpp"
 #include "emulate/preemption.hpp"
-#include "util/process.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

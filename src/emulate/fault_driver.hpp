@@ -8,7 +8,7 @@
 #include "emulate/cluster_run.hpp"
 #include "emulate/cluster_start.hpp"
 #include "emulate/sandbox.hpp"
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/walltime.hpp"
-#include "util/text.hpp"
+#include "core/model/walltime.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

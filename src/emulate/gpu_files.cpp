@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <unistd.h>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulate/sandbox.hpp"
-#include "model/node_shape.hpp"
+#include "core/model/node_shape.hpp"
 
 namespace hpcml::emulate {
 

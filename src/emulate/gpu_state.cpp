@@ -13,7 +13,7 @@
 #include "emulate/cluster_start.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/slurm_files.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 namespace hpcml::emulate {
 

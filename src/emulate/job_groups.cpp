@@ -13,9 +13,9 @@
 
 #include "emulate/sandbox.hpp"
 #include "emulate/unified_groups.hpp"
-#include "util/file.hpp"
-#include "util/memory_place.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/memory_place.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "emulate/slurm_install.hpp"
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

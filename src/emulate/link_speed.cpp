@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "util/process.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

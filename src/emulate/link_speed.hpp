@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "emulate/stand_in_files.hpp"
-#include "util/file.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "model/site.hpp"
-#include "util/result.hpp"
+#include "core/model/site.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

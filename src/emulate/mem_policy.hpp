@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "model/id_set.hpp"
+#include "core/model/id_set.hpp"
 
 namespace hpcml::emulate {
 

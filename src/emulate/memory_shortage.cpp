@@ -18,10 +18,10 @@
 
 #include "emulate/job_groups.hpp"
 #include "emulate/unified_groups.hpp"
-#include "util/file.hpp"
-#include "util/kernel_file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/kernel_file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

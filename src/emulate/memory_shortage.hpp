@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "emulate/net_link.hpp"
-#include "util/kernel_file.hpp"
+#include "core/util/kernel_file.hpp"
 
 namespace hpcml::emulate {
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

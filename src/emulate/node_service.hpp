@@ -4,7 +4,7 @@
 
 #include "emulate/namespaces.hpp"
 #include "emulate/sandbox.hpp"
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

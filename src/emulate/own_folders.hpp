@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "emulate/sandbox.hpp"
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

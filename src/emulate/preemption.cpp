@@ -8,9 +8,9 @@
 
 #include "emulate/accounting.hpp"
 #include "emulate/cluster_start.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

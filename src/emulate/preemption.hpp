@@ -8,8 +8,8 @@
 #include "emulate/cluster_run.hpp"
 #include "emulate/fault_spec.hpp"
 #include "emulate/sandbox.hpp"
-#include "model/site.hpp"
-#include "util/result.hpp"
+#include "core/model/site.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -16,7 +16,7 @@
 #include "emulate/child_process.hpp"
 #include "emulate/job_groups.hpp"
 #include "emulate/sandbox_parts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

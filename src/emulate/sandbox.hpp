@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 #include "emulate/job_groups.hpp"
-#include "model/node_shape.hpp"
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/model/node_shape.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -18,7 +18,7 @@
 #include "emulate/seccomp_supervisor.hpp"
 #include "emulate/sysfs_tree.hpp"
 #include "emulate/task_tag.hpp"
-#include "util/process.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

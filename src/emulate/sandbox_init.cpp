@@ -12,7 +12,7 @@
 #include "emulate/child_process.hpp"
 #include "emulate/net_link.hpp"
 #include "emulate/sandbox_parts.hpp"
-#include "util/process.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

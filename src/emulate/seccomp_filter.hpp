@@ -2,7 +2,7 @@
 // The filter under which a node's processes run: which of their system calls the node's supervisor answers.
 #pragma once
 
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -19,8 +19,8 @@
 #include "emulate/remote_memory.hpp"
 #include "emulate/task_states.hpp"
 #include "emulate/task_status.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

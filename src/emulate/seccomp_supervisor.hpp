@@ -2,7 +2,7 @@
 // Answers the system calls that a node's filter hands over.
 #pragma once
 
-#include "model/node_shape.hpp"
+#include "core/model/node_shape.hpp"
 
 namespace hpcml::emulate {
 

@@ -7,12 +7,12 @@
 #include <thread>
 #include <unistd.h>
 
-#include "util/embedded.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/scratch_path.hpp"
-#include "util/text.hpp"
-#include "util/user_path.hpp"
+#include "core/util/embedded.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/scratch_path.hpp"
+#include "core/util/text.hpp"
+#include "core/util/user_path.hpp"
 
 namespace hpcml::emulate {
 

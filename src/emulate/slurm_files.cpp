@@ -7,10 +7,10 @@
 #include "emulate/gpu_files.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/slurm_policy.hpp"
-#include "model/hostlist.hpp"
-#include "site/words.hpp"
-#include "slurm/cpu_numbering.hpp"
-#include "util/text.hpp"
+#include "core/model/hostlist.hpp"
+#include "core/site_rules/words.hpp"
+#include "core/slurm/cpu_numbering.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -8,7 +8,7 @@
 
 #include "emulate/cluster_layout.hpp"
 #include "emulate/fault_spec.hpp"
-#include "model/site.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::emulate {
 

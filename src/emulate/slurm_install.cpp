@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "slurm/version.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/slurm/version.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/site.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::emulate {
 

@@ -8,10 +8,10 @@
 
 #include "emulate/cluster_start.hpp"
 #include "emulate/slurm_install.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -10,8 +10,8 @@
 #include "emulate/cluster_layout.hpp"
 #include "emulate/sandbox.hpp"
 #include "emulate/stand_in_files.hpp"
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -7,11 +7,11 @@
 
 #include "emulate/gpu_files.hpp"
 #include "emulate/login_files.hpp"
-#include "model/launcher.hpp"
-#include "model/mpi_ranks.hpp"
-#include "util/embedded.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/model/launcher.hpp"
+#include "core/model/mpi_ranks.hpp"
+#include "core/util/embedded.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "emulate/cluster_layout.hpp"
-#include "model/site.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::emulate {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "site/verdict.hpp"
-#include "slurm/script_header.hpp"
-#include "util/text.hpp"
+#include "core/site_rules/verdict.hpp"
+#include "core/slurm/script_header.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 namespace {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "emulate/task_status.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 namespace hpcml::emulate {
 

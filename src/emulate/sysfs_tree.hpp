@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/node_shape.hpp"
-#include "util/result.hpp"
+#include "core/model/node_shape.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

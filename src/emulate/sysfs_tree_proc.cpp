@@ -4,7 +4,7 @@
 #include <map>
 
 #include "emulate/sysfs_tree.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -7,7 +7,7 @@
 
 #include "emulate/task_status.hpp"
 #include "emulate/task_tag.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

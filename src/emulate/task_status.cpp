@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <linux/mempolicy.h>
 
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "emulate/mem_policy.hpp"
-#include "model/id_set.hpp"
+#include "core/model/id_set.hpp"
 
 namespace hpcml::emulate {
 

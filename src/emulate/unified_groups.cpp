@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "emulate/namespaces.hpp"
-#include "util/file.hpp"
-#include "util/kernel_file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/kernel_file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -10,8 +10,8 @@
 
 #include <string>
 
-#include "util/memory_place.hpp"
-#include "util/result.hpp"
+#include "core/util/memory_place.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -11,7 +11,7 @@
 
 #include "skip.hpp"
 #include "test_data.hpp"
-#include "topo/live_ranks.hpp"
+#include "core/topo/live_ranks.hpp"
 
 using namespace hpcml;
 

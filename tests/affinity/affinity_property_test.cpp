@@ -6,9 +6,9 @@
 
 #include "random_node_helper.hpp"
 #include "samples.hpp"
-#include "topo/check_placement.hpp"
-#include "topo/mask_text.hpp"
-#include "topo/read_node.hpp"
+#include "core/topo/check_placement.hpp"
+#include "core/topo/mask_text.hpp"
+#include "core/topo/read_node.hpp"
 
 using namespace hpcml;
 using model::IdSet;

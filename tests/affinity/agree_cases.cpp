@@ -4,7 +4,7 @@
 
 #include "agree_judge.hpp"
 #include "test_data.hpp"
-#include "topo/read_node.hpp"
+#include "core/topo/read_node.hpp"
 
 namespace hpcml::agree {
 namespace {

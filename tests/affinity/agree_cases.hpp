@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "util/result.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::agree {
 

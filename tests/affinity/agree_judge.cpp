@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "topo/mask_text.hpp"
-#include "topo/nearest_nic.hpp"
-#include "topo/unmet.hpp"
-#include "util/text.hpp"
+#include "core/topo/mask_text.hpp"
+#include "core/topo/nearest_nic.hpp"
+#include "core/topo/unmet.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "agree_judge.hpp"
-#include "topo/mask_text.hpp"
-#include "util/text.hpp"
+#include "core/topo/mask_text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -2,7 +2,7 @@
 // Judges for texts of other programs.
 #include "agree_judge.hpp"
 #include "agree_texts.hpp"
-#include "topo/mask_text.hpp"
+#include "core/topo/mask_text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

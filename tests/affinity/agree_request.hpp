@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "topo/affinity.hpp"
-#include "topo/check_placement.hpp"
-#include "topo/compat.hpp"
+#include "core/topo/affinity.hpp"
+#include "core/topo/check_placement.hpp"
+#include "core/topo/compat.hpp"
 
 namespace hpcml::agree {
 

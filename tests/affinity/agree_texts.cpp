@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "agree_texts.hpp"
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/id_set.hpp"
-#include "util/result.hpp"
+#include "core/model/id_set.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::agree {
 

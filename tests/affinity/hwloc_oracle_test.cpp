@@ -11,7 +11,7 @@
 #include <set>
 
 #include "test_data.hpp"
-#include "topo/read_node.hpp"
+#include "core/topo/read_node.hpp"
 
 using namespace hpcml;
 using model::IdSet;

@@ -7,10 +7,10 @@
 
 #include "random_node_helper.hpp"
 #include "test_data.hpp"
-#include "topo/affinity.hpp"
-#include "topo/nearest_nic.hpp"
-#include "topo/read_node.hpp"
-#include "util/file.hpp"
+#include "core/topo/affinity.hpp"
+#include "core/topo/nearest_nic.hpp"
+#include "core/topo/read_node.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 using model::IdSet;

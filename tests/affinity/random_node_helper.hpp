@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "topo/affinity.hpp"
+#include "core/topo/affinity.hpp"
 
 namespace hpcml::test {
 

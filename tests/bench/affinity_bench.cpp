@@ -15,8 +15,8 @@
 #include <hwloc.h>
 #endif
 
-#include "topo/affinity.hpp"
-#include "topo/live_node.hpp"
+#include "core/topo/affinity.hpp"
+#include "core/topo/live_node.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

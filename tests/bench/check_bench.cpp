@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "check/check_script.hpp"
-#include "spec/site_store.hpp"
-#include "util/file.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "shell/view.hpp"
-#include "util/file.hpp"
+#include "core/shell/view.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../store/message_bytes.hpp"
+#include "run/store/message_bytes.hpp"
 
 namespace {
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "../store/message_bytes.hpp"
+#include "run/store/message_bytes.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "check/check_script.hpp"
 #include "check/fix.hpp"
 #include "check/rule.hpp"
-#include "spec/site_store.hpp"
+#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 

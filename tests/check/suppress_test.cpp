@@ -5,7 +5,7 @@
 #include "check/check_script.hpp"
 #include "check/suppress.hpp"
 #include "shipped_site.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 

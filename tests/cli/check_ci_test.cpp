@@ -4,7 +4,7 @@
 
 #include "cli/desk_helper.hpp"
 #include "python_packages.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 using test::Desk;

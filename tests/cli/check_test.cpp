@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "check/check_script.hpp"
-#include "cli/check_files.hpp"
+#include "cli/create/check_files.hpp"
 #include "cli/desk_helper.hpp"
 #include "python_packages.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

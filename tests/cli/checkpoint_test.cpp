@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/desk_helper.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -7,9 +7,9 @@
 
 #include "cli/desk_helper.hpp"
 #include "skip.hpp"
-#include "util/file.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -9,11 +9,11 @@
 
 #include "check/check_script.hpp"
 #include "cli/app_tree.hpp"
-#include "cli/completion.hpp"
+#include "cli/other/completion.hpp"
 #include "cli/desk_helper.hpp"
-#include "spec/job_keys.hpp"
-#include "spec/site_store.hpp"
-#include "util/text.hpp"
+#include "core/config/job_keys.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 namespace hpcml::test {
 

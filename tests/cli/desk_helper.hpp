@@ -9,8 +9,8 @@
 
 #include "holds.hpp"
 #include "temp_folder.hpp"
-#include "util/env_snapshot.hpp"
-#include "util/process.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::test {
 

@@ -5,8 +5,8 @@
 #include <regex>
 
 #include "cli/desk_helper.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

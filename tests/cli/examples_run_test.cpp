@@ -10,8 +10,8 @@
 #include "cli/app_tree.hpp"
 #include "cli/desk_helper.hpp"
 #include "test_data.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;
@@ -40,25 +40,25 @@ constexpr Place k_places[] = {
     {"srun --ntasks-per-node=1 hpcml torchrun", Place::cluster},
     {"hpcml sites discover", Place::cluster},
     {"hpcml config learn", Place::cluster},
-    {"srun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
-    {"srun --ntasks-per-node=1 hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
-    {"ibrun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
-    {"hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch"},
-    {"hpcml torchrun --nnodes 2", Place::elsewhere, "two machines: tests/agent"},
+    {"srun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
+    {"srun --ntasks-per-node=1 hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
+    {"ibrun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
+    {"hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
+    {"hpcml torchrun --nnodes 2", Place::elsewhere, "two machines: tests/run/agent"},
     {"hpcml torch build", Place::elsewhere, "compiles for minutes: .ci/full torch-build"},
     {"cmake -B build -DCMAKE_PREFIX_PATH", Place::elsewhere, "as the next: .ci/full torch-build"},
     {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
     {"hpcml store", Place::elsewhere,
-     "serves until it is told to end, at a port that may be taken: tests/store"},
-    {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/launch"},
-    {"srun -p gpu -t 5 lstopo", Place::elsewhere, "a node's own topology: tests/discover"},
-    {"hpcml doctor", Place::elsewhere, "ends with 0 where GPUs are seen: tests/doctor"},
+     "serves until it is told to end, at a port that may be taken: tests/run/store"},
+    {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/run/launch"},
+    {"srun -p gpu -t 5 lstopo", Place::elsewhere, "a node's own topology: tests/generate/discover"},
+    {"hpcml doctor", Place::elsewhere, "ends with 0 where GPUs are seen: tests/diagnose/doctor"},
     {"srun --gpus-per-node=1 hpcml doctor", Place::elsewhere,
-     "ends with 0 where GPUs are seen: tests/doctor"},
+     "ends with 0 where GPUs are seen: tests/diagnose/doctor"},
     {"hpcml bad-nodes", Place::elsewhere, "a job that runs: tests/emulate"},
     {"hpcml checkpoint latest", Place::elsewhere,
      "a checkpoint that a training has written: checkpoint_test.cpp"},
-    {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/discover"},
+    {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/generate/discover"},
 };
 
 const Place* place_of(const std::string& line) {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "cli/desk_helper.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

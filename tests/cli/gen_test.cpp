@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/desk_helper.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

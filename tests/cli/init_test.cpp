@@ -4,13 +4,13 @@
 #include <map>
 
 #include "cli/desk_helper.hpp"
-#include "cli/init_text.hpp"
-#include "plan/planner.hpp"
+#include "cli/create/init_text.hpp"
+#include "generate/plan/planner.hpp"
 #include "shipped_site.hpp"
-#include "spec/job_file.hpp"
-#include "spec/job_keys.hpp"
-#include "spec/site_store.hpp"
-#include "util/text.hpp"
+#include "core/config/job_file.hpp"
+#include "core/config/job_keys.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -7,8 +7,8 @@
 
 #include "cli/desk_helper.hpp"
 #include "samples.hpp"
-#include "util/text.hpp"
-#include "util/visible.hpp"
+#include "core/util/text.hpp"
+#include "core/util/visible.hpp"
 
 using namespace hpcml;
 using test::Desk;
@@ -25,7 +25,7 @@ struct Reader {
   std::string variable = {}; ///< of its environment, NAME=VALUE
 };
 
-const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/discover/recorded/plain";
+const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/generate/discover/recorded/plain";
 
 const std::vector<Reader> k_readers = {
     {"check", {"check", "FILE"}},

@@ -2,7 +2,7 @@
 // The task that failed first, in the words of a real srun (22.05.8).
 #include <catch2/catch.hpp>
 
-#include "cli/job_end.hpp"
+#include "cli/run/job_end.hpp"
 
 using namespace hpcml;
 

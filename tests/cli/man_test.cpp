@@ -6,8 +6,8 @@
 
 #include "cli/desk_helper.hpp"
 #include "skip.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

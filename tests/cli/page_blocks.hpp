@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::test {
 

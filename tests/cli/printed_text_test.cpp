@@ -6,9 +6,9 @@
 #include <set>
 
 #include "cli/desk_helper.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
-#include "util/visible.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+#include "core/util/visible.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -4,7 +4,7 @@
 
 #include "cli/desk_helper.hpp"
 #include "python_packages.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;
@@ -18,7 +18,7 @@ std::string line_with(const std::string& text, const std::string& start) {
   return {};
 }
 
-const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/discover/recorded/";
+const std::string k_recorded = std::string(HPCML_SOURCE_DIR) + "/tests/generate/discover/recorded/";
 const std::vector<std::string> k_gen = {"gen",    "--time", "10",   "--gpus-per-node", "4", "--account",
                                         "def-me", "--",     "train"};
 
@@ -302,7 +302,7 @@ TEST_CASE("The profiles match the JSON Schema and hpcml rejects what it rejects"
   REQUIRE(test::module_version(test::test_python(), "jsonschema"));
   const Desk desk;
   const auto output =
-      desk.program({test::test_python(), std::string(HPCML_SOURCE_DIR) + "/tests/spec/schema_test.py",
+      desk.program({test::test_python(), std::string(HPCML_SOURCE_DIR) + "/tests/core/config/schema_test.py",
                     HPCML_BINARY, HPCML_SOURCE_DIR});
   CAPTURE(output.out, output.err);
   CHECK(output.exit_code == 0);

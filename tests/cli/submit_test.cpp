@@ -6,10 +6,10 @@
 #include <regex>
 
 #include "cli/desk_helper.hpp"
-#include "cli/log_follower.hpp"
+#include "cli/run/log_follower.hpp"
 #include "shared_folder.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;
@@ -86,7 +86,7 @@ TEST_CASE(
   // What Slurm 22.05 printed of an array with slurmdbd, one task after another failing with its number.
   desk.put(
       "said",
-      util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/slurm/recorded/sacct-array-22.05.txt").value());
+      util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/core/slurm/recorded/sacct-array-22.05.txt").value());
   desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n",
            0755);
   desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");

@@ -6,8 +6,8 @@
 
 #include "cli/desk_helper.hpp"
 #include "cli/page_blocks.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

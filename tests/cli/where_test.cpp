@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/desk_helper.hpp"
-#include "cli/submit_where.hpp"
-#include "util/text.hpp"
+#include "cli/run/submit_where.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Desk;

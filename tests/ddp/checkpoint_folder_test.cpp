@@ -8,7 +8,7 @@
 #include "ddp/checkpoint_folder.hpp"
 #include "hpcml/ddp/latest_checkpoint.hpp"
 #include "temp_folder.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::ddp;

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "rank_program.hpp"
-#include "torch/ranks_helper.hpp"
+#include "torch/helper/ranks_helper.hpp"
 
 using namespace torch_test;
 

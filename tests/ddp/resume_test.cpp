@@ -8,8 +8,8 @@
 
 #include "rank_program.hpp"
 #include "temp_folder.hpp"
-#include "torch/ranks_helper.hpp"
-#include "util/file.hpp"
+#include "torch/helper/ranks_helper.hpp"
+#include "core/util/file.hpp"
 
 using namespace torch_test;
 using namespace hpcml;

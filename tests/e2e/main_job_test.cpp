@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

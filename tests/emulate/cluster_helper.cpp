@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::test {
 

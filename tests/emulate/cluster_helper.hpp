@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emulate/site_helper.hpp"
-#include "util/process.hpp"
+#include "core/util/process.hpp"
 
 namespace hpcml::test {
 

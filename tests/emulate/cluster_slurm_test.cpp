@@ -8,8 +8,8 @@
 #include "emulate/cluster_helper.hpp"
 #include "skip.hpp"
 #include "sorted_lines.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

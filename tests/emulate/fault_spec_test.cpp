@@ -3,7 +3,7 @@
 
 #include "emulate/fault_spec.hpp"
 #include "emulate/link_speed.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

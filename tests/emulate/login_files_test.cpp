@@ -8,8 +8,8 @@
 #include "emulate/login_files.hpp"
 #include "emulate/stand_ins_helper.hpp"
 #include "skip.hpp"
-#include "util/file.hpp"
-#include "util/shell_quote.hpp"
+#include "core/util/file.hpp"
+#include "core/util/shell_quote.hpp"
 
 using namespace hpcml;
 

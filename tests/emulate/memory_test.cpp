@@ -9,7 +9,7 @@
 #include "holds.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -8,7 +8,7 @@
 #include "emulate/cluster_layout.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/site_helper.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

@@ -6,8 +6,8 @@
 
 #include "emulate/cluster_helper.hpp"
 #include "emulate/own_folders.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

@@ -9,8 +9,8 @@
 
 #include "emulate/cluster_helper.hpp"
 #include "skip.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "emulate/cluster_helper.hpp"
 #include "python_packages.hpp"
 #include "skip.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "emulate/sandbox.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 

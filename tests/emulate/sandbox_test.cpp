@@ -10,9 +10,9 @@
 #include "emulate/sandbox.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 

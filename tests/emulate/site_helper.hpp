@@ -6,7 +6,7 @@
 #include <string>
 
 #include "emulate/cluster_layout.hpp"
-#include "model/site.hpp"
+#include "core/model/site.hpp"
 #include "shipped_site.hpp"
 #include "temp_folder.hpp"
 

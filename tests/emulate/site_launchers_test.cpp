@@ -8,9 +8,9 @@
 #include <set>
 
 #include "emulate/cluster_helper.hpp"
-#include "model/id_set.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/model/id_set.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

@@ -5,9 +5,9 @@
 
 #include "emulate/slurm_build.hpp"
 #include "temp_folder.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

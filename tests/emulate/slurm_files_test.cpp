@@ -7,8 +7,8 @@
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
 #include "temp_folder.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

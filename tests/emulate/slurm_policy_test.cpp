@@ -6,7 +6,7 @@
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_policy.hpp"
 #include "emulate/submitted_job.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

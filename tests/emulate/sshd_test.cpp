@@ -11,7 +11,7 @@
 #include "holds.hpp"
 #include "python_packages.hpp"
 #include "skip.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 using test::Cluster;

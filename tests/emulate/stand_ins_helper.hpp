@@ -9,9 +9,9 @@
 #include "emulate/cluster_run.hpp"
 #include "emulate/site_helper.hpp"
 #include "emulate/stand_in_files.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::test {
 

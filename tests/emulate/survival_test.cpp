@@ -4,7 +4,7 @@
 
 #include "emulate/cluster_helper.hpp"
 #include "shared_folder.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

@@ -9,7 +9,7 @@
 
 #include "check/check_script.hpp"
 #include "check/report.hpp"
-#include "spec/site_store.hpp"
+#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 

@@ -9,10 +9,10 @@
 #include <memory>
 #include <string>
 
-#include "agent/service.hpp"
-#include "store/meeting.hpp"
-#include "store/own_words.hpp"
-#include "store/session_gate.hpp"
+#include "run/agent/service.hpp"
+#include "run/store/meeting.hpp"
+#include "run/store/own_words.hpp"
+#include "run/store/session_gate.hpp"
 
 using namespace hpcml;
 using namespace hpcml::store;

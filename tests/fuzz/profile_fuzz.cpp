@@ -8,11 +8,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "spec/job_file.hpp"
-#include "spec/profile_layers.hpp"
-#include "spec/site_facts.hpp"
-#include "spec/site_reader.hpp"
-#include "util/embedded.hpp"
+#include "core/config/job_file.hpp"
+#include "core/config/profile_layers.hpp"
+#include "core/config/site_facts.hpp"
+#include "core/config/site_reader.hpp"
+#include "core/util/embedded.hpp"
 
 using namespace hpcml;
 

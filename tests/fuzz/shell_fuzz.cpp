@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "shell/view.hpp"
+#include "core/shell/view.hpp"
 
 using namespace hpcml;
 

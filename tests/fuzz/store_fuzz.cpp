@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "store/table.hpp"
+#include "run/store/table.hpp"
 
 using namespace hpcml::store;
 

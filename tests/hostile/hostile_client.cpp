@@ -14,16 +14,16 @@
 #include <thread>
 #include <unistd.h>
 
-#include "agent/words.hpp"
-#include "launch/meeting_ports.hpp"
-#include "launch/rendezvous.hpp"
-#include "launch/world.hpp"
-#include "store/client.hpp"
-#include "store/listen.hpp"
-#include "store/own_words.hpp"
-#include "store/packed.hpp"
-#include "store/session_gate.hpp"
-#include "util/text.hpp"
+#include "run/agent/words.hpp"
+#include "run/launch/meeting_ports.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "run/launch/world.hpp"
+#include "run/store/client.hpp"
+#include "run/store/listen.hpp"
+#include "run/store/own_words.hpp"
+#include "run/store/packed.hpp"
+#include "run/store/session_gate.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::store;

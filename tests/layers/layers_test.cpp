@@ -11,18 +11,20 @@
 #include <sstream>
 
 #include "sources.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
 
 namespace {
 
+/// The declarations of src/LAYERS and of the LAYERS in it.
 struct Rules {
-  std::map<std::string, std::set<std::string>> allowed;
-  std::map<std::string, std::set<std::string>> externals; // prefix of the header's name -> folders
-  std::map<std::string, std::string> printers;            // file or folder -> why it may print
+  std::map<std::string, std::set<std::string>> products;    ///< product -> products or directories of products
+  std::map<std::string, std::set<std::string>> directories; ///< "core/topo" -> the same, as full paths
+  std::map<std::string, std::set<std::string>> externals;   ///< '<' or '"' and the name's prefix -> directories
+  std::map<std::string, std::string> printers;              ///< file or directory -> why it may print
 };
 
 std::set<std::string> words(const std::string& text) {
@@ -32,9 +34,27 @@ std::set<std::string> words(const std::string& text) {
   return list;
 }
 
+void read_product_layers(const std::string& product, Rules& rules) {
+  const auto text = util::read_file(source_root() / product / "LAYERS");
+  if (!text) return;
+  std::set<std::string> names;
+  std::istringstream lines(*text);
+  std::vector<std::pair<std::string, std::set<std::string>>> rows;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const auto colon = line.find(':');
+    REQUIRE(colon != std::string::npos);
+    rows.emplace_back(line.substr(0, colon), words(line.substr(colon + 1)));
+    names.insert(rows.back().first);
+  }
+  for (const auto& [name, right] : rows)
+    for (auto& paths = rules.directories[product + "/" + name]; const auto& word : right)
+      paths.insert(names.count(word) == 1 ? product + "/" + word : word);
+}
+
 Rules read_rules() {
   Rules rules;
-  std::istringstream lines(util::read_file(fs::path(HPCML_SOURCE_DIR) / "src/LAYERS").value());
+  std::istringstream lines(util::read_file(source_root() / "LAYERS").value());
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line[0] == '#') continue;
     const auto colon = line.find(':');
@@ -46,13 +66,22 @@ Rules read_rules() {
     else if (line[0] == '!')
       rules.externals[name] = right;
     else
-      rules.allowed[line.substr(0, colon)] = right;
+      rules.products[line.substr(0, colon)] = right;
   }
+  for (const auto& [product, ignored] : rules.products) read_product_layers(product, rules);
   return rules;
 }
 
-std::string folder_of(const fs::path& file) {
-  return fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").begin()->string();
+bool names_target(const std::set<std::string>& declared, const std::string& directory) {
+  return declared.count(directory) == 1 || declared.count(product_of(directory)) == 1;
+}
+
+/// Whether the declarations allow a file of `from` to include one of `to`.
+bool is_allowed(const Rules& rules, const std::string& from, const std::string& to) {
+  if (from == to) return true;
+  const auto inner = rules.directories.find(from);
+  if (inner != rules.directories.end() && !names_target(inner->second, to)) return false;
+  return product_of(from) == product_of(to) || names_target(rules.products.at(product_of(from)), to);
 }
 
 /// The headers that a file includes, as they stand between <> or "".
@@ -99,46 +128,72 @@ bool prints(const std::string& line) {
 
 } // namespace
 
-TEST_CASE("every include between folders is one that src/LAYERS allows") {
+TEST_CASE("includes between directories are declared in LAYERS") {
   const auto rules = read_rules();
   for (const auto& file : sources()) {
-    const auto folder = folder_of(file);
-    INFO(file.string());
-    REQUIRE(rules.allowed.count(folder) == 1);
+    const auto path = relative_path(file);
+    const auto directory = directory_of(path);
+    INFO(path);
+    REQUIRE(rules.products.count(product_of(path)) == 1);
+    REQUIRE((directory == product_of(path) || rules.directories.count(directory) == 1));
     for (const auto& [kind, header] : includes_of(file)) {
       INFO(header);
-      for (const auto& [prefix, folders] : rules.externals)
-        if (header.starts_with(prefix)) CHECK(folders.count(folder) == 1);
-      const auto slash = header.find('/');
-      if (kind == '<' || slash == std::string::npos) continue;
-      const auto included = header.substr(0, slash);
-      if (rules.allowed.count(included) == 0 || included == folder) continue;
-      CHECK(rules.allowed.at(folder).count(included) == 1);
+      for (const auto& [prefix, directories] : rules.externals)
+        if ((kind + header).starts_with(prefix)) CHECK(directories.count(directory) == 1);
+      if (kind == '<' || rules.products.count(product_of(header)) == 0) continue;
+      CHECK(is_allowed(rules, directory, directory_of(header)));
     }
   }
 }
 
-TEST_CASE("src/LAYERS names only folders that are there, and edges and libraries that are used") {
+TEST_CASE("undeclared edges are not allowed") {
+  Rules rules;
+  rules.products = {{"core", {}}, {"check", {"core"}}, {"run", {"core", "generate/plan"}}, {"generate", {"core"}}};
+  rules.directories = {{"core/util", {}},
+                       {"core/topo", {"core/util"}},
+                       {"run/store", {"core"}},
+                       {"run/launch", {"core", "generate/plan", "run/store"}},
+                       {"generate/plan", {"core"}}};
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"core/util", "core/util"}, {"core/topo", "core/util"}, {"check", "core/topo"},
+           {"run/launch", "run/store"}, {"run/launch", "generate/plan"}}) {
+    INFO(from << " -> " << to);
+    CHECK(is_allowed(rules, from, to));
+  }
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"core/util", "core/topo"}, {"core/topo", "check"}, {"check", "run/store"},
+           {"run/store", "generate/plan"}, {"run/store", "run/launch"}, {"run/launch", "generate/render"}}) {
+    INFO(from << " -> " << to);
+    CHECK_FALSE(is_allowed(rules, from, to));
+  }
+}
+
+TEST_CASE("LAYERS names only directories, edges and libraries in use") {
   const auto rules = read_rules();
-  std::set<std::string> folders;
+  std::set<std::string> found; // products and directories
   std::map<std::string, std::set<std::string>> users, edges;
   for (const auto& file : sources()) {
-    folders.insert(folder_of(file));
+    const auto path = relative_path(file);
+    const auto directory = directory_of(path), product = product_of(path);
+    found.insert({product, directory});
     for (const auto& [kind, header] : includes_of(file)) {
-      if (kind == '"') edges[folder_of(file)].insert(header.substr(0, header.find('/')));
       for (const auto& [prefix, allowed] : rules.externals)
-        if (header.starts_with(prefix)) users[prefix].insert(folder_of(file));
+        if ((kind + header).starts_with(prefix)) users[prefix].insert(directory);
+      if (kind == '<' || rules.products.count(product_of(header)) == 0) continue;
+      for (const auto& from : {product, directory})
+        edges[from].insert({product_of(header), directory_of(header)});
     }
   }
-  for (const auto& [folder, may_include] : rules.allowed) {
-    INFO(folder);
-    CHECK(folders.count(folder) == 1);
-    for (const auto& included : may_include) {
-      INFO(included);
-      CHECK(folders.count(included) == 1);
-      CHECK(edges[folder].count(included) == 1);
+  for (const auto* rows : {&rules.products, &rules.directories})
+    for (const auto& [name, may_include] : *rows) {
+      INFO(name);
+      CHECK(found.count(name) == 1);
+      for (const auto& included : may_include) {
+        INFO(included);
+        CHECK(found.count(included) == 1);
+        CHECK(edges[name].count(included) == 1);
+      }
     }
-  }
   for (const auto& [prefix, allowed] : rules.externals) {
     INFO(prefix);
     CHECK(users[prefix] == allowed);
@@ -149,8 +204,8 @@ TEST_CASE("only what src/LAYERS names prints") {
   const auto rules = read_rules();
   std::set<std::string> used;
   for (const auto& file : sources()) {
-    const auto name = fs::relative(file, fs::path(HPCML_SOURCE_DIR) / "src").string();
-    const auto rule = rules.printers.count(name) == 1 ? name : folder_of(file);
+    const auto name = relative_path(file);
+    const auto rule = rules.printers.count(name) == 1 ? name : product_of(name);
     std::istringstream lines(util::read_file(file).value());
     for (std::string line; std::getline(lines, line);) {
       if (!prints(line.substr(0, line.find("//")))) continue;
@@ -185,31 +240,41 @@ TEST_CASE("printing is recognised in all its forms") {
 TEST_CASE("the layers have no cycle") {
   const auto rules = read_rules();
   std::map<std::string, int> state; // 1: being visited, 2: done
-  std::function<void(const std::string&)> visit = [&](const std::string& folder) {
-    INFO(folder);
-    REQUIRE(rules.allowed.count(folder) == 1);
-    REQUIRE(state[folder] != 1);
-    if (state[folder] == 2) return;
-    state[folder] = 1;
-    for (const auto& next : rules.allowed.at(folder)) visit(next);
-    state[folder] = 2;
+  std::function<void(const std::string&)> visit = [&](const std::string& name) {
+    INFO(name);
+    REQUIRE(state[name] != 1);
+    if (state[name] == 2) return;
+    state[name] = 1;
+    // A directory is what its own line says; a product is all of its directories.
+    std::set<std::string> next;
+    if (const auto inner = rules.directories.find(name); inner != rules.directories.end()) {
+      next = inner->second;
+    } else {
+      next = rules.products.at(name);
+      for (const auto& [directory, ignored] : rules.directories)
+        if (product_of(directory) == name) next.insert(directory);
+    }
+    for (const auto& target : next) visit(target);
+    state[name] = 2;
   };
-  for (const auto& [folder, ignored] : rules.allowed) visit(folder);
+  for (const auto& [name, ignored] : rules.products) visit(name);
+  for (const auto& [name, ignored] : rules.directories) visit(name);
 }
 
 TEST_CASE("slow headers, the environment and the shell stay where they belong") {
   for (const auto& file : sources()) {
     const auto text = util::read_file(file).value();
-    const auto folder = folder_of(file);
+    const auto directory = directory_of(relative_path(file));
+    const bool sees_torch = directory == "torch/helper" || directory == "ddp";
     INFO(file.string());
     if (file.extension() == ".hpp") {
       CHECK(text.find("nlohmann/json.hpp") == std::string::npos);
       CHECK(text.find("<CLI/") == std::string::npos);
     }
-    if (folder != "torch" && folder != "ddp")
+    if (!sees_torch)
       for (const auto* name : {"getenv", "setenv", "putenv"}) CHECK_FALSE(calls(text, name));
     // See ddp/posix_files.hpp: of std::filesystem only paths are safe beside torch's libraries.
-    if (folder == "torch" || folder == "ddp") {
+    if (sees_torch) {
       static const std::regex k_functions(R"((filesystem|fs)::(?!path\b|__))");
       CHECK_FALSE(std::regex_search(text, k_functions));
     }

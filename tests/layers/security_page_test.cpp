@@ -7,8 +7,8 @@
 #include <set>
 
 #include "sources.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 using namespace hpcml;
 

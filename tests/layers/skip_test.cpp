@@ -11,7 +11,7 @@
 #include "skip.hpp"
 #include "sources.hpp"
 #include "temp_folder.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 using namespace hpcml;
 

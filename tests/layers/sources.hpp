@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace hpcml {
@@ -16,6 +17,24 @@ inline std::vector<std::filesystem::path> sources(const char* below = "src") {
     if (extension == ".cpp" || extension == ".hpp") list.push_back(entry.path());
   }
   return list;
+}
+
+inline std::filesystem::path source_root() { return std::filesystem::path(HPCML_SOURCE_DIR) / "src"; }
+
+/// The path of a source below src/.
+inline std::string relative_path(const std::filesystem::path& file) {
+  return std::filesystem::relative(file, source_root()).string();
+}
+
+/// "core" for core/util/file.hpp.
+inline std::string product_of(const std::string& path) { return path.substr(0, path.find('/')); }
+
+/// What is one library: "core/util" for core/util/file.hpp, as core has LAYERS of its own, but "check" for
+/// check/rules/site_memory.cpp.
+inline std::string directory_of(const std::string& path) {
+  const auto product = product_of(path);
+  if (!std::filesystem::exists(source_root() / product / "LAYERS")) return product;
+  return path.substr(0, path.find('/', product.size() + 1));
 }
 
 } // namespace hpcml

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "sources.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -121,15 +121,14 @@ using namespace model;
 }
 
 TEST_CASE("no two files of a folder have one name for two types or constants") {
-  const auto root = fs::path(HPCML_SOURCE_DIR) / "src";
   std::map<std::string, std::set<std::string>> meanings, files; // of a name
   for (const auto& file : sources()) {
-    const auto path = fs::relative(file, root);
+    const auto path = relative_path(file);
     for (const auto& name : own_names(util::read_file(file).value())) {
       const auto equals = name.find('=');
-      const auto key = path.begin()->string() + " " + name.substr(0, equals);
-      meanings[key].insert(equals == std::string::npos ? path.string() : name.substr(equals));
-      files[key].insert(path.string());
+      const auto key = directory_of(path) + " " + name.substr(0, equals);
+      meanings[key].insert(equals == std::string::npos ? path : name.substr(equals));
+      files[key].insert(path);
     }
   }
   CHECK(files.size() > 600); // else they are not recognised

@@ -61,7 +61,7 @@ same_bytes() {
   cp -rL "$work/tools/zig" "$tools/zig"
   cp "$work"/tools/zig-[0-9]* "$tools"
   { unshare --net cmake -S "$folder" -B "$folder/plain" -G Ninja -DHPCML_TORCH=OFF -DBUILD_TESTING=OFF -DHPCML_HEADERS="$folder/headers" >"$work/plain.log" &&
-    unshare --net cmake --build "$folder/plain" --target hpcml_spec >>"$work/plain.log"; } || die "the machine's own compiler does not build the sources: $work/plain.log"
+    unshare --net cmake --build "$folder/plain" --target hpcml_config >>"$work/plain.log"; } || die "the machine's own compiler does not build the sources: $work/plain.log"
   HPCML_RELEASE_TOOLS=$tools HPCML_RELEASE_FILES=$folder/files unshare --net bash "$folder/cmake/release/build.sh" all
   (cd "$folder/files" && grep -v -- '-source\.tar\.gz$' "$files/SHA256SUMS" | sha256sum --quiet -c -) || die "the second build gave other bytes"
   echo "all $(grep -cv -- '-source\.tar\.gz$' "$files/SHA256SUMS") files are the same, byte by byte"

@@ -12,9 +12,10 @@ import unittest
 REPO = pathlib.Path(__file__).resolve().parents[2]
 SETUP = 'say() { echo "== $*"; }\ndie() { echo "$*" >&2; exit 1; }\ninstall_packages() { :; }\n' + "".join(
     f"{kind}_packages=()\n" for kind in ("core", "slurm", "torch", "data", "test"))
-INPUTS = "# comment\ntests . :!notes\nquickstart docs @agent\nquickstart sites\ntidy src\n"
+INPUTS = "# comment\ntests . :!notes\nquickstart docs @run/agent\nquickstart sites\ntidy src\n"
 FILES = {"docs/setup.sh": SETUP, "docs/quickstart.sh": "exit 0\n", "tests/run.sh": "echo fine\n", "tests/release/run.sh": "echo half; exit 3\n",
-         "src/LAYERS": "util:\nmodel: util\nagent: model\nwhy: agent\n", "src/util/a.cpp": "", "src/model/a.cpp": "", "src/agent/a.cpp": "",
+         "src/LAYERS": "core:\nrun: core\nwhy: run\n", "src/core/LAYERS": "util:\nmodel: util\n", "src/run/LAYERS": "agent: core\nstore: core\n",
+         "src/core/util/a.cpp": "", "src/core/model/a.cpp": "", "src/run/agent/a.cpp": "", "src/run/store/a.cpp": "",
          "src/why/a.cpp": "", "sites/a.json": "", "notes": "", ".ci/full.inputs": INPUTS, ".ci/full.results": ""}
 
 
@@ -85,11 +86,12 @@ class StaleSteps(unittest.TestCase):
 
     def test_a_layer_is_an_input_with_all_that_it_may_include(self):
         self.full("quickstart")
-        self.write("src/why/a.cpp", "more")
+        for directory in ("why", "run/store"):
+            self.write(f"src/{directory}/a.cpp", "more")
         self.assertTrue(self.staleness("quickstart").startswith("current"))
-        for layer in ("agent", "util"):
-            self.write(f"src/{layer}/a.cpp", "more")
-        self.assertTrue(self.staleness("quickstart").startswith("stale src/agent/a.cpp and 1 more changed since"))
+        for directory in ("run/agent", "core/util"):
+            self.write(f"src/{directory}/a.cpp", "more")
+        self.assertTrue(self.staleness("quickstart").startswith("stale src/core/util/a.cpp and 1 more changed since"))
 
     def test_a_step_without_declared_inputs_depends_on_every_file(self):
         self.full("release", code=1)
@@ -138,13 +140,13 @@ class StaleSteps(unittest.TestCase):
         self.full("tests", "quickstart")
         self.assertEqual(self.full("stale").stdout, "no step is stale\n")
         self.write("notes", "more")
-        self.write("src/util/a.cpp", "more")
+        self.write("src/core/util/a.cpp", "more")
         self.commit()
         self.full("tests")
         self.assertEqual(re.findall("== (.*) \\(log", self.full("stale").stdout), ["quickstart"])
 
     def test_an_input_that_does_not_exist_is_an_error(self):
-        for word, message in (("sites/b.json", "no tracked file matches 'sites/b.json'"), ("@nothing", "src/LAYERS has no directory 'nothing'")):
+        for word, message in (("sites/b.json", "no tracked file matches 'sites/b.json'"), ("@nothing", "no LAYERS has a directory 'nothing'")):
             self.write(".ci/full.inputs", f"tests {word}\n")
             for mode in ("--stale", "stale"):
                 self.assertIn(f".ci/full.inputs: step tests: {message}", self.full(mode, code=1).stderr)

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "admission_part.hpp"
-#include "slurm/possible.hpp"
-#include "util/text.hpp"
+#include "core/slurm/possible.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::slurm {
 

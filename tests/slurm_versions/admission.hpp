@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/job_size.hpp"
+#include "core/slurm/job_size.hpp"
 
 namespace hpcml::slurm {
 

@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "admission_part.hpp"
-#include "model/hostlist.hpp"
-#include "slurm/gres_check.hpp"
-#include "util/text.hpp"
+#include "core/model/hostlist.hpp"
+#include "core/slurm/gres_check.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::slurm {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "admission_part.hpp"
 #include "gpu_fit.hpp"
-#include "model/hostlist.hpp"
-#include "slurm/possible.hpp"
-#include "util/text.hpp"
+#include "core/model/hostlist.hpp"
+#include "core/slurm/possible.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::slurm {
 namespace {

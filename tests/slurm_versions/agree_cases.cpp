@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "agree_fields.hpp"
-#include "model/hostlist.hpp"
+#include "core/model/hostlist.hpp"
 #include "test_data.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

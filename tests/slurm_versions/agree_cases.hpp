@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "slurm/version.hpp"
-#include "util/result.hpp"
+#include "core/slurm/version.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::agree {
 

@@ -6,8 +6,8 @@
 
 #include "agree_part.hpp"
 #include "agree_paths.hpp"
-#include "model/hostlist.hpp"
-#include "util/text.hpp"
+#include "core/model/hostlist.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <regex>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "live_cases.hpp"
 #include "mutations.hpp"
-#include "slurm/job_size.hpp"
-#include "slurm/possible.hpp"
-#include "slurm/request.hpp"
+#include "core/slurm/job_size.hpp"
+#include "core/slurm/possible.hpp"
+#include "core/slurm/request.hpp"
 
 using namespace hpcml;
 using slurm::Version;

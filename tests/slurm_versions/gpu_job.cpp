@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "gpu_fit.hpp"
-#include "slurm/gres_check.hpp"
-#include "util/text.hpp"
+#include "core/slurm/gres_check.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::slurm {
 namespace {

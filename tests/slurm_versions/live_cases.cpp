@@ -7,8 +7,8 @@
 
 #include "mutations.hpp"
 #include "test_data.hpp"
-#include "util/file.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "../free_port.hpp"
 #include "live_record.hpp"
-#include "util/file.hpp"
-#include "util/process.hpp"
-#include "util/text.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

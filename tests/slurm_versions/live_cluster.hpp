@@ -9,8 +9,8 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "util/env_snapshot.hpp"
-#include "util/result.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 
 namespace hpcml::agree {
 

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "live_cases.hpp"
-#include "util/file.hpp"
+#include "core/util/file.hpp"
 
 int main(int argc, char** argv) {
   const auto number = [](std::string_view text) {

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -5,8 +5,8 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/own_launch.hpp"
-#include "model/launcher.hpp"
-#include "util/text.hpp"
+#include "core/model/launcher.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_agent_per_task {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Binds that the container engine does not take.
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_container_bind {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_words.hpp"
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"

@@ -2,7 +2,7 @@
 // An agent whose options exclude GPUs, and which starts one process on each node that joins no other.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_cpu_worlds {

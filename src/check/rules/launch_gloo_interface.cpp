@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_gloo_interface {

@@ -4,7 +4,7 @@
 
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_interface {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "check/launch_facts.hpp"
-#include "util/shell_quote.hpp"
-#include "util/text.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_mask_unused {

@@ -2,8 +2,8 @@
 // Addresses of the first rank at which the other nodes cannot find it.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "util/host_names.hpp"
-#include "util/text.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_master_address {

@@ -6,7 +6,7 @@
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/remote_shell.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_no_step {

@@ -2,7 +2,7 @@
 // A number of nodes that does not agree with the job's.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_node_count {

@@ -2,8 +2,8 @@
 // Agents on several nodes that all have the same node rank.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "model/launcher.hpp"
-#include "util/text.hpp"
+#include "core/model/launcher.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_node_rank {

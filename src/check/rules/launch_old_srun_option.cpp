@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Options of srun in their old spelling with underscores.
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_old_srun_option {

@@ -5,7 +5,7 @@
 
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_per_task_value {

@@ -2,7 +2,7 @@
 // A number of processes per node that does not agree with the node's GPUs.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace launch_process_count {

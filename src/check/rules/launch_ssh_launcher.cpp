@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Launchers that reach the other nodes over ssh.
 #include "check/launch_facts.hpp"
-#include "model/launcher.hpp"
+#include "core/model/launcher.hpp"
 
 namespace hpcml::check {
 namespace launch_ssh_launcher {

@@ -2,7 +2,7 @@
 // torchrun on several nodes that knows of its own only: --standalone, or no --nnodes.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "model/launcher.hpp"
+#include "core/model/launcher.hpp"
 
 namespace hpcml::check {
 namespace launch_standalone {

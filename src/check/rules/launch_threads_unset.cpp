@@ -2,7 +2,7 @@
 // torchrun's default of one thread per process where there are more CPUs.
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
-#include "model/launcher.hpp"
+#include "core/model/launcher.hpp"
 
 namespace hpcml::check {
 namespace launch_threads_unset {

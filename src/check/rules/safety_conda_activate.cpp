@@ -4,7 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_conda_activate {

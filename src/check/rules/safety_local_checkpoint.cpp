@@ -4,7 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "util/local_folders.hpp"
+#include "core/util/local_folders.hpp"
 
 namespace hpcml::check {
 namespace safety_local_checkpoint {

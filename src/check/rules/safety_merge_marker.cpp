@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Marks of a merge that git left in the script.
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_merge_marker {

@@ -2,9 +2,9 @@
 // Commands that need the internet on nodes that have none.
 #include <algorithm>
 
-#include "chain/unknown_words.hpp"
+#include "core/launch_chain/unknown_words.hpp"
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_no_internet {

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_placeholder {

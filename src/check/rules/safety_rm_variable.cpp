@@ -4,8 +4,8 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "shell/names.hpp"
-#include "util/text.hpp"
+#include "core/shell/names.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_rm_variable {

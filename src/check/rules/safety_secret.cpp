@@ -4,9 +4,9 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "shell/names.hpp"
-#include "util/char_set.hpp"
-#include "util/text.hpp"
+#include "core/shell/names.hpp"
+#include "core/util/char_set.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace safety_secret {

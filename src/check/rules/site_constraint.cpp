@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Features that the site does not have.
 #include "check/site_rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_constraint {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "site/words.hpp"
-#include "util/text.hpp"
+#include "core/site_rules/words.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_container_engine {

@@ -5,8 +5,8 @@
 
 #include "check/launch_facts.hpp"
 #include "check/site_rule.hpp"
-#include "model/pattern.hpp"
-#include "util/text.hpp"
+#include "core/model/pattern.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_container_setup {

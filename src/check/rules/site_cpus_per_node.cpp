@@ -2,7 +2,7 @@
 // More CPUs of a node than it has, or than jobs can have.
 
 #include "check/site_rule.hpp"
-#include "site/limits.hpp"
+#include "core/site_rules/limits.hpp"
 
 namespace hpcml::check {
 namespace site_cpus_per_node {

@@ -2,9 +2,9 @@
 // Environment variables that do not go together.
 #include <algorithm>
 
-#include "chain/image.hpp"
+#include "core/launch_chain/image.hpp"
 #include "check/site_rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_env_conflict {

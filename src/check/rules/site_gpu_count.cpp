@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Numbers of GPUs that the site does not give.
 #include "check/site_rule.hpp"
-#include "site/words.hpp"
-#include "util/text.hpp"
+#include "core/site_rules/words.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_count {

@@ -2,7 +2,7 @@
 // CPUs and memory that do not go with the number of GPUs.
 
 #include "check/site_rule.hpp"
-#include "model/mem_size.hpp"
+#include "core/model/mem_size.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_share {

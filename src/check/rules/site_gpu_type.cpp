@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "site/gpu_names.hpp"
-#include "util/text.hpp"
+#include "core/site_rules/gpu_names.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpu_type {

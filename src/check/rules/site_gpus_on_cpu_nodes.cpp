@@ -2,7 +2,7 @@
 // GPUs asked for where no node has any.
 
 #include "check/site_rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpus_on_cpu_nodes {

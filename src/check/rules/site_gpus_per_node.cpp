@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // More GPUs of a node than it has.
 #include "check/site_rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_gpus_per_node {

@@ -2,7 +2,7 @@
 // More memory of a node than it has for jobs.
 
 #include "check/site_rule.hpp"
-#include "model/mem_size.hpp"
+#include "core/model/mem_size.hpp"
 
 namespace hpcml::check {
 namespace site_memory {

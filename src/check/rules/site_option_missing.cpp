@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "slurm/options.hpp"
+#include "core/slurm/options.hpp"
 
 namespace hpcml::check {
 namespace site_option_missing {

@@ -2,7 +2,7 @@
 // Options that the site takes from srun only.
 #include "check/site_options.hpp"
 #include "check/site_rule.hpp"
-#include "slurm/options.hpp"
+#include "core/slurm/options.hpp"
 
 namespace hpcml::check {
 namespace site_option_on_srun {

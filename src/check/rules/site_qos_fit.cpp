@@ -2,7 +2,7 @@
 // QoS that do not go with the partition, or that need another option.
 
 #include "check/site_rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_qos_fit {

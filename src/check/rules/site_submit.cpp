@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where and with what a job of the site is submitted.
 #include "check/site_rule.hpp"
-#include "site/submission.hpp"
-#include "util/text.hpp"
+#include "core/site_rules/submission.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_submit {

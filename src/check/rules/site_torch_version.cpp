@@ -4,9 +4,9 @@
 #include <array>
 
 #include "check/site_rule.hpp"
-#include "model/gpu_arch.hpp"
-#include "model/torch_version.hpp"
-#include "util/text.hpp"
+#include "core/model/gpu_arch.hpp"
+#include "core/model/torch_version.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace site_torch_version {

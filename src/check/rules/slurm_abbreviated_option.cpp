@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Shortened options that a later Slurm reads otherwise or not at all.
 #include "check/rule.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_abbreviated_option {

@@ -2,7 +2,7 @@
 // Indices of a job array that sbatch cannot read.
 #include "check/rule.hpp"
 #include "check/value_fix.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_array {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_array_log {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_disabled_directive {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Steps of a job without an environment, started without --export.
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_export_none {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A first line that names no interpreter.
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_first_line {

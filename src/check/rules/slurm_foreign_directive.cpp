@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
-#include "slurm/foreign_directives.hpp"
+#include "core/slurm/foreign_directives.hpp"
 
 namespace hpcml::check {
 namespace slurm_foreign_directive {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/launch_facts.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_het_tasks {

@@ -6,7 +6,7 @@
 
 #include "check/rule.hpp"
 #include "check/value_fix.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_memory {

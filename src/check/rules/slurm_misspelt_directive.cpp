@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "check/rule.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_misspelt_directive {

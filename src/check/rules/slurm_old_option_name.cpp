@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_old_option_name {

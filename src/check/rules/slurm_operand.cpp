@@ -4,8 +4,8 @@
 
 #include "check/rule.hpp"
 #include "check/value_fix.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_operand {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "check/rule.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_option_unknown {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "slurm/values.hpp"
-#include "util/text.hpp"
+#include "core/slurm/values.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_signal_unheard {

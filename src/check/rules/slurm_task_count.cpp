@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A number of tasks that leaves nodes or places for tasks empty.
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_task_count {

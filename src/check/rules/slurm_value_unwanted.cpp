@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A value behind an option that takes none.
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_value_unwanted {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Shell variables in directives, which nobody expands.
 #include "check/rule.hpp"
-#include "util/text.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_variable_in_directive {

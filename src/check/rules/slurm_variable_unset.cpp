@@ -4,9 +4,9 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "shell/names.hpp"
-#include "slurm/options.hpp"
-#include "util/text.hpp"
+#include "core/shell/names.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
 
 namespace hpcml::check {
 namespace slurm_variable_unset {

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// hpcml check: what sbatch and the rules have against batch scripts and job files, and their fixes.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+#include <unistd.h>
+
+#include "check/check_script.hpp"
+#include "check/report.hpp"
+#include "cli/create/check_files.hpp"
+#include "cli/create/check_job.hpp"
+#include "cli/create/check_sites.hpp"
+#include "cli/chosen_site.hpp"
+#include "cli/command.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+namespace {
+
+struct CheckOptions {
+  std::vector<std::string> files;
+  std::optional<std::string> site;
+  std::optional<std::string> version;
+  std::string format = "text";
+  std::string fail_on = "error";
+  bool all_sites = false;
+  bool only_scripts = false;
+  bool fix = false;
+  bool diff = false;
+};
+
+void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+bool is_job_file(const std::string& name) { return name.ends_with(".json"); }
+
+class Checker {
+public:
+  Checker(const CheckOptions& options, const check::Target& target, const Context& context)
+      : x_options(options), x_target(target), x_context(context),
+        x_report(
+            check::make_report(options.format, ::isatty(STDOUT_FILENO) != 0 && takes_colour(context.env))) {}
+
+  int run() {
+    if (!x_options.diff) put(x_report->begin());
+    const bool good =
+        visit_files(x_options.files, x_options.only_scripts, x_context,
+                    [this](const std::string& name, std::string text) { visit(name, std::move(text)); });
+    if (!x_options.diff) put(x_report->end());
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      print_error("cannot write to the standard output", "", x_context.colour);
+      return k_world_failed;
+    }
+    summarise();
+    if (x_failure != k_ok) return x_failure;
+    if (!good || x_invalid) return k_invalid_file;
+    if (x_options.fail_on == "never") return k_ok;
+    if (x_options.diff) return x_fixed_files > 0 ? k_findings : k_ok;
+    return x_errors > 0 || (x_options.fail_on == "warning" && x_warnings > 0) ? k_findings : k_ok;
+  }
+
+private:
+  void visit(const std::string& name, std::string text) {
+    ++x_files;
+    x_target.read_file = [name](const std::string& file) { return read_named_file(name, file); };
+    if (is_job_file(name)) {
+      const auto job = check_job_file(name, x_options.site, x_target.version, x_context);
+      x_invalid = x_invalid || !job.is_valid;
+      return x_options.diff ? void() : add(job.source, job.findings);
+    }
+    if (x_options.fix || x_options.diff) {
+      auto fixed = check::fix_script(text, x_target);
+      if (fixed.text != text && (x_options.diff || write(name, fixed.text))) {
+        x_fixes += fixed.findings;
+        ++x_fixed_files;
+        if (x_options.diff) put(check::unified_diff(text, fixed.text, name));
+        text = std::move(fixed.text);
+      }
+      if (x_options.diff) return;
+    }
+    add(text, check::check_script(name, text, x_target));
+  }
+
+  /// Whether the file has the new text now; else the old one stays what is reported on.
+  bool write(const std::string& name, const std::string& text) {
+    std::error_code ignored;
+    auto status = std::filesystem::is_regular_file(name, ignored)
+                      ? util::rewrite_file(name, text)
+                      : util::Status(util::Error{"cannot mend " + name + ": it is no file",
+                                                 "--diff prints what --fix would change"});
+    if (status) return true;
+    print_error(status.error(), x_context.colour);
+    x_failure = k_world_failed;
+    return false;
+  }
+
+  void add(std::string_view text, const check::Findings& findings) {
+    put(x_report->add(text, findings));
+    x_files_with += findings.empty() ? 0 : 1;
+    for (const auto& finding : findings) {
+      const auto severity = finding.what.severity;
+      ++(severity == diag::Severity::error     ? x_errors
+         : severity == diag::Severity::warning ? x_warnings
+                                               : x_notes);
+      x_fixable += finding.fix.empty() ? 0 : 1;
+    }
+  }
+
+  /// "hpcml: 3 errors, 2 warnings in 2 of 14 files; --fix mends 1".
+  void summarise() const {
+    const auto files = util::counted(x_files, "file"), mended = util::counted(x_fixes, "finding");
+    std::string text;
+    if (x_options.fix) text = fmt::format("mended {} in {} of {}; ", mended, x_fixed_files, files);
+    if (x_options.diff)
+      text = fmt::format("--fix would mend {} in {} of {}", mended, x_fixed_files, files);
+    else if (x_files_with == 0)
+      text += "no findings in " + files;
+    else
+      text +=
+          check::count_text(x_errors, x_warnings, x_notes) + fmt::format(" in {} of {}", x_files_with, files);
+    if (x_fixable > 0 && !x_options.fix) text += fmt::format("; --fix mends {}", x_fixable);
+    print_note(text);
+  }
+
+  const CheckOptions& x_options;
+  check::Target x_target;
+  const Context& x_context;
+  std::unique_ptr<check::Report> x_report;
+  unsigned x_files = 0, x_files_with = 0, x_fixed_files = 0, x_fixes = 0, x_fixable = 0;
+  unsigned x_errors = 0, x_warnings = 0, x_notes = 0;
+  bool x_invalid = false;
+  int x_failure = k_ok;
+};
+
+/// The site to check for; sets the exit code where it cannot be one.
+std::optional<model::Site> named_site(const CheckOptions& options, const Context& context, int& exit_code) {
+  if (!options.site) return std::nullopt;
+  auto site = choose_site(*options.site == "auto" ? std::nullopt : options.site, context, exit_code);
+  if (!site) return std::nullopt;
+  if (site->scheduler == model::Scheduler::slurm) return site;
+  print_error("there is no Slurm at " + site->id, "name a cluster: hpcml sites list", context.colour);
+  exit_code = k_cannot_satisfy;
+  return std::nullopt;
+}
+
+int run_check(CheckOptions options, const Context& context) {
+  int exit_code = k_ok;
+  check::Target target;
+  if (options.version) {
+    target.version = slurm::parse_version(*options.version);
+    if (!target.version) {
+      print_error("'" + *options.version + "' is no version of Slurm that hpcml knows",
+                  "write a series, 20.11 to 26.05, for example --slurm-version 23.11", context.colour);
+      return k_usage;
+    }
+  }
+  if (options.fix && std::find(options.files.begin(), options.files.end(), "-") != options.files.end()) {
+    print_error("--fix has no file to write to for standard input", "--diff prints what it would change",
+                context.colour);
+    return k_usage;
+  }
+  if (options.all_sites)
+    return run_check_sites(options.files, target.version, options.format, options.fail_on, context);
+  const auto site = named_site(options, context, exit_code);
+  if (exit_code != k_ok) return exit_code;
+  if (site) {
+    target.site = &*site;
+    options.site = site->id;
+  }
+  return Checker(options, target, context).run();
+}
+
+const char* const k_check_footer = R"(Examples:
+  hpcml check job.sh
+  hpcml check --site lumi job.sh          what sbatch and the rules of one cluster say
+  hpcml check --all-sites job.sh          where it would run, and what would have to change
+  hpcml check --format github .           every job script of a repository, in CI
+  hpcml check --diff job.sh               what --fix would change
+hpcml rules lists what is looked for. "# hpcml: disable=ID because …" silences a rule on its line or the next one.)";
+
+} // namespace
+
+void add_check(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "check", "Find what is wrong with sbatch scripts and job files, without the cluster");
+  const auto options = std::make_shared<CheckOptions>();
+  command
+      ->add_option("FILE", options->files,
+                   "batch scripts, job files (.json), folders to search for them, - for standard input")
+      ->required();
+  auto* site =
+      command
+          ->add_option("--site", options->site,
+                       "check for this site and its Slurm; auto: the one that this machine belongs to")
+          ->type_name("SITE");
+  auto* all =
+      command
+          ->add_flag("--all-sites", options->all_sites,
+                     "say where the script would run as it is, and what would have to change elsewhere")
+          ->excludes(site);
+  command
+      ->add_option(
+          "--slurm-version", options->version,
+          "check for this version of Slurm; without it and without --site for all from 20.11 to 26.05")
+      ->type_name("V");
+  command
+      ->add_option("--format", options->format,
+                   "text, json, sarif (2.1.0) or github (annotations in a workflow)")
+      ->check(CLI::IsMember({"text", "json", "sarif", "github"}))
+      ->capture_default_str();
+  command
+      ->add_option("--fail-on", options->fail_on,
+                   "exit with 1 at findings of this severity: error, warning or never")
+      ->check(CLI::IsMember({"error", "warning", "never"}))
+      ->capture_default_str();
+  auto* fix =
+      command
+          ->add_flag("--fix", options->fix, "mend what can be mended safely, in place, and report the rest")
+          ->excludes(all);
+  command
+      ->add_flag("--diff", options->diff,
+                 "print what --fix would change, for patch -p0, and exit with 1 if there is anything")
+      ->excludes(fix)
+      ->excludes(all);
+  command
+      ->add_flag("--job-scripts-only", options->only_scripts,
+                 "of the files that are named, too, leave out those that are no job scripts (for hooks)")
+      ->excludes(all);
+  command->footer(k_check_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_check(*options, context); });
+}
+
+} // namespace hpcml::cli

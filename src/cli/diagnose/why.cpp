@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// hpcml why: what a job's log tells: which network carries the ranks' traffic, what failed, what to do.
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/chosen_site.hpp"
+#include "cli/command.hpp"
+#include "core/util/input_file.hpp"
+#include "diagnose/joblog/reading.hpp"
+
+namespace hpcml::cli {
+namespace {
+
+struct WhyOptions {
+  std::string log;
+  std::optional<std::string> site;
+  std::string format = "text";
+};
+
+/// An open log; the error says why there is none.
+util::Result<int> open_log(const std::string& path) {
+  if (path == "-") return STDIN_FILENO;
+  struct stat found {};
+  const bool exists = ::stat(path.c_str(), &found) == 0;
+  if (exists && S_ISDIR(found.st_mode)) return util::Error{path + " is a folder", "name a log in it"};
+  // A device may have no end.
+  if (exists && S_ISCHR(found.st_mode) && path != "/dev/stdin" && path != "/dev/null")
+    return util::Error{path + " is a device, not a log", "name the log of a job"};
+  auto fd = util::open_input(path);
+  if (fd || !fd.error().hint.empty()) return fd;
+  return util::Error{
+      fd.error().what,
+      "the log of a job is where --output says; without it slurm-JOBID.out, where sbatch was called"};
+}
+
+int run_why(const WhyOptions& options, const Context& context) {
+  why::SiteNetwork network;
+  if (const auto named = options.site ? options.site : context.env.get("HPCML_SITE")) {
+    int exit_code = k_ok;
+    const auto site = choose_site(named, context, exit_code);
+    if (!site) return exit_code;
+    network = {site->name, site->network.fabric};
+  } else if (const auto own_site = find_own_site(context)) {
+    network = {own_site->name, own_site->network.fabric};
+  }
+  const auto fd = open_log(options.log);
+  if (!fd) {
+    print_error(fd.error(), context.colour);
+    return k_world_failed;
+  }
+  why::LogReading reading;
+  const auto read = why::read_log(*fd, reading);
+  if (*fd != STDIN_FILENO) ::close(*fd);
+  if (!read) {
+    print_error("cannot read " + options.log + ": " + read.error().what, "", context.colour);
+    return k_world_failed;
+  }
+  const auto report = why::make_report(options.log == "-" ? "<stdin>" : options.log, reading, network);
+  std::fputs((options.format == "json" ? why::render_json(report) : why::render_text(report)).c_str(),
+             stdout);
+  return report.is_bad() ? k_findings : k_ok;
+}
+
+const char* const k_why_footer =
+    R"(It reads what NCCL and RCCL write with NCCL_DEBUG=INFO (hpcml gen --nccl-debug), and known failures of
+torch, CUDA, NCCL, MPI and Slurm. Exit code 1: traffic between nodes goes over TCP on a site with a faster
+network, or something failed.
+
+Examples:
+  hpcml why slurm-1234.out
+  hpcml why --site lumi slurm-1234.out     judged by LUMI's network
+  hpcml why --format json - < slurm-1234.out)";
+
+} // namespace
+
+void add_why(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "why", "Read a job's log: is the fast network really used, what failed, what to do.");
+  const auto options = std::make_shared<WhyOptions>();
+  command->add_option("LOG", options->log, "the file, or - for standard input")->required();
+  command->add_option("--site", options->site,
+                      "judge by this site's network; without it by the one that this machine belongs to");
+  command->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->footer(k_why_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_why(*options, context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// hpcml rules: the rules of hpcml check, and the page of one.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "check/rule_page.hpp"
+#include "cli/command.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+namespace {
+
+struct RulesOptions {
+  std::string id;
+  std::string format = "text";
+};
+
+int run_rules(const RulesOptions& options, const Context& context) {
+  // Examples are about the sites that come with the program, whatever else is installed here.
+  std::map<std::string, spec::SiteLoad, std::less<>> sites;
+  const check::SiteLookup lookup = [&](std::string_view id) -> const model::Site* {
+    auto found = sites.find(id);
+    if (found == sites.end())
+      found = sites.emplace(std::string(id), spec::load_site(std::string(id), {})).first;
+    return found->second.site ? &*found->second.site : nullptr;
+  };
+  if (options.id.empty()) {
+    std::fputs(check::render_rules(options.format, lookup).c_str(), stdout);
+    return k_ok;
+  }
+  if (const auto* rule = check::find_rule(options.id)) {
+    std::fputs(check::render_rule(*rule, options.format, lookup).c_str(), stdout);
+    return k_ok;
+  }
+  std::vector<std::string> ids;
+  for (const auto* rule : check::all_rules()) ids.emplace_back(rule->id);
+  const auto near = util::nearest(options.id, ids);
+  print_error("there is no rule '" + options.id + "'",
+              near ? "did you mean " + *near + "?" : "hpcml rules lists them", context.colour);
+  return k_usage;
+}
+
+const char* const k_rules_footer = R"(Examples:
+  hpcml rules
+  hpcml rules launch/fixed-port        its page: why, examples, how to silence it
+  hpcml rules --format json            for programs)";
+
+} // namespace
+
+void add_rules(CLI::App& app, Context& context, int& exit_code) {
+  auto* command =
+      app.add_subcommand("rules", "List what hpcml check looks for, or print the page of one rule.");
+  const auto options = std::make_shared<RulesOptions>();
+  command->add_option("ID", options->id, "print this rule's page: why, examples, how to silence it");
+  command->add_option("--format", options->format, "text, json, or markdown, which is docs/rules.md")
+      ->check(CLI::IsMember({"text", "json", "markdown"}))
+      ->capture_default_str();
+  command->footer(k_rules_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_rules(*options, context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// hpcml sites: what hpcml knows about clusters, and whether a profile is right.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "cli/command.hpp"
+#include "cli/know/site_rows.hpp"
+#include "cli/know/sites_discover.hpp"
+#include "cli/know/sites_table.hpp"
+#include "generate/discover/json_build.hpp"
+#include "core/slurm/options.hpp"
+#include "core/config/json_tree.hpp"
+#include "core/config/site_schema.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/date.hpp"
+#include "core/util/embedded.hpp"
+#include "core/util/text.hpp"
+#include "core/util/text_table.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+const char* const k_sites_footer = R"(Examples:
+  hpcml sites list
+  hpcml sites show lumi
+  hpcml sites discover -o ~/.config/hpcml/sites/mycluster.json    (on a login node)
+  hpcml sites diff mycluster                                      (there, later)
+  hpcml sites validate ~/.config/hpcml/sites/mycluster.json
+  hpcml sites schema > schema.json        (for an editor that completes profiles))";
+
+void print(const std::string& text) { std::fputs(text.c_str(), stdout); }
+
+/// Rows that were worked out when the program was built, of sites that no profile of the person's changes.
+std::map<std::string, std::vector<std::string>> built_in_rows(const std::set<std::string>& own) {
+  std::map<std::string, std::vector<std::string>> rows;
+  for (auto& row : parse_site_rows(embedded::site_rows()))
+    if (std::none_of(row.marks.layers.begin(), row.marks.layers.end(),
+                     [&](const auto& id) { return own.contains(id); }))
+      rows.emplace(row.marks.id, std::move(row.cells));
+  return rows;
+}
+
+/// The rows as a table, or as JSON with the heads as keys ("gpus_per_node"). A day that has passed is none to
+/// wait for.
+void print_rows(std::vector<std::vector<std::string>> rows, const std::string& format,
+                const Context& context) {
+  const auto day = util::today(context.env);
+  for (auto& row : rows)
+    if (auto& state = row.at(1); state.starts_with("until ") && state.substr(6, 10) < day)
+      state = "retired" + state.substr(16);
+  if (format != "json") return print(util::render_columns(rows));
+  std::string text = "[";
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    discover::JsonObject row;
+    for (std::size_t j = 0; j < rows[i].size(); ++j)
+      row.put(util::replace_all(util::to_lower(rows[0][j]), " ", "_"), rows[i][j]);
+    text += (i > 1 ? ",\n " : "\n ") + discover::render_on_one_line(row.node());
+  }
+  print(text + "\n]\n");
+}
+
+int run_list(const Context& context, const std::string& format) {
+  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  std::vector<std::vector<std::string>> rows = {sites_head()};
+  int exit_code = k_ok;
+  const auto own = spec::own_profiles(directories);
+  auto known = built_in_rows(own);
+  if (own.empty()) {
+    for (auto& [id, row] : known) rows.push_back(std::move(row));
+    print_rows(std::move(rows), format, context);
+    return exit_code;
+  }
+  for (const auto& id : spec::list_sites(directories)) {
+    if (const auto row = known.find(id); row != known.end()) {
+      rows.push_back(row->second);
+      continue;
+    }
+    const auto load = spec::load_site(id, directories);
+    if (!load.site) {
+      print_diagnostics(load.diagnostics, load.source, context.colour);
+      rows.push_back({id, "invalid", "?", "?", "?", "?", "?", "-", "see the message above"});
+      exit_code = k_invalid_file;
+      continue;
+    }
+    rows.push_back(sites_row(*load.site));
+  }
+  print_rows(std::move(rows), format, context);
+  return exit_code;
+}
+
+void print_facts(const spec::SiteFacts& facts) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& fact : facts.facts) {
+    const auto source = fact.source.empty() ? ""
+                                            : fmt::format("[{}{}]", fact.source,
+                                                          fact.checked.empty() ? "" : ", " + fact.checked);
+    if (!fact.value.empty()) rows.push_back({"  " + fact.path, fact.value, source});
+    if (!fact.note.empty()) rows.push_back({"", "  note: " + fact.note});
+    for (const auto& replaced : fact.superseded) {
+      rows.push_back(
+          {"  " + fact.path,
+           fmt::format("  not {}{}: {}", replaced.value,
+                       replaced.source.empty() ? "" : " [" + replaced.source + "]", replaced.why)});
+    }
+  }
+  // Long values would push all sources out of sight: only the paths are aligned.
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row[0].size());
+  for (const auto& row : rows) {
+    print(fmt::format("{:<{}}  {}{}\n", row[0], width, row[1],
+                      row.size() > 2 && !row[2].empty() ? "  " + row[2] : ""));
+  }
+}
+
+int run_show(const Context& context, const std::string& id, const std::string& format) {
+  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  const auto load = spec::load_site(id, directories);
+  print_diagnostics(load.diagnostics, load.source, context.colour);
+  if (!load.site) return load.not_found ? k_usage : k_invalid_file;
+  const auto facts = spec::load_facts(id, directories);
+  if (format == "json") {
+    print(facts.json + "\n");
+    return k_ok;
+  }
+  const auto& site = *load.site;
+  print(fmt::format("{}: {} ({})\nprofile: {}, hash {}\n", site.id, site.name, state_of(site), site.file,
+                    site.hash));
+  if (!site.partitions.empty())
+    print("\nPartitions (* is taken when none is named; TIME and MOST: the longest job and its most nodes; ? "
+          "is not known)\n" +
+          render_partitions(site, facts));
+  if (!site.qos.empty())
+    print("\nQoS (* jobs get when they name none, or hpcml names; its limits count instead of the "
+          "partition's)\n" +
+          render_qos(site));
+  print("\nFacts\n");
+  print_facts(facts);
+  if (!site.sources.empty()) print("\nSources (with the day they were read)\n");
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& source : site.sources) rows.push_back({"  " + source.id, source.checked, source.url});
+  print(util::render_columns(rows));
+  if (!site.unknown.empty()) print("\nNot known: no source says it\n");
+  for (const auto& fact : site.unknown) print("  " + fact + "\n");
+  return k_ok;
+}
+
+/// Rules for options that neither sbatch nor srun has; a site's own plugins may have some, so only what looks
+/// like a slip is told.
+diag::Diagnostics find_slips(const spec::JsonNode& profile) {
+  diag::Diagnostics slips;
+  const auto* flags = profile.find("flags");
+  if (flags == nullptr) return slips;
+  const auto names = slurm::option_names(slurm::Program::sbatch);
+  for (const auto& member : flags->members) {
+    if (member.value.is(spec::JsonKind::string) ||
+        slurm::find_option(slurm::Program::sbatch, member.key).option ||
+        slurm::find_option(slurm::Program::srun, member.key).option)
+      continue;
+    if (const auto near = util::nearest(member.key, names))
+      slips.push_back({diag::Severity::warning, "site/option", "sbatch has no option --" + member.key,
+                       member.place.span(), "did you mean " + *near + "?"});
+  }
+  return slips;
+}
+
+int run_validate(const Context& context, const std::vector<std::string>& files) {
+  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  int exit_code = k_ok;
+  for (const auto& file : files) {
+    const auto load = spec::load_site_file(file, directories);
+    print_diagnostics(load.diagnostics, load.source, context.colour);
+    if (const auto parsed = spec::parse_json(load.source, file, "site"); load.site && parsed.root)
+      print_diagnostics(find_slips(*parsed.root), load.source, context.colour);
+    if (load.site)
+      print(fmt::format("{}: ok, site {}, {}\n", file, load.site->id,
+                        util::counted(load.site->sources.size(), "source")));
+    else
+      exit_code = k_invalid_file;
+  }
+  return exit_code;
+}
+
+} // namespace
+
+void add_sites(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("sites", "List, show, check and discover site profiles.");
+  command->require_subcommand(1);
+  command->footer(k_sites_footer);
+  const auto list_format = std::make_shared<std::string>("text");
+  auto* list_command = command->add_subcommand(
+      "list",
+      "all sites that can be found: GPUs, nodes, the usual partition's limits, when it was last checked");
+  list_command->add_option("--format", *list_format, "text, or json: an array with an object per site")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  list_command->callback(
+      [list_format, &context, &exit_code] { exit_code = run_list(context, *list_format); });
+
+  struct Show {
+    std::string id;
+    std::string format = "text";
+  };
+  const auto show = std::make_shared<Show>();
+  auto* show_command = command->add_subcommand("show", "everything a profile says, with its sources");
+  show_command->add_option("SITE", show->id, "the site's id")->required();
+  show_command->add_option("--format", show->format, "text, or json: the merged profile")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  show_command->callback(
+      [show, &context, &exit_code] { exit_code = run_show(context, show->id, show->format); });
+
+  const auto files = std::make_shared<std::vector<std::string>>();
+  auto* validate = command->add_subcommand("validate", "check profile files; exit code 3 if one is wrong");
+  validate->add_option("FILE", *files, "profiles")->required();
+  validate->callback([files, &context, &exit_code] { exit_code = run_validate(context, *files); });
+
+  add_sites_discover(*command, context, exit_code);
+  add_sites_diff(*command, context, exit_code);
+  const auto schema_format = std::make_shared<std::string>("json");
+  auto* schema = command->add_subcommand("schema", "print the form of profiles: every key and its values");
+  schema->add_option("--format", *schema_format, "json, a JSON Schema, or markdown, which is docs/profile.md")
+      ->check(CLI::IsMember({"json", "markdown"}))
+      ->type_name("FORMAT");
+  schema->callback([schema_format, &exit_code] {
+    print(*schema_format == "json" ? spec::render_site_schema() : spec::render_profile_page());
+    exit_code = k_ok;
+  });
+}
+
+} // namespace hpcml::cli

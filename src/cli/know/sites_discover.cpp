@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// hpcml sites discover and diff: a profile from the cluster this runs on, and where profile and cluster
+// disagree.
+#include "cli/know/sites_discover.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <memory>
+
+#include "cli/chosen_site.hpp"
+#include "generate/discover/compare.hpp"
+#include "generate/discover/profile.hpp"
+#include "generate/discover/topology.hpp"
+#include "generate/discover/trials.hpp"
+#include "core/config/site_reader.hpp"
+#include "core/config/site_store.hpp"
+#include "core/config/text_rule.hpp"
+#include "core/util/date.hpp"
+#include "core/util/file.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DiscoverOptions {
+  std::string id;
+  std::string output_file;
+  std::string from_folder;
+  std::string save_folder;
+  std::vector<std::string> topologies; ///< "[KIND=]FILE"
+  bool try_requests = false;
+  std::string account;
+};
+
+struct DiffOptions {
+  std::optional<std::string> site;
+  std::string from_folder;
+  std::string format = "text";
+};
+
+const char* const k_discover_footer = R"(Examples:
+  hpcml sites discover                                  (on a login node: prints the profile)
+  hpcml sites discover -o ~/.config/hpcml/sites/mine.json
+  srun -p gpu -t 5 lstopo --of xml > node.xml; hpcml sites discover --topology node.xml
+  hpcml sites discover --save asked/                    (keeps what Slurm said: hpcml sites discover --from asked/)
+Slurm does not know everything: the profile ends with what is unknown. Nothing is submitted or changed. On a compute node,
+in a job, the node's own topology is read, too.)";
+
+const char* const k_diff_footer = R"(Examples:
+  hpcml sites diff             (on a login node whose site is recognised)
+  hpcml sites diff narval
+Exit code 1 when profile and cluster disagree; what the profile merely does not know is a note.)";
+
+util::Result<discover::ClusterFacts> ask(const std::string& from_folder, const Context& context) {
+  if (from_folder.empty())
+    return discover::run_questions(slurm::LiveCommands(context.env), discover::make_inquirer(context.env));
+  auto inquirer = discover::make_inquirer(context.env);
+  inquirer.module_command = {"module", "avail"};
+  return discover::run_questions(slurm::RecordedCommands(from_folder), inquirer);
+}
+
+/// Answers by their names in the record; module systems differ in how they are asked.
+util::Status save(const discover::ClusterFacts& facts, const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return util::Error{"cannot make the folder " + folder + ": " + error.message()};
+  for (auto answer : facts.answers) {
+    if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos)
+      answer.words = {"module", "avail"};
+    TRY_DONE(slurm::save_answer(answer, folder));
+  }
+  return util::Done{};
+}
+
+/// What the profile's own reader finds in it: nothing, or there is a mistake in this program.
+diag::Diagnostics check_profile(const std::string& text, std::optional<model::Site>& site) {
+  auto parsed = spec::parse_json(text, "discovered profile", "site");
+  if (!parsed.root) return parsed.diagnostics;
+  auto read = spec::read_site(*parsed.root, "discovered profile");
+  site = std::move(read.site);
+  return std::move(read.diagnostics);
+}
+
+void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover::NodeKind>& kinds,
+                const discover::Profile& profile) {
+  print_note(fmt::format("cluster {}: Slurm {}, {}, {} of {}", facts.config.cluster, facts.config.version,
+                         util::counted(facts.partitions.size(), "partition"),
+                         util::counted(facts.nodes.size(), "node"), util::counted(kinds.size(), "kind")));
+  for (const auto& missing : facts.not_asked) print_note("not asked: " + missing.sentence());
+  for (const auto& sentence : profile.left_out) print_note("left out: " + sentence);
+}
+
+/// CPUs from one source and GPUs from another may belong to the same kind of node.
+void add_topology(discover::ProfileRequest& request, const std::string& kind,
+                  const discover::SeenNode& seen) {
+  auto& type = request.topologies[kind];
+  if (seen.cpu.cores > 0) type.cpu = seen.cpu;
+  if (!seen.gpus.empty()) {
+    if (!type.gpu) type.gpu = model::GpuShape{};
+    type.gpu->places = seen.gpus;
+    type.gpu->vendor = seen.gpu_vendor;
+  }
+  request.topology_source += (request.topology_source.empty() ? "" : ", ") + kind + " from " + seen.source;
+}
+
+util::Status read_topologies(const DiscoverOptions& options, const discover::ClusterFacts& facts,
+                             const std::vector<discover::NodeKind>& kinds,
+                             discover::ProfileRequest& request) {
+  for (const auto& entry : options.topologies) {
+    const auto equals = entry.find('=');
+    const auto named = equals == std::string::npos ? std::string() : entry.substr(0, equals);
+    TRY(const auto seen,
+        discover::load_seen_node(equals == std::string::npos ? entry : entry.substr(equals + 1)));
+    const auto fits =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.id == named; });
+    if (!named.empty() && fits == kinds.end())
+      return util::Error{"this cluster has no kind of node \"" + named + "\"",
+                         "leave the name out: the kind is found by its shape"};
+    TRY(const auto kind, discover::find_kind(seen, named.empty() ? kinds : std::vector{*fits}));
+    add_topology(request, kind, seen);
+  }
+  // On a compute node the node itself is the best source.
+  for (const auto& node : facts.nodes) {
+    if (!options.topologies.empty() || std::find(request.host_names.begin(), request.host_names.end(),
+                                                 node.name) == request.host_names.end())
+      continue;
+    const auto seen = discover::read_seen_node(node.name);
+    const auto kind = seen ? discover::find_kind(*seen, kinds) : util::Result<std::string>(seen.error());
+    if (kind)
+      add_topology(request, *kind, *seen);
+    else
+      print_note("topology of " + node.name + " is not used: " + kind.error().what);
+  }
+  return util::Done{};
+}
+
+void try_requests(const DiscoverOptions& options, const Context& context, const discover::ClusterFacts& facts,
+                  const std::vector<discover::NodeKind>& kinds, discover::ProfileRequest& request) {
+  auto account = options.account;
+  if (account.empty() && facts.accounts && !facts.accounts->names().empty())
+    account = facts.accounts->names().front();
+  request.trials = discover::run_trials(slurm::LiveCommands(context.env), facts, kinds, account);
+  const auto& report = request.trials;
+  if (!report.why_not.empty()) {
+    print_note(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not,
+                           account.empty() ? "; name an account with --account" : ""));
+    return;
+  }
+  print_note(fmt::format("tried {} requests in partition {} with sbatch --test-only: {} options have rules",
+                         report.requests, report.partition, report.flags.size()));
+}
+
+int run_discover(const DiscoverOptions& options, const Context& context) {
+  const auto fail = [&](const util::Error& error, int code) {
+    print_error(error, context.colour);
+    return code;
+  };
+  discover::ProfileRequest request;
+  request.id = options.id;
+  if (request.id.empty() && !options.output_file.empty() && options.output_file != "-")
+    request.id = fs::path(options.output_file).stem().string();
+  if (const auto fault = spec::text_fault(request.id, spec::TextRule::name);
+      !request.id.empty() && !fault.empty())
+    return fail(
+        {"the site's id '" + request.id + "' " + fault, std::string(spec::text_hint(spec::TextRule::name))},
+        k_usage);
+  const auto facts = ask(options.from_folder, context);
+  if (!facts) return fail(facts.error(), k_world_failed);
+  if (!options.save_folder.empty())
+    if (const auto status = save(*facts, options.save_folder); !status)
+      return fail(status.error(), k_world_failed);
+  request.date = util::today(context.env);
+  if (options.from_folder.empty()) {
+    request.host_names = util::read_host_names();
+    request.env = context.env;
+  }
+  const auto kinds = discover::make_node_kinds(facts->nodes);
+  if (const auto status = read_topologies(options, *facts, kinds, request); !status)
+    return fail(status.error(), k_invalid_file);
+  if (options.try_requests) try_requests(options, context, *facts, kinds, request);
+  const auto profile = discover::make_profile(*facts, kinds, request);
+  std::optional<model::Site> site;
+  const auto findings = check_profile(profile.text, site);
+  print_diagnostics(findings, profile.text, context.colour);
+  if (!site || diag::has_errors(findings))
+    return fail({"the discovered profile is not valid",
+                 "this is a bug in hpcml: please report it with the folder of --save"},
+                k_internal);
+  log_stderr(*facts, kinds, profile);
+  if (options.output_file.empty() || options.output_file == "-") {
+    std::fputs(profile.text.c_str(), stdout);
+    return k_ok;
+  }
+  if (const auto status = util::write_output(options.output_file, profile.text); !status)
+    return fail(status.error(), k_world_failed);
+  std::error_code ignored;
+  const auto folder = fs::absolute(options.output_file, ignored).parent_path().string();
+  print_note("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
+             folder + " -- python train.py");
+  return k_ok;
+}
+
+int run_diff(const DiffOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  const auto site = choose_site(options.site, context, exit_code);
+  if (!site) return exit_code;
+  const auto facts = ask(options.from_folder, context);
+  if (!facts) {
+    print_error(facts.error(), context.colour);
+    return k_world_failed;
+  }
+  const auto findings = discover::compare_site(*site, *facts, discover::make_node_kinds(facts->nodes));
+  unsigned errors = 0, warnings = 0, notes = 0;
+  for (const auto& finding : findings)
+    ++(finding.severity == diag::Severity::error     ? errors
+       : finding.severity == diag::Severity::warning ? warnings
+                                                     : notes);
+  if (options.format == "json") {
+    std::fputs(diag::render_json(findings).c_str(), stdout);
+  } else {
+    for (const auto& finding : findings) std::fputs(diag::render_text(finding, {}, false).c_str(), stdout);
+    std::fputs(fmt::format("{} and cluster {}: {}, {}, {}\n", site->id, facts->config.cluster,
+                           util::counted(errors, "error"), util::counted(warnings, "warning"),
+                           util::counted(notes, "note"))
+                   .c_str(),
+               stdout);
+  }
+  return errors + warnings > 0 ? k_findings : k_ok;
+}
+
+} // namespace
+
+void add_sites_discover(CLI::App& sites, Context& context, int& exit_code) {
+  const auto options = std::make_shared<DiscoverOptions>();
+  auto* command = sites.add_subcommand("discover", "on a login node: a profile from what its Slurm says");
+  command
+      ->add_option("--id", options->id, "the site's id; otherwise the name of the -o file, or the cluster's")
+      ->type_name("ID");
+  command->add_option("-o", options->output_file, "write to FILE instead of standard output")
+      ->type_name("FILE");
+  command->add_option("--save", options->save_folder, "keep what the commands printed in DIR")
+      ->type_name("DIR");
+  command
+      ->add_option("--from", options->from_folder, "read what the commands printed from DIR, and ask nobody")
+      ->type_name("DIR")
+      ->excludes("--save");
+  auto* trials =
+      command
+          ->add_flag("--try", options->try_requests,
+                     "learn the site's own rules from requests that are only tested (sbatch --test-only)")
+          ->excludes("--from");
+  command->add_option("--account", options->account, "account of the tested requests")
+      ->type_name("NAME")
+      ->needs(trials);
+  command
+      ->add_option("--topology", options->topologies,
+                   "one node's topology: lstopo's XML, or what nvidia-smi topo -m or rocm-smi --showtopo "
+                   "printed there")
+      ->type_name("[KIND=]FILE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command->footer(k_discover_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_discover(*options, context); });
+}
+
+void add_sites_diff(CLI::App& sites, Context& context, int& exit_code) {
+  const auto options = std::make_shared<DiffOptions>();
+  auto* command = sites.add_subcommand(
+      "diff", "on a login node: where profile and cluster disagree; exit code 1 if they do");
+  command->add_option("SITE", options->site, "the site's id; otherwise the one that this machine belongs to");
+  command
+      ->add_option("--from", options->from_folder,
+                   "read what the commands printed from DIR (of discover --save)")
+      ->type_name("DIR");
+  command->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->type_name("FORMAT");
+  command->footer(k_diff_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_diff(*options, context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Sites as tables for people. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/site.hpp"
+#include "core/config/site_store.hpp"
+
+namespace hpcml::cli {
+
+/// "production", "early", "retired, see fir".
+std::string state_of(const model::Site& site);
+
+/// The column heads of sites_row.
+std::vector<std::string> sites_head();
+/// One site: id, state, GPUs per node, GPU nodes, longest time and most nodes of its usual partition, the day
+/// its newest source was read, name.
+/// "?" is what no source says, "-" what there is not.
+std::vector<std::string> sites_row(const model::Site& site);
+
+/// The site's partitions: nodes, GPUs, limits, whether jobs get whole nodes ("?" where none of its facts says
+/// so); empty when the profile has none.
+std::string render_partitions(const model::Site& site, const spec::SiteFacts& facts);
+/// What the QoS limit; empty where the profile names none.
+std::string render_qos(const model::Site& site);
+
+/// "2d", "36h", "1h30m", "10m"; seconds only where there are some.
+std::string short_time(const model::Walltime& time);
+
+} // namespace hpcml::cli

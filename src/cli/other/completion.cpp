@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// hpcml completion: what a shell reads to complete lines, and what it asks for each of them.
+#include "cli/other/completion.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "core/util/embedded.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+const char* const k_completion_footer = R"(Examples:
+  hpcml completion bash > hpcml.bash       (then, and in ~/.bashrc: source hpcml.bash)
+  hpcml completion zsh > _hpcml            (in a folder of $fpath, before compinit)
+  hpcml completion fish > hpcml.fish       (in ~/.config/fish/completions)
+Commands, flags and their words are completed, sites, a site's partitions, rules, job numbers and files.)";
+
+/// A name with a control character would not come through a line of text, and nobody wants it.
+bool is_printable(const std::string& text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+/// What stands between quotes, behind a backslash or bare in a word as bash has read it; nothing is expanded.
+std::string unquoted(const std::string& word) {
+  std::string text;
+  char quote = 0;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const char c = word[i];
+    const bool escapes =
+        c == '\\' && quote != '\'' && i + 1 < word.size() &&
+        (quote == 0 || std::string_view("$`\"\\").find(word[i + 1]) != std::string_view::npos);
+    if (escapes)
+      text += word[++i];
+    else if (quote == 0 ? c == '"' || c == '\'' : c == quote)
+      quote = quote == 0 ? c : '\0';
+    else
+      text += c;
+  }
+  return text;
+}
+
+} // namespace
+
+int run_complete(const Context& context) {
+  auto words = context.program;
+  if (context.env.get_or("HPCML_COMPLETE_SHELL", "") == "bash")
+    for (auto& word : words) word = unquoted(word);
+  const auto found = complete_words(words, context);
+  switch (found.kind) {
+  case Completion::Kind::words: std::puts("words"); break;
+  case Completion::Kind::files: std::puts("files"); break;
+  case Completion::Kind::program: std::printf("program %zu\n", found.program_at); break;
+  }
+  const auto begun = words.empty() ? std::string() : words.back();
+  for (const auto& candidate : found.list)
+    if (candidate.text.starts_with(begun) && is_printable(candidate.text))
+      std::printf("%s\t%s\n", candidate.text.c_str(),
+                  is_printable(candidate.about) ? candidate.about.c_str() : "");
+  return k_ok;
+}
+
+void add_completion(CLI::App& app, Context& context, int& exit_code) {
+  (void)context;
+  auto* command =
+      app.add_subcommand("completion", "Print what makes bash, zsh or fish complete hpcml's lines.");
+  const auto shell = std::make_shared<std::string>();
+  command->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->footer(k_completion_footer);
+  command->callback([shell, &exit_code] {
+    for (const auto& file : embedded::completion_files())
+      if (file.name == "hpcml." + *shell) std::fwrite(file.text.data(), 1, file.text.size(), stdout);
+    exit_code = k_ok;
+  });
+}
+
+} // namespace hpcml::cli

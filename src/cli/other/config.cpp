@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// hpcml config: account, partition and site, said once.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <unistd.h>
+
+#include "cli/chosen_site.hpp"
+#include "cli/command.hpp"
+#include "cli/create/job_plan.hpp"
+#include "cli/user_key.hpp"
+#include "generate/discover/cluster_facts.hpp"
+#include "core/slurm/accounts.hpp"
+#include "core/slurm/commands.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct ConfigOptions {
+  std::string site;
+  std::string key;
+  std::string value;
+  std::string account;
+  std::string partition;
+};
+
+const char* const k_config_footer = R"(Examples:
+  hpcml config learn --site lumi           asks Slurm for your accounts and remembers the one to charge
+  hpcml config set site lumi
+  hpcml config set --site lumi partition small-g
+  hpcml config                             what is remembered, and where
+  hpcml config key                         the key file that protects your jobs (docs/security.md)
+The values come below flags, HPCML_* variables and the job file, and above the site's own defaults.)";
+
+/// The configuration and its file, for one command, and what the command changes in it.
+struct ConfigEditor {
+  std::string path;
+  spec::Config config = {};
+  std::vector<std::function<void(spec::Config&)>> changes = {};
+  std::string news = {}; ///< what is printed once the changes are saved
+
+  void change(std::function<void(spec::Config&)> step) {
+    step(config);
+    changes.push_back(std::move(step));
+  }
+};
+
+std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
+  ConfigEditor desk{spec::config_path(context.env)};
+  if (desk.path.empty()) {
+    print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
+                context.colour);
+    exit_code = k_usage;
+    return std::nullopt;
+  }
+  auto load = spec::load_config(desk.path);
+  print_diagnostics(load.diagnostics, load.source, context.colour);
+  desk.config = std::move(load.config);
+  if (!diag::has_errors(load.diagnostics)) return desk;
+  exit_code = k_invalid_file; // writing it anew would lose what it says
+  return std::nullopt;
+}
+
+int save(const ConfigEditor& desk, const Context& context) {
+  std::error_code ignored; // of writing it is said
+  std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), ignored);
+  // Others may have changed it since it was read: what they wrote stays.
+  const util::FileLock alone(desk.path + ".lock");
+  auto load = spec::load_config(desk.path);
+  auto config = diag::has_errors(load.diagnostics) ? desk.config : load.config;
+  for (const auto& change : desk.changes) change(config);
+  const auto written = util::write_output(desk.path, spec::render_config(config), 0644);
+  if (written) {
+    std::fputs(desk.news.c_str(), stdout);
+    ensure_user_key(context);
+    return k_ok;
+  }
+  print_error(written.error(), context.colour);
+  return k_world_failed;
+}
+
+int run_show(const Context& context) {
+  int exit_code = k_ok;
+  const auto desk = open(context, exit_code);
+  if (!desk) return exit_code;
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(desk->path, ignored);
+  print_note(desk->path + (exists ? "" : " is not there yet: hpcml config learn begins it"));
+  if (desk->config.site) std::printf("site %s\n", desk->config.site->c_str());
+  for (const auto& [site, values] : desk->config.sites)
+    for (const auto& [key, value] : values)
+      std::printf("%s.%s %s\n", site.c_str(), key.c_str(), value.c_str());
+  return k_ok;
+}
+
+/// The site that a value is for: the one that is named, else that of the configuration, else the one of this
+/// machine.
+std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEditor& desk,
+                                   const Context& context, int& exit_code) {
+  return choose_site(options.site.empty() ? desk.config.site : std::optional(options.site), context,
+                     exit_code);
+}
+
+/// What the site says to the value, as it would to a job that has it.
+bool is_accepted(const model::Site& site, const std::string& key, const std::string& value,
+                 const Context& context) {
+  spec::Config config;
+  config.sites[site.id][key] = value;
+  auto job = spec::job_from_config(config, site.id, "");
+  job.command = {"true"};
+  diag::Diagnostics found;
+  for (auto& finding : plan_job(job, site, context).diagnostics)
+    if (finding.severity == diag::Severity::error &&
+        (finding.code == "usage/" + key || finding.code == "request/" + key))
+      found.push_back(std::move(finding));
+  print_diagnostics(found, {}, context.colour);
+  return found.empty();
+}
+
+int set_value(ConfigEditor& desk, const model::Site& site, const std::string& key, const std::string& value,
+              const Context& context) {
+  if (const auto fault = spec::check_config_value(key, value)) {
+    const auto keys = spec::config_keys();
+    const auto near = util::nearest(key, keys);
+    const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
+    print_error("'" + (known ? value : key) + "' " + fault->what,
+                known  ? fault->hint
+                : near ? "did you mean " + *near + "?"
+                       : "keys: site, " + util::join(keys, ", "),
+                context.colour);
+    return k_usage;
+  }
+  if (!is_accepted(site, key, value, context)) return k_cannot_satisfy;
+  desk.change([id = site.id, key, value](spec::Config& config) { config.sites[id][key] = value; });
+  desk.news += site.id + "." + key + " " + value + "\n";
+  return k_ok;
+}
+
+int run_set(const ConfigOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  auto desk = open(context, exit_code);
+  if (!desk) return exit_code;
+  auto target = options;
+  if (options.key == "site") target.site = options.value;
+  const auto site = site_of(target, *desk, context, exit_code);
+  if (!site) return exit_code;
+  if (options.key == "site") {
+    desk->change([id = site->id](spec::Config& config) { config.site = id; });
+    desk->news += "site " + site->id + "\n";
+  } else {
+    exit_code = set_value(*desk, *site, options.key, options.value, context);
+  }
+  return exit_code == k_ok ? save(*desk, context) : exit_code;
+}
+
+int run_unset(const ConfigOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  auto desk = open(context, exit_code);
+  if (!desk) return exit_code;
+  bool exists = false;
+  if (options.key == "site") {
+    exists = desk->config.site.has_value();
+    desk->change([](spec::Config& config) { config.site.reset(); });
+  } else {
+    desk->change([&](spec::Config& config) {
+      for (auto& [id, values] : config.sites)
+        if (options.site.empty() || options.site == id) exists = values.erase(options.key) > 0 || exists;
+    });
+  }
+  if (exists) return save(*desk, context);
+  print_error("the configuration says nothing about '" + options.key + "'", "hpcml config shows what it says",
+              context.colour);
+  return k_usage;
+}
+
+/// One of the names: the only one, or the one that a person at a terminal chooses.
+std::optional<std::string> choose(const std::vector<std::string>& names, const std::string& what) {
+  if (names.size() == 1) return names.front();
+  for (std::size_t i = 0; i < names.size(); ++i) print_line(fmt::format("{:3}  {}", i + 1, names[i]));
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDERR_FILENO) == 0) return std::nullopt;
+  std::fprintf(stderr, "%s, 1 to %zu: ", what.c_str(), names.size());
+  std::string line;
+  std::getline(std::cin, line);
+  const auto number = util::parse_unsigned(util::trim(line));
+  if (!number || *number < 1 || *number > names.size()) return std::nullopt;
+  return names[static_cast<std::size_t>(*number) - 1];
+}
+
+/// The person's accounts on this cluster, or why they are not known.
+util::Result<std::vector<std::string>> ask_account_names(const Context& context) {
+  const slurm::LiveCommands commands(context.env);
+  const auto reply = commands.ask({"scontrol", "show", "config"});
+  if (!reply.ok()) return util::Error{reply.why_not};
+  TRY(const auto config, slurm::parse_cluster_config(reply.output.out));
+  const auto answer = slurm::ask_accounts(commands, config, discover::make_inquirer(context.env).user);
+  if (!answer.ok()) return util::Error{answer.why_not};
+  return slurm::read_accounts(answer.output.out).names();
+}
+
+/// The account to charge: checked against those of Slurm, or chosen among them. Nothing where there is none
+/// to find out.
+std::optional<std::string> find_account(const ConfigOptions& options, const Context& context,
+                                        int& exit_code) {
+  const auto known = ask_account_names(context);
+  const auto names = known.value_or({});
+  if (!options.account.empty()) {
+    if (names.empty() || std::find(names.begin(), names.end(), options.account) != names.end())
+      return options.account;
+    const auto near = util::nearest(options.account, names);
+    print_error("Slurm has no account '" + options.account + "' for you",
+                near ? "did you mean " + *near + "?" : "yours: " + util::join(names, ", "), context.colour);
+    exit_code = k_cannot_satisfy;
+    return std::nullopt;
+  }
+  if (names.empty()) {
+    print_note("no accounts found out" +
+               (known ? std::string(": Slurm has none for you") : " (" + known.error().what + ")") +
+               "; if this site charges accounts: hpcml config set account NAME");
+    return std::nullopt;
+  }
+  auto chosen = choose(names, "account to charge");
+  if (!chosen) {
+    print_error("you have several accounts", "say which: hpcml config learn --account NAME", context.colour);
+    exit_code = k_usage;
+  }
+  return chosen;
+}
+
+int run_learn(const ConfigOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  auto desk = open(context, exit_code);
+  if (!desk) return exit_code;
+  const auto site = site_of(options, *desk, context, exit_code);
+  if (!site) return exit_code;
+  const auto account = find_account(options, context, exit_code);
+  if (exit_code != k_ok) return exit_code;
+  if (!desk->config.site) {
+    desk->change([id = site->id](spec::Config& config) { config.site = id; });
+    desk->news += "site " + site->id + "\n";
+  }
+  if (account) exit_code = set_value(*desk, *site, "account", *account, context);
+  if (exit_code == k_ok && !options.partition.empty())
+    exit_code = set_value(*desk, *site, "partition", options.partition, context);
+  return exit_code == k_ok ? save(*desk, context) : exit_code;
+}
+
+} // namespace
+
+void add_config(CLI::App& app, Context& context, int& exit_code) {
+  auto* command =
+      app.add_subcommand("config", "Remember account, partition and site, so that no call has to say them.");
+  const auto options = std::make_shared<ConfigOptions>();
+  command->require_subcommand(0, 1);
+  command->footer(k_config_footer);
+  command->callback([command, &context, &exit_code] {
+    if (command->get_subcommands().empty()) exit_code = run_show(context);
+  });
+  command->add_subcommand("show", "what is remembered; the same as no subcommand")->callback([&] {
+    exit_code = run_show(context);
+  });
+  const auto add_site = [&](CLI::App* sub) {
+    sub->add_option("--site", options->site, "the site that it is about; the remembered one otherwise")
+        ->type_name("SITE");
+  };
+  auto* set = command->add_subcommand(
+      "set", "remember a value: site, or account, partition, qos and other keys of job files");
+  set->add_option("KEY", options->key, "site, account, partition, ...")->required();
+  set->add_option("VALUE", options->value, "the value")->required();
+  add_site(set);
+  set->callback([options, &context, &exit_code] { exit_code = run_set(*options, context); });
+  auto* unset = command->add_subcommand("unset", "forget a value");
+  unset->add_option("KEY", options->key, "site, account, partition, ...")->required();
+  add_site(unset);
+  unset->callback([options, &context, &exit_code] { exit_code = run_unset(*options, context); });
+  auto* learn = command->add_subcommand(
+      "learn", "find out and remember site and account; with several accounts a terminal is asked");
+  add_site(learn);
+  learn->add_option("--account", options->account, "the account to remember")->type_name("NAME");
+  learn->add_option("--partition", options->partition, "the partition to remember")->type_name("NAME");
+  learn->callback([options, &context, &exit_code] { exit_code = run_learn(*options, context); });
+  command->add_subcommand("key", "Create the key file of your jobs and print its path")
+      ->callback([&context, &exit_code] { exit_code = run_config_key(context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run/emulate_options.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <unistd.h>
+
+#include "cli/chosen_site.hpp"
+#include "core/diag/visible_text.hpp"
+#include "emulate/assumed_nodes.hpp"
+#include "emulate/cluster_run.hpp"
+#include "emulate/fault_spec.hpp"
+#include "emulate/submitted_job.hpp"
+#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/words.hpp"
+#include "core/util/file.hpp"
+#include "core/util/input_file.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+/// Progress on stderr: one line that is rewritten on a terminal, nothing but the lasting sentences elsewhere.
+emulate::Narrator make_narrator(const Context& context, bool quiet) {
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  const bool colour = context.colour;
+  const char* const clear = terminal ? "\r\033[K" : "";
+  emulate::Narrator narrator;
+  narrator.progress = [=](const std::string& text) {
+    if (!terminal || quiet) return;
+    const auto shown = text.empty() ? "" : "hpcml: " + diag::visible_text(text) + " ...";
+    std::fprintf(stderr, "\r\033[K%s", shown.c_str());
+    std::fflush(stderr);
+  };
+  narrator.note = [=](const std::string& sentence) {
+    if (quiet) return;
+    std::fputs(clear, stderr);
+    print_note(sentence);
+  };
+  narrator.event = [=](const std::string& sentence) {
+    std::fputs(clear, stderr);
+    print_line("hpcml emulate: " + sentence);
+  };
+  narrator.failure = [=](const util::Error& error) {
+    std::fputs(clear, stderr);
+    print_error(error, colour);
+  };
+  return narrator;
+}
+
+/// "4", "a100:4"
+bool read_gpus(const std::string& text, emulate::NodeOptions& wishes) {
+  const auto colon = text.rfind(':');
+  const auto count = util::parse_unsigned(colon == std::string::npos ? text : text.substr(colon + 1));
+  if (!count || *count > 1024 || colon == 0) return false;
+  wishes.gpus = static_cast<unsigned>(*count);
+  if (colon != std::string::npos) wishes.gpu_type = text.substr(0, colon);
+  return true;
+}
+
+std::optional<emulate::NodeOptions> read_wishes(const EmulateOptions& options, const Context& context) {
+  emulate::NodeOptions wishes;
+  wishes.cpus = options.cpus_per_node;
+  if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, wishes)) {
+    print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs",
+                "write 4, or with a type a100:4", context.colour);
+    return std::nullopt;
+  }
+  if (options.mem_per_node.empty()) return wishes;
+  const auto memory = model::MemSize::parse(options.mem_per_node);
+  if (memory) {
+    wishes.memory = *memory;
+    return wishes;
+  }
+  print_error("--mem-per-node: " + memory.error().what, memory.error().hint, context.colour);
+  return std::nullopt;
+}
+
+/// For a profile without nodes, those that the person wishes; says what is assumed.
+bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& wishes,
+                    const Context& context) {
+  if (!site.partitions.empty() && !wishes.any()) return true;
+  auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, wishes);
+  if (!assumed) {
+    print_error(assumed.error(), context.colour);
+    return false;
+  }
+  site = std::move(*assumed);
+  make_narrator(context, options.quiet)
+      .note("the profile describes no nodes; these have " + emulate::describe_nodes(site.node_types.front()) +
+            ", in partition " + site.partitions.front().name +
+            " (--cpus-per-node, --gpus-per-node, --mem-per-node and --partition change that)");
+  return true;
+}
+
+/// The words behind "--"; without any, and on a terminal, a shell to look around in.
+std::vector<std::string> choose_command(const Context& context, const emulate::Narrator& narrator) {
+  if (!context.program.empty()) return context.program;
+  if (::isatty(STDIN_FILENO) == 0) return {};
+  narrator.note("no command given: a shell on the login node; try sinfo, srun hostname, sbatch job.sh; leave "
+                "with exit");
+  return {context.env.get_or("SHELL", "/bin/bash")};
+}
+
+/// What keeps records of jobs, where it is wanted; false, and said, where this machine lacks it.
+bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
+  const bool is_requested = !options.accounts.empty() || options.accounting;
+  if (!is_requested && !emulate::needs_accounting(run.faults)) return true;
+  const auto accounting = emulate::find_accounting(run.env);
+  if (!accounting) {
+    print_error(is_requested ? accounting.error()
+                             : util::with_context(accounting.error(), "--fault: QoS decide who is preempted"),
+                context.colour);
+    return false;
+  }
+  run.accounts = options.accounts;
+  run.accounting = *accounting;
+  return true;
+}
+
+/// The caller's, in which also the profiles are found that --sites-dir names.
+util::EnvSnapshot make_environment(const Context& context) {
+  auto env = context.env;
+  auto folders = context.sites_dirs;
+  if (folders.empty()) return env;
+  if (const auto others = env.get("HPCML_SITES_PATH"); others && !others->empty()) folders.push_back(*others);
+  env.set("HPCML_SITES_PATH", util::join(folders, ":"));
+  return env;
+}
+
+/// The machine's Slurm, or the one that is wished for, which is then the first in the run's PATH; what is to
+/// be known of it is said. False, and said, where there is none.
+bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
+  auto slurm = emulate::find_slurm(run.env);
+  const auto& wish = options.slurm;
+  const bool is_here = slurm && wish.source.empty() && emulate::is_version(slurm->version, wish.version);
+  if (wish.any() && !is_here) {
+    const auto folder = emulate::obtain_slurm(wish, context.env, run.narrator.note);
+    if (!folder) {
+      print_error(folder.error(), context.colour);
+      return false;
+    }
+    run.env = emulate::with_slurm_of(*folder, run.env);
+    slurm = emulate::find_slurm(run.env);
+  }
+  if (!slurm) {
+    print_error(slurm.error(), context.colour);
+    return false;
+  }
+  const auto& wished = run.site->slurm_version;
+  const auto difference = emulate::describe_version_difference(slurm->version, run.site->short_name(),
+                                                               wished ? wished->value : std::string());
+  if (!difference.empty()) run.narrator.note(difference);
+  if (!slurm->has_lua)
+    run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
+  run.slurm = *slurm;
+  return true;
+}
+
+/// The line that asks this program about a job of the same cluster: these words, and what finds its profile.
+std::string make_judge_command(const Context& context) {
+  std::error_code ignored;
+  std::string line = "cd " + util::shell_quote(std::filesystem::current_path(ignored).string()) + " && ";
+  for (const char* name :
+       {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HPCML_SITES_PATH", "SOURCE_DATE_EPOCH"})
+    if (const auto value = context.env.get(name)) line += name + ("=" + util::shell_quote(*value)) + " ";
+  line += util::shell_quote(util::own_executable().string());
+  return line + " " + util::shell_line(context.words) + " --judge";
+}
+
+/// What the site's filter makes of the submitted job in the file: for the filter, on standard output.
+int judge_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
+              const Context& context) {
+  constexpr std::size_t k_limit = std::size_t{64} << 20U;
+  const auto text = util::read_input(file, {k_limit});
+  const auto fields = text ? emulate::parse_submission(*text) : text.error();
+  if (!fields) {
+    print_error(fields.error(), context.colour);
+    return k_world_failed;
+  }
+  std::fputs(emulate::render_admission(emulate::judge_submission(site, layout, *fields)).c_str(), stdout);
+  return k_ok;
+}
+
+/// What is to go wrong; nothing, and all of it said, where that cannot be.
+std::optional<std::vector<emulate::ClusterFault>>
+read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout, const Context& context) {
+  emulate::FaultTarget ground;
+  ground.nodes = static_cast<unsigned>(layout.nodes.size());
+  ground.whole_site = layout.is_whole_site();
+  ground.networks = !options.shared_network;
+  auto list = emulate::parse_faults(options.faults, ground);
+  for (const auto& error : list.errors) print_error(error, context.colour);
+  if (!list.errors.empty()) return std::nullopt;
+  return std::move(list.faults);
+}
+
+} // namespace
+
+int run_emulate(const EmulateOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  auto site = choose_site(options.site, context, exit_code);
+  if (!site) return exit_code;
+  if (site::unavailable_reason(*site) == site::SiteRule::site_retired) {
+    print_error(site::describe_retirement(*site), context.colour);
+    return k_cannot_satisfy;
+  }
+  const auto wishes = read_wishes(options, context);
+  if (!wishes) return k_usage;
+  if (!complete_nodes(*site, options, *wishes, context)) return k_cannot_satisfy;
+  const auto layout = emulate::make_cluster_layout(*site, options.request);
+  if (!layout) {
+    print_error(layout.error(), context.colour);
+    return k_cannot_satisfy;
+  }
+  if (!options.judged_job.empty()) return judge_job(options.judged_job, *site, *layout, context);
+  const auto faults = read_faults(options, *layout, context);
+  if (!faults) return k_usage;
+  emulate::ClusterRun run;
+  run.faults = *faults;
+  run.judge_command = make_judge_command(context);
+  run.narrator = make_narrator(context, options.quiet);
+  run.command = choose_command(context, run.narrator);
+  if (run.command.empty()) {
+    print_error("no command to run on the cluster", "write it behind --, for example: -- sbatch -W job.sh",
+                context.colour);
+    return k_usage;
+  }
+  run.site = &*site;
+  run.env = make_environment(context);
+  if (!add_slurm(run, options, context)) return k_world_failed;
+  if (!add_accounting(run, options, context)) return k_world_failed;
+  run.layout = *layout;
+  run.isolate_network = !options.shared_network;
+  run.limit_memory = options.limit_memory;
+  run.limit_devices = options.limit_devices;
+  run.record_file = options.record_file;
+  run.logs_dir = options.logs_dir;
+  const auto code = emulate::run_cluster(run, k_world_failed);
+  if (code) return *code;
+  run.narrator.failure(code.error());
+  return k_world_failed;
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run/submit_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+
+#include "cli/user_key.hpp"
+#include "emulate/cluster_layout.hpp"
+#include "generate/plan/site_verdicts.hpp"
+#include "generate/render/script.hpp"
+#include "core/site_rules/verdict.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+slurm::SubmitEnvironment environment_for(const model::Plan& plan, const Context& context) {
+  std::vector<std::string> names;
+  for (const auto& directive : plan.directives) names.push_back(directive.name);
+  return slurm::make_submit_environment(context.env, names);
+}
+
+/// What the site has in sbatch's place, where it is there: inside some of its jobs, and in a rehearsal, only
+/// sbatch is.
+std::string program_for(const model::Plan& plan, const Context& context) {
+  return util::find_program(plan.submit_command.value, context.env) ? plan.submit_command.value : "sbatch";
+}
+
+/// What of the call is not as the person or the profile has it.
+void tell_differences(const model::Plan& plan, const Context& context) {
+  if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
+    print_note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
+  const auto program = program_for(plan, context);
+  if (const auto& wanted = plan.submit_command.value; program != wanted)
+    print_note(wanted + ", which submits such jobs here, is not in PATH: " + program + " is asked instead");
+}
+
+std::string absolute_log(const std::string& log, const model::Plan& plan) {
+  if (log.empty() || log.front() == '/') return log;
+  std::error_code ignored;
+  const auto folder = directive_of(plan, "--chdir");
+  return (fs::path(folder ? fs::absolute(*folder, ignored) : fs::current_path(ignored)) / log)
+      .lexically_normal()
+      .string();
+}
+
+/// Slurm's own word on where the log goes; of an array, and where Slurm says nothing, what the script asks
+/// for.
+std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
+                     const slurm::SubmittedJob& submitted, const Context& context) {
+  const bool array = directive_of(call.plan, "--array").has_value();
+  const slurm::LogNames names{submitted.id, array ? "*" : "", call.name, context.env.get_or("USER", "")};
+  if (!array) {
+    const auto records = slurm::find_job(commands, submitted.id, submitted.cluster);
+    // Slurm has filled the pattern in. A % that is left may be the job's name: that is not for us to fill.
+    if (records && records->size() == 1 && !records->front().log.empty() &&
+        records->front().log.find('%') == std::string::npos)
+      return records->front().log;
+  }
+  const auto pattern = directive_of(call.plan, "--output");
+  return absolute_log(
+      slurm::expand_log_pattern(pattern.value_or(array ? "slurm-%A_%a.out" : "slurm-%j.out"), names),
+      call.plan);
+}
+
+/// Slurm ends a job whose log's folder is missing without a word.
+util::Status make_log_folder(const SubmitCall& call) {
+  const auto pattern = directive_of(call.plan, "--output");
+  if (!pattern) return util::Done{};
+  const auto folder = fs::path(absolute_log(*pattern, call.plan)).parent_path();
+  std::error_code error;
+  if (folder.string().find('%') != std::string::npos || fs::exists(folder, error)) return util::Done{};
+  if (!fs::create_directories(folder, error) || error)
+    return util::Error{"the log's folder " + folder.string() + " cannot be made: " + error.message(),
+                       "choose another --output"};
+  print_note("made the log's folder " + folder.string() +
+             ": without it Slurm would end the job without a word");
+  return util::Done{};
+}
+
+std::vector<std::string> dependency_option(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
+  if (call.after.empty()) return {};
+  std::string text = "--dependency=" + std::string(call.after_state == "ok" ? "afterok" : "afterany");
+  for (const auto index : call.after) text += ":" + jobs[index].id;
+  // On the command line it replaces the script's own, which is about other jobs; alternatives ("?") cannot be
+  // joined with it.
+  const auto own = directive_of(call.plan, "--dependency");
+  if (own && call.chain_number == 0 && own->find('?') == std::string::npos) text += "," + *own;
+  return {text};
+}
+
+/// The script knows the job that its chain began with, whose checkpoints it goes on from.
+std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& jobs) {
+  if (call.chain_number == 0 || !call.plan.requeue) return render::render_script(call.plan);
+  auto plan = call.plan;
+  plan.requeue->chain = model::ChainLink{jobs.at(call.chain_first).id, call.chain_number};
+  return render::render_script(plan);
+}
+
+void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
+  const auto& partition = call.plan.partition;
+  std::string text =
+      fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(),
+                  job.cluster.empty() ? "" : ", cluster " + job.cluster,
+                  partition.empty() ? "" : ", partition " + partition, describe_request(call.plan));
+  if (!job.after.empty()) text += ", after " + util::join(job.after, ", ");
+  print_note(text);
+}
+
+void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const Context& context) {
+  print_error(error, context.colour);
+  if (jobs.empty()) return;
+  std::vector<std::string> ids;
+  for (const auto& job : jobs) ids.push_back(job.id);
+  print_note("in the queue already, and staying there: " + util::join(ids, ", ") + "; " +
+             reach(jobs.front(), "scancel") + " " + util::join(ids, " ") + " removes them");
+}
+
+} // namespace
+
+std::string reach(const RunningJob& job, const std::string& verb) {
+  return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;
+}
+
+std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
+  std::vector<SubmitCall> calls;
+  std::map<std::string, std::size_t> last; // of each job's chain
+  for (const auto& [part, plan, findings, script] : parts) {
+    for (unsigned i = 0; i < part.chain; ++i) {
+      SubmitCall call{directive_of(plan, "--job-name").value_or("job"), plan, {}, part.after_if, true};
+      if (i == 0)
+        for (const auto& name : part.after) call.after.push_back(last.at(name));
+      else {
+        call.after = {calls.size() - 1};
+        call.after_state = part.chain_if;
+      }
+      call.chain_first = calls.size() - i;
+      call.chain_number = i;
+      calls.push_back(std::move(call));
+    }
+    last[part.name] = calls.size() - 1;
+  }
+  return calls;
+}
+
+/// Why one user cannot have so many jobs in the queue of a partition or QoS (empty: none is known), the tasks
+/// of arrays counted.
+static std::optional<util::Error> find_count_fault(const model::Site& site, const std::string& partition,
+                                                   const std::string& qos, unsigned long long jobs) {
+  site::ResourceRequest demand;
+  demand.stage = site::Stage::submitted;
+  if (!partition.empty()) demand.partitions = {partition};
+  demand.qos = qos;
+  demand.array_tasks = jobs;
+  for (const auto& verdict : site::evaluate_policy(site, site::place(site, demand), demand))
+    if (verdict.rule == site::SiteRule::jobs_over) return plan::describe_job_count(verdict);
+  return std::nullopt;
+}
+
+std::optional<util::Error> find_queue_fault(const PlannedRequest& request) {
+  std::map<std::pair<std::string, std::string>, unsigned long long> jobs;
+  for (const auto& [part, plan, findings, script] : request.parts) {
+    const auto array = directive_of(plan, "--array");
+    jobs[{plan.partition, plan.qos}] +=
+        part.chain * (array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL);
+  }
+  for (const auto& [place, count] : jobs)
+    if (auto fault = find_count_fault(request.site, place.first, place.second, count)) return fault;
+  return std::nullopt;
+}
+
+std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name) {
+  // The later line of a name wins in Slurm, too.
+  for (auto directive = plan.directives.rbegin(); directive != plan.directives.rend(); ++directive)
+    if (directive->name == name) return directive->value.value_or("");
+  return std::nullopt;
+}
+
+std::optional<double> gpu_hours(const model::Plan& plan) {
+  const auto text = directive_of(plan, "--time");
+  if (!text) return std::nullopt;
+  const auto time = model::Walltime::parse(*text);
+  if (!time) return std::nullopt;
+  const auto array = directive_of(plan, "--array");
+  const auto jobs = array ? std::max(1ULL, slurm::count_array_tasks(*array)) : 1ULL;
+  return static_cast<double>(time->seconds().count()) / 3600.0 * plan.layout.nodes_asked() *
+         plan.layout.gpus_held * static_cast<double>(jobs);
+}
+
+std::string describe_request(const model::Plan& plan) {
+  const auto count = [](unsigned number, const char* singular, const char* many) {
+    return fmt::format("{} {}", number, number == 1 ? singular : many);
+  };
+  std::string text = count(plan.layout.nodes_asked(), "node", "nodes");
+  if (const unsigned gpus = plan.layout.nodes_asked() * plan.layout.gpus_per_node; gpus > 0)
+    text += ", " + count(gpus, "GPU", "GPUs");
+  if (const auto array = directive_of(plan, "--array")) text += ", for each of the array " + *array;
+  if (const auto time = directive_of(plan, "--time")) text += ", up to " + *time;
+  if (const auto hours = gpu_hours(plan); hours && *hours > 0)
+    text += fmt::format(" ({:.1f} GPU-hours at most)", *hours);
+  return text;
+}
+
+util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context) {
+  return slurm::estimate_start(program_for(plan, context), render::render_script(plan),
+                               environment_for(plan, context).env);
+}
+
+int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) {
+  for (const auto& call : calls) {
+    // All jobs of a chain are the same to Slurm, and a job that is not there cannot be waited for.
+    if (&call != &calls.front() &&
+        render::render_script(call.plan) == render::render_script(calls.front().plan))
+      continue;
+    tell_differences(call.plan, context);
+    const auto estimate = estimate_plan(call.plan, context);
+    if (!estimate) {
+      print_error(estimate.error(), context.colour);
+      return k_world_failed;
+    }
+    print_output(call.name + ": would start at " + estimate->start + " in partition " + estimate->partition +
+                 " on " + estimate->nodes + "\n");
+  }
+  std::fflush(stdout); // what Slurm said stands first, also in a file
+  print_note("Slurm takes the request; nothing was submitted");
+  return k_ok;
+}
+
+SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
+                        const Context& context) {
+  ensure_user_key(context);
+  const slurm::LiveCommands commands(context.env);
+  SubmitResult result;
+  for (const auto& call : calls) {
+    if (const auto made = make_log_folder(call); !made) {
+      refuse(made.error(), result.jobs, context);
+      result.exit_code = k_world_failed;
+      return result;
+    }
+    if (&call == &calls.front()) tell_differences(call.plan, context);
+    const auto submitted =
+        slurm::submit_job(program_for(call.plan, context), script_of(call, result.jobs),
+                          dependency_option(call, result.jobs), environment_for(call.plan, context).env);
+    if (!submitted) {
+      refuse(submitted.error(), result.jobs, context);
+      result.exit_code = k_world_failed;
+      return result;
+    }
+    for (const auto& message : submitted->messages) print_line("sbatch: " + message);
+    RunningJob job{submitted->id,
+                   submitted->cluster,
+                   call.name,
+                   find_log(commands, call, *submitted, context),
+                   directive_of(call.plan, "--array").has_value(),
+                   {}};
+    for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
+    tell_submitted(call, job, site);
+    result.jobs.push_back(std::move(job));
+  }
+  return result;
+}
+
+} // namespace hpcml::cli

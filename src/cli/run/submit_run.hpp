@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What hpcml submit does: scripts to Slurm, job numbers and logs back.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "cli/create/job_plan.hpp"
+#include "core/slurm/jobs.hpp"
+
+namespace hpcml::cli {
+
+/// One call of sbatch, and which earlier calls its job waits for.
+struct SubmitCall {
+  std::string name; ///< the job's name
+  model::Plan plan;
+  std::vector<std::size_t> after;  ///< indices of earlier calls
+  std::string after_state = "any"; ///< "any" or "ok": how those must have ended
+  std::size_t chain_first = 0;     ///< index of its chain's first call
+  unsigned chain_number = 0;       ///< calls of its chain before it; where there are none the script's own
+                                   ///< dependency holds, too
+};
+
+/// A job that Slurm has taken.
+struct RunningJob {
+  std::string id;
+  std::string cluster; ///< of several, where sbatch said that it is; else empty
+  std::string name;
+  std::string log; ///< absolute; of an array with * for the task
+  bool array = false;
+  std::vector<std::string> after; ///< the jobs that it waits for
+};
+
+/// "VERB", as people must write it to reach the job: "SLURM_CLUSTERS=gh scancel".
+std::string reach(const RunningJob& job, const std::string& verb);
+/// The calls of a request: its jobs in order, each as often as its chain says, waiting for what it names.
+std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
+/// Why the site does not let one user queue them all; nothing where it does, or does not say.
+std::optional<util::Error> find_queue_fault(const PlannedRequest& request);
+/// The value of a directive of the plan ("--output"), or nothing.
+std::optional<std::string> directive_of(const model::Plan& plan, const std::string& name);
+/// "2 nodes, 16 GPUs, up to 00:10:00 (2.7 GPU-hours at most)".
+std::string describe_request(const model::Plan& plan);
+/// GPU-hours if the job runs to its limit; nothing without a limit.
+std::optional<double> gpu_hours(const model::Plan& plan);
+
+/// What Slurm expects of the plan's script; nothing is submitted.
+util::Result<slurm::StartEstimate> estimate_plan(const model::Plan& plan, const Context& context);
+/// Asks Slurm what it would do with each call; prints the answers.
+int run_test_only(const std::vector<SubmitCall>& calls, const Context& context);
+/// What has been submitted.
+struct SubmitResult {
+  std::vector<RunningJob> jobs;
+  int exit_code = k_ok;
+};
+/// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.
+SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
+                        const Context& context);
+
+} // namespace hpcml::cli

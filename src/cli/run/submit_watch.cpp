@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run/submit_watch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <fmt/format.h>
+#include <map>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/run/job_end.hpp"
+#include "cli/run/log_follower.hpp"
+#include "core/diag/visible_text.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using slurm::JobPhase;
+using slurm::JobRecord;
+
+volatile std::sig_atomic_t g_stopped = 0;
+void stop(int signal) { g_stopped = signal; }
+
+/// While it lives, Ctrl-C and the like only set g_stopped, and a closed pipe is an error of write.
+class SignalGuard {
+public:
+  SignalGuard() {
+    g_stopped = 0;
+    struct sigaction action {};
+    action.sa_handler = stop; // without SA_RESTART: poll must end at once
+    for (std::size_t i = 0; i < std::size(k_signals); ++i) ::sigaction(k_signals[i], &action, &x_old[i]);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGPIPE, &ignore, &x_old_pipe);
+  }
+  ~SignalGuard() {
+    for (std::size_t i = 0; i < std::size(k_signals); ++i) ::sigaction(k_signals[i], &x_old[i], nullptr);
+    ::sigaction(SIGPIPE, &x_old_pipe, nullptr);
+  }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+
+private:
+  static constexpr int k_signals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction x_old[3]{};
+  struct sigaction x_old_pipe {};
+};
+
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return text;
+}
+
+/// stderr for people: lasting sentences, and on a terminal one line that is rewritten.
+class Screen {
+public:
+  Screen() : x_terminal(::isatty(STDERR_FILENO) != 0) {}
+  ~Screen() { clear(); }
+  void note(const std::string& sentence) {
+    clear();
+    print_note(sentence);
+  }
+  void progress(const std::string& text) {
+    // A line of the log that has no end yet must not be overwritten.
+    if (!x_terminal || !x_line_ended) return;
+    winsize size{};
+    const std::size_t width =
+        ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
+    const auto shown = diag::visible_text("hpcml: " + text).substr(0, width - 1);
+    std::fprintf(stderr, "\r\033[K%s", shown.c_str());
+    std::fflush(stderr);
+    x_shown = true;
+  }
+  /// False when nobody reads the log any more.
+  bool log(const std::string& text) {
+    if (text.empty()) return true;
+    clear();
+    x_line_ended = text.back() == '\n';
+    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  }
+
+private:
+  void clear() {
+    if (x_shown) std::fputs("\r\033[K", stderr);
+    std::fflush(stderr);
+    x_shown = false;
+  }
+  bool x_terminal;
+  bool x_shown = false;
+  bool x_line_ended = true;
+};
+
+/// What srun ends with where the kernel has killed a task for want of memory.
+constexpr int k_of_out_of_memory = 1;
+
+/// One job from the queue to its end.
+class Watch {
+public:
+  Watch(const RunningJob& job, const slurm::Commands& commands, Screen& screen, const Context& context)
+      : x_job(job), x_commands(commands), x_screen(screen), x_context(context), x_log(job.log) {}
+  /// The exit code; nothing when the person, or whoever read the log, left.
+  std::optional<int> run();
+
+private:
+  enum class Outlook { open, done, lost };
+  Outlook ask();
+  Outlook judge(const std::vector<JobRecord>& records);
+  Outlook judge_array(const std::vector<JobRecord>& records);
+  void tell(const JobRecord& job);
+  bool copy_log();
+  void finish_log();
+  void name_culprit();
+  void name_class();
+  std::chrono::milliseconds interval() const;
+
+  const RunningJob& x_job;
+  const slurm::Commands& x_commands;
+  Screen& x_screen;
+  const Context& x_context;
+  LogFollower x_log;
+  CulpritSearch x_culprit;
+  Clock::time_point x_changed = Clock::now(); // when the job last did something
+  std::string x_said;
+  std::map<std::string, int> x_ended; // tasks of an array and their exit codes
+  unsigned x_failures = 0;
+  int x_code = 0;
+  std::optional<model::FailureClass> x_class; // why it ended badly, as far as Slurm tells
+};
+
+/// Often at first, when most happens; a job that waits for hours is asked after twice a minute.
+std::chrono::milliseconds Watch::interval() const {
+  const auto quiet = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - x_changed);
+  return std::clamp(quiet / 10, std::chrono::milliseconds(1000), std::chrono::milliseconds(30000));
+}
+
+void Watch::tell(const JobRecord& job) {
+  // The estimate moves all the time: only what is left of the sentence without it is news.
+  auto news = job;
+  news.start.clear();
+  const auto text = slurm::describe_job(news, "");
+  if (text != x_said) {
+    x_said = text;
+    x_changed = Clock::now();
+    x_screen.note("job " + x_job.id + " " + slurm::describe_job(job, local_time()));
+  } else if (job.phase() == JobPhase::running) {
+    x_screen.progress(fmt::format("job {} {}, {} of {}", x_job.id, text, job.run_time, job.time_limit));
+  } else {
+    x_screen.progress("job " + x_job.id + " " + slurm::describe_job(job, local_time()));
+  }
+}
+
+Watch::Outlook Watch::judge(const std::vector<JobRecord>& records) {
+  const auto& job = records.front();
+  tell(job);
+  if (job.phase() == JobPhase::ended) {
+    x_code = slurm::exit_code_of(job);
+    x_class = slurm::class_of_end(job);
+    return Outlook::done;
+  }
+  if (job.phase() != JobPhase::waiting || !slurm::explain_reason(job.reason).hopeless) return Outlook::open;
+  print_error("job " + x_job.id + " can never start: " + slurm::explain_reason(job.reason).text,
+              "remove it: " + reach(x_job, "scancel ") + x_job.id, x_context.colour);
+  x_code = k_world_failed;
+  return Outlook::lost;
+}
+
+Watch::Outlook Watch::judge_array(const std::vector<JobRecord>& records) {
+  std::size_t running = 0, waiting = 0;
+  const JobRecord* first_waiting = nullptr;
+  for (const auto& task : records) {
+    if (task.phase() == JobPhase::running) ++running;
+    if (task.phase() == JobPhase::waiting) {
+      ++waiting;
+      first_waiting = &task;
+    }
+    if (task.phase() != JobPhase::ended ||
+        !x_ended.emplace(task.array_tasks, slurm::exit_code_of(task)).second)
+      continue;
+    x_changed = Clock::now();
+    const auto why = slurm::class_of_end(task);
+    x_screen.note("task " + task.array_tasks + " of job " + x_job.id + " " +
+                  slurm::describe_job(task, local_time()) + (why ? " (" + model::word_of(*why) + ")" : "") +
+                  (task.log.empty() ? "" : "; log " + task.log));
+  }
+  for (const auto& [task, code] : x_ended) x_code = std::max(x_code, code);
+  if (running + waiting == 0) return Outlook::done;
+  std::string text = fmt::format("job {}: {} tasks running, {} ended", x_job.id, running, x_ended.size());
+  if (first_waiting != nullptr)
+    text += ", " + first_waiting->array_tasks + " " + slurm::describe_job(*first_waiting, local_time());
+  const auto news = fmt::format("{} {}", running, x_ended.size());
+  if (news != x_said)
+    x_screen.note(text);
+  else
+    x_screen.progress(text);
+  x_said = news;
+  return Outlook::open;
+}
+
+Watch::Outlook Watch::ask() {
+  const auto records = slurm::find_job(x_commands, x_job.id, x_job.cluster);
+  if (!records) {
+    // Slurm's controller is restarted now and then, under a job that runs on.
+    if (g_stopped != 0) return Outlook::open;
+    if (++x_failures == 1) x_screen.note(records.error().what + "; asking again");
+    if (x_failures < 20) return Outlook::open;
+    print_error("Slurm has not answered " + std::to_string(x_failures) + " times",
+                "the job may go on: " + reach(x_job, "hpcml submit --attach ") + x_job.id +
+                    " follows it again",
+                x_context.colour);
+    x_code = k_world_failed;
+    return Outlook::lost;
+  }
+  x_failures = 0;
+  if (!records->empty()) return x_job.array ? judge_array(*records) : judge(*records);
+  if (!x_ended.empty()) return Outlook::done;
+  print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago",
+              x_job.log.empty() ? "" : "its log says more: " + x_job.log, x_context.colour);
+  x_code = k_world_failed;
+  return Outlook::done;
+}
+
+bool Watch::copy_log() {
+  if (x_job.array) return true;
+  const auto text = x_log.read_more();
+  x_culprit.read(text);
+  return x_screen.log(text);
+}
+
+/// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
+void Watch::name_culprit() {
+  if (x_code == k_ok && x_culprit.trained_apart()) {
+    // With a task per rank no process of hpcml is left that could have ended with it.
+    x_code = k_cannot_set_up;
+    return x_screen.note("job " + x_job.id + " ended with 0, but its programs did not train together");
+  }
+  const auto& culprit = x_culprit.found();
+  if (!culprit) return;
+  if (culprit->out_of_memory && x_code != 0) {
+    x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how);
+    if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = culprit->exit_code;
+    return;
+  }
+  if (culprit->exit_code == x_code) return;
+  if (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL) return;
+  x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how + " first; " +
+                std::to_string(x_code) + " is the end of the others, which srun then stopped");
+  x_code = culprit->exit_code;
+}
+
+void Watch::name_class() {
+  if (const auto why = class_of_job(x_class, x_code, x_culprit))
+    x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " + model::word_of(*why));
+}
+
+/// What the nodes wrote last may reach this machine a moment after the job's end.
+void Watch::finish_log() {
+  for (int quiet = 0; quiet < 4 && g_stopped == 0; ++quiet) {
+    const auto text = x_log.read_more();
+    x_culprit.read(text);
+    if (!x_screen.log(text)) return;
+    if (!text.empty()) quiet = 0;
+    ::poll(nullptr, 0, 150);
+  }
+  if (!x_log.found())
+    x_screen.note(x_log.path().empty() ? "Slurm no longer tells where its log is"
+                                       : "no log appeared at " + x_log.path());
+}
+
+std::optional<int> Watch::run() {
+  auto next = Clock::now();
+  for (;;) {
+    if (g_stopped != 0) return std::nullopt;
+    if (Clock::now() >= next) {
+      const auto outlook = ask();
+      if (outlook == Outlook::done && !x_job.array) {
+        finish_log();
+        name_culprit();
+        name_class();
+      }
+      if (outlook != Outlook::open) return x_code;
+      next = Clock::now() + interval();
+    }
+    if (!copy_log()) return std::nullopt;
+    ::poll(nullptr, 0, 300);
+  }
+}
+
+void tell_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
+  std::vector<std::string> ids;
+  for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
+  screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}",
+                          (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
+                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml submit --attach"),
+                          ids.front(), reach(jobs[from], "scancel"), util::join(ids, " ")));
+}
+
+} // namespace
+
+int run_watch(const std::vector<RunningJob>& jobs, const Context& context) {
+  const SignalGuard guard;
+  const slurm::LiveCommands commands(context.env);
+  Screen screen;
+  int code = k_ok;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto ended = Watch(jobs[i], commands, screen, context).run();
+    if (!ended) {
+      tell_detached(jobs, i, screen);
+      return k_detached;
+    }
+    code = *ended;
+  }
+  return code;
+}
+
+std::vector<RunningJob> find_running(const std::string& id, const Context& context, int& exit_code) {
+  const auto records = slurm::find_job(slurm::LiveCommands(context.env), id);
+  if (!records || records->empty()) {
+    exit_code = k_world_failed;
+    if (!records)
+      print_error(records.error(), context.colour);
+    else
+      print_error("Slurm knows no job " + id, "squeue --me shows your jobs", context.colour);
+    return {};
+  }
+  const auto& first = records->front();
+  const bool array = !first.array_id.empty() && first.array_id == id;
+  return {{id,
+           "",
+           first.name,
+           first.log, // Slurm has filled the pattern in
+           array,
+           {}}};
+}
+
+} // namespace hpcml::cli

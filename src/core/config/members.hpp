@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Makes the rows of an object's form: Members<T>::text<&T::name>("name", TextRule::name, "Slurm's name.").
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "core/config/object_form.hpp"
+
+namespace hpcml::spec {
+
+namespace member {
+
+template <class V>
+struct Held { // what a place for a value holds: itself, an optional one, one with an origin
+  using type = V;
+};
+template <class V> struct Held<std::optional<V>> : Held<V> {};
+template <class V> struct Held<model::Sourced<V>> : Held<V> {};
+
+template <class V> inline constexpr bool is_known = false;
+template <class V> inline constexpr bool is_known<model::Known<V>> = true;
+template <class V> inline constexpr bool is_sourced = false;
+template <class V> inline constexpr bool is_sourced<model::Sourced<V>> = true;
+template <class V> inline constexpr bool is_optional = false;
+template <class V> inline constexpr bool is_optional<std::optional<V>> = true;
+
+/// Stores what was read. A place that is no optional keeps its default where nothing was.
+template <class V, class X>
+void store(const ObjectReader& object, std::string_view key, V& place, std::optional<X> value) {
+  if constexpr (is_known<V>)
+    place = object.known(key, value);
+  else if constexpr (is_optional<V>)
+    place = std::move(value);
+  else if constexpr (is_sourced<V>)
+    place = value ? V{std::move(*value), object.origin(key)} : place;
+  else if (value)
+    place = std::move(*value);
+}
+
+} // namespace member
+
+/// Rows for objects that become a T. `M` is the place of the value in a T: a pointer to a member, or a
+/// function from a T& to the place.
+template <class T> struct Members {
+  template <auto M>
+  using Value = typename member::Held<std::remove_cvref_t<std::invoke_result_t<decltype(M), T&>>>::type;
+  using Row = Member<T>;
+  using Text = std::string_view;
+
+  template <auto M> static constexpr Row text(Text key, TextRule rule, Text about) {
+    return {{.key = key, .kind = MemberKind::text, .about = about, .rule = rule},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              member::store(object, form.key, std::invoke(M, into), object.text(form.key, form.rule));
+            }};
+  }
+  /// One of a few texts that stay texts.
+  template <auto M> static constexpr Row text_of(Text key, std::vector<std::string> (*words)(), Text about) {
+    return {{.key = key, .kind = MemberKind::text, .about = about, .words = words},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              member::store(object, form.key, std::invoke(M, into), object.choice(form.key, form.words()));
+            }};
+  }
+  /// A word of a closed set.
+  template <auto M> static constexpr Row word(Text key, Text about) {
+    using E = Value<M>;
+    return {{.key = key, .kind = MemberKind::text, .about = about, .words = &model::words_of<E>},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              member::store(object, form.key, std::invoke(M, into), object.template choice<E>(form.key));
+            }};
+  }
+  /// One of two words; the second is true.
+  template <auto M> static constexpr Row either(Text key, std::vector<std::string> (*words)(), Text about) {
+    return {{.key = key, .kind = MemberKind::text, .about = about, .words = words},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              const auto known = form.words();
+              std::invoke(M, into) = object.choice(form.key, known) == known.at(1);
+            }};
+  }
+  template <auto M> static constexpr Row number(Text key, unsigned least, unsigned most, Text about) {
+    return {{.key = key, .kind = MemberKind::number, .about = about, .least = least, .most = most},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              member::store(object, form.key, std::invoke(M, into),
+                            object.number(form.key, form.least, form.most));
+            }};
+  }
+  /// A number of things: at least one.
+  template <auto M> static constexpr Row count(Text key, Text about) {
+    return number<M>(key, 1, MemberForm::k_most, about);
+  }
+  template <auto M> static constexpr Row yes_no(Text key, Text about) {
+    return {{.key = key, .kind = MemberKind::yes_no, .about = about},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              member::store(object, form.key, std::invoke(M, into), object.flag(form.key));
+            }};
+  }
+  template <auto M> static constexpr Row time(Text key, Text about) {
+    return parsed<M>(key, "^[0-9][0-9:dhms-]*$", about);
+  }
+  template <auto M> static constexpr Row memory(Text key, Text about) {
+    return parsed<M>(key, "^[0-9]+[KMGTkmgt]?[Bb]?$", about);
+  }
+  template <auto M> static constexpr Row texts(Text key, TextRule rule, Text about) {
+    return {{.key = key, .kind = MemberKind::texts, .about = about, .rule = rule},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              std::invoke(M, into) = object.texts(form.key, form.rule);
+            }};
+  }
+  template <auto M> static constexpr Row numbers(Text key, Text about) {
+    return {{.key = key, .kind = MemberKind::numbers, .about = about},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              std::invoke(M, into) = object.numbers(form.key);
+            }};
+  }
+  template <auto M> static constexpr Row text_map(Text key, TextRule key_rule, TextRule rule, Text about) {
+    return {{.key = key, .kind = MemberKind::text_map, .about = about, .rule = rule, .key_rule = key_rule},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              std::invoke(M, into) = object.text_map(form.key, form.key_rule, form.rule);
+            }};
+  }
+  template <auto M> static constexpr Row object(Text key, Text about = {}) {
+    using V = Value<M>;
+    return {{.key = key, .kind = MemberKind::object, .about = about, .form = &any_form<V>},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              auto below = object.object(form.key);
+              if (!below) return;
+              V value{};
+              read_members(below, form_of<V>(), value);
+              std::invoke(M, into) = std::move(value);
+              below.finish();
+            }};
+  }
+  /// An object whose members are kept in the T itself.
+  template <const ObjectForm<T>& (*F)()> static constexpr Row part(Text key) {
+    return {
+        {.key = key, .kind = MemberKind::object, .about = {}, .form = [] { return without_readers(F()); }},
+        [](ObjectReader& object, const MemberForm& form, T& into) {
+          auto below = object.object(form.key);
+          if (!below) return;
+          read_members(below, F(), into);
+          below.finish();
+        }};
+  }
+  /// A list of objects of the form F.
+  template <auto M, auto F = &form_of<typename Value<M>::value_type>>
+  static constexpr Row objects(Text key, Text about) {
+    return {{.key = key,
+             .kind = MemberKind::objects,
+             .about = about,
+             .form = [] { return without_readers(F()); }},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              object.each(form.key, [&](ObjectReader& item) {
+                read_members(item, F(), std::invoke(M, into).emplace_back());
+              });
+            }};
+  }
+  /// A row whose value another part reads, or that has a reader of its own.
+  static constexpr Row special(MemberForm form, void (*read)(ObjectReader&, const MemberForm&, T&)) {
+    return {form, read};
+  }
+
+  template <class V> static AnyObjectForm any_form() { return without_readers(form_of<V>()); }
+
+private:
+  template <auto M> static constexpr Row parsed(Text key, Text pattern, Text about) {
+    return {{.key = key, .kind = MemberKind::text, .about = about, .pattern = pattern},
+            [](ObjectReader& object, const MemberForm& form, T& into) {
+              member::store(object, form.key, std::invoke(M, into),
+                            object.template parsed<Value<M>>(form.key));
+            }};
+  }
+};
+
+/// The rows of two arrays, one after the other.
+template <class T, std::size_t N, std::size_t K>
+constexpr std::array<Member<T>, N + K> joined(const std::array<Member<T>, N>& first,
+                                              const std::array<Member<T>, K>& second) {
+  return [&]<std::size_t... I, std::size_t... J>(std::index_sequence<I...>, std::index_sequence<J...>) {
+    return std::array<Member<T>, N + K>{first[I]..., second[J]...};
+  }
+  (std::make_index_sequence<N>(), std::make_index_sequence<K>());
+}
+
+} // namespace hpcml::spec

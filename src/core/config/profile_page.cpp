@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/config/site_parts.hpp"
+#include "core/config/site_schema.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+/// `|` would end a cell.
+std::string cell(std::string_view text) { return util::replace_all(std::string(text), "|", "\\|"); }
+
+std::string text_form(const MemberForm& member) {
+  if (member.words) {
+    std::vector<std::string> words;
+    for (const auto& word : member.words()) words.push_back(fmt::format("`\"{}\"`", word));
+    return util::join(words, ", ");
+  }
+  if (member.pattern.empty() && member.rule == TextRule::line) return "text";
+  return fmt::format("text ({})", member.pattern.empty() ? std::string(text_name(member.rule))
+                                                         : fmt::format("`{}`", member.pattern));
+}
+
+std::string number_form(const MemberForm& member) {
+  if (member.least == member.most) return std::to_string(member.least);
+  if (member.most >= MemberForm::k_most) return fmt::format("number from {}", member.least);
+  return fmt::format("number from {} to {}", member.least, member.most);
+}
+
+std::string form_of_value(const MemberForm& member) {
+  const auto object = [&] {
+    const std::string name(member.form().name);
+    return fmt::format("[{}](#{})", name, name);
+  };
+  switch (member.kind) {
+  case MemberKind::text: return text_form(member);
+  case MemberKind::number: return number_form(member);
+  case MemberKind::yes_no: return "`true` or `false`";
+  case MemberKind::texts: return "list of " + text_form(member);
+  case MemberKind::numbers: return "list of " + number_form(member);
+  case MemberKind::number_or_texts: return number_form(member) + ", or a list of " + text_form(member);
+  case MemberKind::text_map:
+    return fmt::format("object: {} to {}", text_name(member.key_rule), text_form(member));
+  case MemberKind::object: return object();
+  case MemberKind::objects: return "list of " + object();
+  case MemberKind::object_or_list: return fmt::format("{}, or a list of them", object());
+  case MemberKind::objects_or_texts: return fmt::format("list of {} and {}", object(), text_form(member));
+  case MemberKind::object_map:
+    return fmt::format("object: {} to {} or a list of them", text_name(member.key_rule), object());
+  }
+  return {};
+}
+
+void add_section(const AnyObjectForm& form, std::vector<std::string>& done, std::string& text) {
+  if (std::find(done.begin(), done.end(), form.name) != done.end()) return;
+  done.emplace_back(form.name);
+  text += fmt::format("\n## {}\n\n{}\n\n| key | value | meaning |\n|---|---|---|\n", form.name, form.about);
+  for (const auto& member : form.members) {
+    std::string about(member.about);
+    if (about.empty() && member.form) about = member.form().about;
+    text += fmt::format("| `{}`{} | {} | {} |\n", member.key, member.why.empty() ? "" : " (must)",
+                        cell(form_of_value(member)), cell(about));
+  }
+  for (const auto& member : form.members)
+    if (member.form) add_section(member.form(), done, text);
+}
+
+} // namespace
+
+std::string render_profile_page() {
+  std::string text =
+      "# All keys of a site profile\n\n"
+      "Written by `hpcml sites schema --format markdown`. The guide is [sites.md](sites.md); an example with "
+      "every "
+      "key is [site.json](examples/site.json).\n"
+      "Any object may also have `source`, `checked`, `note` and `instead_of`, and any value may stand in "
+      "`{\"value\": …, \"source\": …}`.\n\n"
+      "| kind of text | looks like |\n|---|---|\n";
+  for (const auto rule : all_text_rules())
+    text += fmt::format("| {} | {} |\n", text_name(rule), cell(text_hint(rule)));
+  std::vector<std::string> done;
+  add_section(without_readers(form_of<model::Site>()), done, text);
+  return text;
+}
+
+} // namespace hpcml::spec

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Which profile describes the machine that this program runs on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/site.hpp"
+#include "core/util/env_snapshot.hpp"
+
+namespace hpcml::spec {
+
+/// A site whose profile recognises this machine.
+struct SiteMatch {
+  std::string id;
+  std::string by;           ///< "NERSC_HOST=perlmutter", "the host name login1.example.org"
+  bool by_variable = false; ///< by a variable that the site sets, which is surer than a host name
+};
+
+/// A site and what its machines are known by.
+struct SiteMarks {
+  std::string id;
+  std::vector<std::string> layers; ///< ids of the profiles that this comes from
+  model::Detect detect;
+};
+
+/// Whether the site is that of a machine with this environment and these names; patterns match whole values.
+std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& detect,
+                                    const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
+
+/// All sites that can be found and recognise this machine, by id; where variables tell, host names are not
+/// asked. Profiles that cannot be loaded are left out. Those of `built_in`, the sites that are compiled in,
+/// are read only where there is one of a person's.
+std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
+                                    const std::vector<SiteMarks>& built_in, const util::EnvSnapshot& env,
+                                    const std::vector<std::string>& host_names);
+
+} // namespace hpcml::spec

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// The form of a whole profile: what other files say in parts, and what stands by itself.
+#include <chrono>
+#include <fmt/format.h>
+
+#include "core/config/members.hpp"
+#include "core/config/site_parts.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::spec {
+
+bool is_date(std::string_view text) {
+  const auto part = [&](std::size_t at, std::size_t size) {
+    return text.size() == 10 ? util::parse_unsigned(text.substr(at, size)) : std::nullopt;
+  };
+  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2);
+  return year && month && day && text[4] == '-' && text[7] == '-' &&
+         std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
+                                     std::chrono::month(static_cast<unsigned>(*month)),
+                                     std::chrono::day(static_cast<unsigned>(*day)))
+             .ok();
+}
+
+namespace {
+
+using model::Site;
+
+// Places of a site's values in its parts.
+std::string& interactive_program(Site& site) { return site.interactive.program; }
+std::map<std::string, std::string>& interactive_options(Site& site) { return site.interactive.options; }
+std::vector<std::string>& interactive_implied(Site& site) { return site.interactive.implied; }
+
+std::vector<std::string> constraint_operators() { return {"&", "|"}; }
+
+/// A day.
+template <class T, auto M> constexpr Member<T> date(std::string_view key, std::string_view about) {
+  return Members<T>::special({.key = key, .kind = MemberKind::text, .about = about, .pattern = k_day},
+                             [](ObjectReader& object, const MemberForm& form, T& into) {
+                               std::invoke(M, into) = object.text(form.key).value_or("");
+                               const auto& text = std::invoke(M, into);
+                               if (!text.empty() && !is_date(text))
+                                 object.report_value(form.key, k_date_fault);
+                             });
+}
+
+/// A member that others read: the layers of a profile.
+void leave_site(ObjectReader& object, const MemberForm& form, Site&) { object.raw(form.key); }
+
+void check_text(ObjectReader& object, const MemberForm& form, Site&) { object.text(form.key); }
+
+void check_flag(ObjectReader& object, const MemberForm& form, Site&) { object.flag(form.key); }
+
+/// An older or newer form of profiles has another number.
+void check_form_version(ObjectReader& object, const MemberForm& form, Site&) {
+  const auto* version = object.raw(form.key);
+  if (version && !(version->is(JsonKind::integer) && version->integer == form.least))
+    object.report_value(
+        form.key, fmt::format("this is no profile of schema {}, the one that this hpcml reads", form.least));
+}
+
+const ObjectForm<Site>& state_form() {
+  using M = Members<Site>;
+  static constexpr auto k_members = std::to_array<Member<Site>>({
+      M::word<&Site::state>("is", "Whether the cluster runs jobs.").must("production, early or retired"),
+      date<Site, &Site::retired_on>("retired_on", "Since when not."),
+      date<Site, &Site::until>("until", "The last day that is announced."),
+      M::text<&Site::successor>("successor", TextRule::name, "The id of the site that took over."),
+  });
+  static constexpr ObjectForm<Site> k_form{
+      "state", "Whether the cluster is there.", k_members,
+      [](ObjectReader& object, Site& site) { site.state_origin = object.origin("is"); }};
+  return k_form;
+}
+
+const ObjectForm<Site>& other_names_form() {
+  using M = Members<Site>;
+  static constexpr auto k_members = std::to_array<Member<Site>>({
+      M::texts<&Site::other_partitions>(
+          "of_partitions", TextRule::line,
+          "Partitions that exist; nothing more is known of them here. An asterisk: groups "
+          "have partitions of their own names."),
+      M::texts<&Site::other_qos>("of_qos", TextRule::line, "The same for QoS."),
+  });
+  static constexpr ObjectForm<Site> k_form{
+      "other_names",
+      "Names that the site has beside those that the profile tells of: CPU partitions, special QoS.",
+      k_members};
+  return k_form;
+}
+
+const ObjectForm<Site>& constraints_form() {
+  using M = Members<Site>;
+  static constexpr auto k_members = std::to_array<Member<Site>>({
+      M::texts<&Site::constraints>("values", TextRule::line,
+                                   "Features that jobs may ask for with --constraint."),
+      M::special({.key = "operators",
+                  .kind = MemberKind::texts,
+                  .about = "How they may be combined.",
+                  .words = &constraint_operators},
+                 [](ObjectReader& object, const MemberForm& form, Site& site) {
+                   site.constraint_operators = object.texts(form.key);
+                   for (const auto& sign : site.constraint_operators)
+                     if (sign != "&" && sign != "|")
+                       object.report_value("operators", fmt::format("\"{}\" does not join features", sign),
+                                           "it is one of: &, |");
+                 }),
+  });
+  static constexpr ObjectForm<Site> k_form{"constraints", "What --constraint takes.", k_members};
+  return k_form;
+}
+
+void check_interactive(ObjectReader& root, const Site& site) {
+  const auto& program = site.interactive.program;
+  const bool of_slurm = program == "salloc" || program == "srun";
+  if (of_slurm == site.interactive.options.empty()) return;
+  root.report_value(
+      of_slurm ? "interactive_options" : "interactive",
+      of_slurm
+          ? fmt::format("{} takes Slurm's own options", program)
+          : fmt::format(
+                "\"{}\" is neither salloc nor srun, and interactive_options does not say how it is asked",
+                program),
+      "as \"interactive\": \"ask\", \"interactive_options\": {\"nodes\": \"-N\", \"time\": \"-t\"}");
+}
+
+void finish_site(ObjectReader& root, Site& site) {
+  if (site.name.empty()) site.name = site.id;
+  site.openmp_origin = root.origin("openmp");
+  check_interactive(root, site);
+  auto containers = root.items("containers");
+  for (std::size_t i = 0; i < containers.size() && i < site.containers.size(); ++i)
+    check_activation(containers[i], site.containers[i], site);
+}
+
+void read_sources(ObjectReader& root, const MemberForm& form, Site& site) {
+  root.each_member(form.key, [&](const std::string& id, ObjectReader& object) {
+    auto source = read_object<model::SourceDocument>(object);
+    source.id = id;
+    root.know_source(id, source.url, source.checked);
+    site.sources.push_back(std::move(source));
+  });
+}
+
+void read_flags(ObjectReader& root, const MemberForm& form, Site& site) {
+  std::map<std::string, std::optional<model::FlagRule>> flags;
+  root.each_member(form.key, [&](const std::string& name, ObjectReader& object) {
+    add_rule(flags[name], read_object<model::FlagRule>(object));
+  });
+  for (auto& [name, rule] : flags)
+    if (rule) site.flags[name] = std::move(*rule);
+}
+
+void read_always(ObjectReader& root, const MemberForm& form, Site& site) {
+  root.each_or_text(
+      form.key, form.rule,
+      [&](const std::string& option, const model::Origin& origin) {
+        site.always.push_back({option, origin});
+      },
+      [&](ObjectReader& object) {
+        auto rule = read_object<model::AlwaysRule>(object);
+        if (!rule.value.empty()) site.always.push_back(std::move(rule));
+      });
+}
+
+void read_gpu_request(ObjectReader& root, const MemberForm& form, Site& site) {
+  std::optional<model::GpuRequest> first;
+  root.each_or_one(form.key,
+                   [&](ObjectReader& object) { add_rule(first, read_object<model::GpuRequest>(object)); });
+  if (first) site.gpu_request = std::move(*first);
+}
+
+/// What a profile is, and the layers below it. Sources come first: each origin names one.
+constexpr auto identity_members() {
+  using M = Members<Site>;
+  return std::to_array<Member<Site>>({
+      M::special({.key = "sources",
+                  .kind = MemberKind::object_map,
+                  .about = "Where values come from.",
+                  .key_rule = TextRule::name,
+                  .form = &M::any_form<model::SourceDocument>},
+                 &read_sources),
+      M::special({.key = "$schema", .kind = MemberKind::text, .about = "For editors."}, &check_text),
+      M::special({.key = "schema",
+                  .kind = MemberKind::number,
+                  .about = "The version of this form.",
+                  .least = 1,
+                  .most = 1},
+                 &check_form_version),
+      M::text<&Site::id>("id", TextRule::name,
+                         "The name that people give to --site; the file is called ID.json.")
+          .must("the name people give to --site; the file is called ID.json"),
+      M::text<&Site::name>("name", TextRule::line, "The cluster's name for people."),
+      M::special({.key = "extends",
+                  .kind = MemberKind::texts,
+                  .about = "Ids of profiles whose values hold here unless this one says otherwise: objects "
+                           "merge, lists are replaced, null removes.",
+                  .rule = TextRule::name},
+                 &leave_site),
+      M::special(
+          {.key = "abstract", .kind = MemberKind::yes_no, .about = "A layer for others, no site of its own."},
+          &check_flag),
+      M::part<&state_form>("state"),
+      M::object<&Site::detect>("detect"),
+      M::word<&Site::login_arch>("login_arch", "Architecture of the login nodes."),
+      M::object<&Site::submit>("submit"),
+      M::word<&Site::scheduler>("scheduler", "What runs the jobs; none: one machine without a scheduler, "
+                                             "where hpcml launch starts the ranks."),
+      M::text<&Site::slurm_version>("slurm_version", TextRule::name, "Slurm's version."),
+  });
+}
+
+/// What requests look like.
+constexpr auto request_members() {
+  using M = Members<Site>;
+  return std::to_array<Member<Site>>({
+      M::special({.key = "flags",
+                  .kind = MemberKind::object_map,
+                  .about = "sbatch's options by their long name without dashes: one rule, or several of "
+                           "which the first that holds counts.",
+                  .key_rule = TextRule::name,
+                  .form = &M::any_form<model::FlagRule>},
+                 &read_flags),
+      M::special({.key = "always",
+                  .kind = MemberKind::objects_or_texts,
+                  .about = "Options of every job.",
+                  .rule = TextRule::option,
+                  .form = &M::any_form<model::AlwaysRule>},
+                 &read_always),
+      M::text<&Site::shebang>("shebang", TextRule::shebang, "The script's first line."),
+      M::special(
+          {.key = "gpu_request",
+           .kind = MemberKind::object_or_list,
+           .about = "How GPUs are asked for: one rule, or several of which the first that holds counts.",
+           .form = &M::any_form<model::GpuRequest>},
+          &read_gpu_request),
+      M::object<&Site::gpu_visibility>("gpu_visibility"),
+      M::part<&other_names_form>("other_names"),
+      M::part<&constraints_form>("constraints"),
+      M::word<&Site::binding>("binding", "masks: srun binds with CPU masks where the step owns its nodes; "
+                                         "launch: hpcml launch binds."),
+      M::objects<&Site::launchers>("launchers", "Programs that start the tasks."),
+      M::text<&interactive_program>("interactive", TextRule::name,
+                                    "The program that begins an interactive job: salloc, srun, or one of the "
+                                    "site's own with interactive_options."),
+      M::text_map<&interactive_options>("interactive_options", TextRule::name, TextRule::option,
+                                        "sbatch's options by their long name without dashes, and what that "
+                                        "program calls them: -N."),
+      M::texts<&interactive_implied>("interactive_implies", TextRule::name,
+                                     "sbatch's options, without dashes, whose meaning every job of that "
+                                     "program has: exclusive."),
+      M::text<&Site::signal_for_preemption>("signal_for_preemption", TextRule::name,
+                                            "The signal that jobs get before they are stopped for others."),
+  });
+}
+
+/// Nodes, queues, and what is on them.
+constexpr auto machine_members() {
+  using M = Members<Site>;
+  return std::to_array<Member<Site>>({
+      M::objects<&Site::node_types>("node_types", "Kinds of nodes."),
+      M::objects<&Site::partitions>("partitions", "Partitions."),
+      M::objects<&Site::qos>("qos", "Qualities of service."),
+      M::object<&Site::network>("network"),
+      M::objects<&Site::env>("env", "Variables that the site wants."),
+      M::objects<&Site::conflicts>("conflicts", "Variables that do not go together."),
+      M::objects<&Site::caches>("caches", "Caches that must lie on node-local storage: one folder per node "
+                                          "and job, removed at the end."),
+      M::text_map<&Site::openmp>("openmp", TextRule::variable, TextRule::line,
+                                 "Variables that are set together with OMP_NUM_THREADS."),
+      M::word<&Site::modules_reset>("modules_reset", "What comes before the first module."),
+      M::objects<&Site::modules>("modules",
+                                 "Modules of every job, before those of Python, containers and the request."),
+      M::objects<&Site::containers>("containers", "How images run: the first rule that holds counts."),
+      M::objects<&Site::python>("python", "Python environments, the recommended one first."),
+      M::texts<&Site::libtorch_modules>("libtorch_modules", TextRule::word,
+                                        "Modules that a program with LibTorch needs."),
+      M::texts<&Site::libtorch_link_directories>(
+          "libtorch_link_directories", TextRule::expression,
+          "Folders that linking a program with LibTorch needs besides LibTorch's own: "
+          "$EBROOTCUDA/extras/CUPTI/lib64."),
+      M::object<&Site::storage>("storage"),
+      M::object<&Site::policies>("policies"),
+      M::texts<&Site::unknown>("unknown", TextRule::line, "Facts that no source gives."),
+  });
+}
+
+} // namespace
+
+template <> const ObjectForm<model::SourceDocument>& form_of() {
+  using T = model::SourceDocument;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::url>("url", TextRule::line, "Where it can be read.").must("where the source can be read"),
+      date<T, &T::checked>("checked", "The day on which it was read.")
+          .must("the day on which the source was read, YYYY-MM-DD"),
+  });
+  static constexpr ObjectForm<T> k_form{"source_document", "A document that values come from.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::Detect>& form_of() {
+  using T = model::Detect;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text_map<&T::env>("env", TextRule::variable, TextRule::line,
+                           "Variables of the login nodes, with a regular expression for the whole value."),
+      M::texts<&T::hostnames>("hostnames", TextRule::line,
+                              "Regular expressions for the whole host name of login nodes."),
+  });
+  static constexpr ObjectForm<T> k_form{"detect", "How hpcml finds out that it stands on this site.",
+                                        k_members, [](ObjectReader& object, T& detect) {
+                                          for (const auto& [name, pattern] : detect.env)
+                                            is_pattern(object, "env", pattern);
+                                          for (const auto& pattern : detect.hostnames)
+                                            is_pattern(object, "hostnames", pattern);
+                                        }};
+  return k_form;
+}
+
+template <> const ObjectForm<Site>& form_of() {
+  static constexpr auto k_members = joined(joined(identity_members(), request_members()), machine_members());
+  static constexpr ObjectForm<Site> k_form{
+      "site",
+      "What hpcml knows about a cluster. A value is plain or {\"value\": …, \"source\": …, \"checked\": …, "
+      "\"note\": …, \"instead_of\": […]}. What is not known is absent and named in \"unknown\". "
+      "Guide: docs/sites.md; all keys: docs/profile.md.",
+      k_members, &finish_site};
+  return k_form;
+}
+
+} // namespace hpcml::spec

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Partitions and QoS of a profile, with their limits, and its rules for jobs.
+#include <fmt/format.h>
+
+#include "core/config/members.hpp"
+#include "core/config/site_parts.hpp"
+
+namespace hpcml::spec {
+
+namespace {
+
+using model::Limits;
+using model::Walltime;
+
+template <class T> constexpr auto limit_members() {
+  using M = Members<T>;
+  return std::to_array<Member<T>>({
+      M::template time<&T::max_time>("max_time", "The longest a job may run."),
+      M::template time<&T::min_time>("min_time", "The shortest a job may be."),
+      M::template count<&T::min_nodes>("min_nodes", "Fewest nodes of a job."),
+      M::template count<&T::max_nodes>("max_nodes", "Most nodes of a job."),
+      M::template count<&T::min_gpus>("min_gpus", "Fewest GPUs of a job in all."),
+      M::template count<&T::max_gpus>("max_gpus", "Most GPUs of a job in all."),
+      M::template number<&T::max_node_minutes>("max_node_minutes", 1, 1000000000,
+                                               "Nodes times minutes, at most."),
+      M::template count<&T::max_jobs>("max_jobs", "Jobs of one user that run at a time."),
+      M::template count<&T::max_submitted>("max_submitted", "Jobs of one user that may be queued."),
+  });
+}
+
+void check_limits(ObjectReader& object, const Limits& limits) {
+  const auto below = [&](std::string_view key, const auto& least, const auto& most, const auto& show) {
+    if (least && most && least->value > most->value)
+      object.report_value(key, fmt::format("{}.{} is {}, more than the limit {}", object.path(), key,
+                                           show(least->value), show(most->value)));
+  };
+  const auto as_time = [](Walltime value) { return value.to_slurm(); };
+  const auto as_count = [](unsigned value) { return std::to_string(value); };
+  below("min_time", limits.min_time, limits.max_time, as_time);
+  below("min_nodes", limits.min_nodes, limits.max_nodes, as_count);
+  below("min_gpus", limits.min_gpus, limits.max_gpus, as_count);
+}
+
+void check_partition(ObjectReader& object, model::Partition& partition) {
+  check_limits(object, partition);
+  if (partition.default_time && partition.max_time &&
+      partition.default_time->value > partition.max_time->value)
+    object.report_value("default_time", fmt::format("{}.default_time is {}, more than the limit {}",
+                                                    object.path(), partition.default_time->value.to_slurm(),
+                                                    partition.max_time->value.to_slurm()));
+}
+
+void check_ends(ObjectReader& row, std::string_view least, std::string_view most, unsigned from,
+                unsigned to) {
+  if (to != 0 && to < from) row.report_value(most, fmt::format("{}.{} is below {}", row.path(), most, least));
+}
+
+} // namespace
+
+template <> const ObjectForm<model::TimeByNodes>& form_of() {
+  using T = model::TimeByNodes;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::count<&T::min_nodes>("min_nodes", "From so many nodes on."),
+      M::number<&T::max_nodes>("max_nodes", 0, MemberForm::k_most,
+                               "Up to so many; 0 or absent: no upper end."),
+      M::time<&T::time>("time", "The longest such a job may run.").must("a time limit for this range"),
+  });
+  static constexpr ObjectForm<T> k_form{
+      "time_by_nodes", "A time limit by nodes.", k_members, [](ObjectReader& row, T& value) {
+        check_ends(row, "min_nodes", "max_nodes", value.min_nodes, value.max_nodes);
+      }};
+  return k_form;
+}
+
+template <> const ObjectForm<model::TimeByGpus>& form_of() {
+  using T = model::TimeByGpus;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::count<&T::min_gpus>("min_gpus", "From so many GPUs in the whole job on."),
+      M::number<&T::max_gpus>("max_gpus", 0, MemberForm::k_most, "Up to so many; 0 or absent: no upper end."),
+      M::time<&T::time>("time", "The longest such a job may run.").must("a time limit for this range"),
+  });
+  static constexpr ObjectForm<T> k_form{
+      "time_by_gpus", "A time limit by GPUs.", k_members, [](ObjectReader& row, T& value) {
+        check_ends(row, "min_gpus", "max_gpus", value.min_gpus, value.max_gpus);
+      }};
+  return k_form;
+}
+
+template <> const ObjectForm<model::Partition>& form_of() {
+  using T = model::Partition;
+  using M = Members<T>;
+  static constexpr auto k_members = joined(
+      limit_members<T>(),
+      std::to_array<Member<T>>({
+          M::text<&T::name>("name", TextRule::name, "Slurm's name.")
+              .must("every partition has a name, also one that may not be named in a request"),
+          M::texts<&T::node_types>("node_types", TextRule::name, "Its kinds of nodes, the usual one first.")
+              .must("say which of the site's node types the partition has"),
+          M::yes_no<&T::is_default>("default", "hpcml takes it when none is named."),
+          M::yes_no<&T::nameable>("nameable", "false: jobs may not name it."),
+          M::yes_no<&T::exclusive>("exclusive", "Whole nodes only."),
+          M::yes_no<&T::slurm_exclusive>("slurm_exclusive", "What Slurm itself enforces, where it differs."),
+          M::yes_no<&T::cpu_only>("cpu_only", "No GPUs."),
+          M::count<&T::node_count>("node_count", "How many nodes it has."),
+          M::time<&T::default_time>("default_time", "What a job gets that names no time."),
+          M::objects<&T::max_time_by_nodes>(
+              "max_time_by_nodes", "Limits that depend on the number of nodes, the first that fits."),
+          M::objects<&T::max_time_by_gpus>("max_time_by_gpus",
+                                           "Limits that depend on the number of GPUs, the first that fits."),
+          M::yes_no<&T::preemptible>("preemptible", "Jobs may be stopped for others."),
+          M::yes_no<&T::internet>("internet",
+                                  "Whether its nodes reach the internet, where they differ from the others."),
+          M::either<&T::on_request>("access", &open_or_request,
+                                    "Who may use it; on request: after an application."),
+          M::text<&T::note>("note", TextRule::line, "A remark for people."),
+      }));
+  static constexpr ObjectForm<T> k_form{"partition", "A partition.", k_members, &check_partition};
+  return k_form;
+}
+
+template <> const ObjectForm<model::Qos>& form_of() {
+  using T = model::Qos;
+  using M = Members<T>;
+  static constexpr auto k_members = joined(
+      limit_members<T>(),
+      std::to_array<Member<T>>({
+          M::text<&T::name>("name", TextRule::name, "Slurm's name.").must("the name that Slurm knows"),
+          M::yes_no<&T::is_default>(
+              "default", "Slurm gives it to jobs that name none, or hpcml does where one must be named."),
+          M::texts<&T::partitions>("partitions", TextRule::name, "Where it can be used; absent: everywhere."),
+          M::texts<&T::needs>("needs", TextRule::option,
+                              "Options that a job under it must have: --exclusive."),
+          M::yes_no<&T::preemptible>("preemptible", "Jobs may be stopped for others."),
+          M::either<&T::on_request>("access", &open_or_request, "Who may use it."),
+      }));
+  static constexpr ObjectForm<T> k_form{
+      "qos", "A quality of service. Its limits stand in for the partition's.", k_members,
+      [](ObjectReader& object, T& qos) { check_limits(object, qos); }};
+  return k_form;
+}
+
+template <> const ObjectForm<model::PolicyRules>& form_of() {
+  using T = model::PolicyRules;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::time<&T::min_time_recommended>("min_time_recommended", "Shorter jobs are unwelcome."),
+      M::count<&T::max_jobs>("max_jobs", "Jobs of one user."),
+      M::count<&T::max_nodes_per_user>("max_nodes_per_user", "Nodes of all jobs of one user."),
+      M::count<&T::idle_gpu_minutes>("idle_gpu_minutes", "Jobs whose GPUs idle so long are stopped."),
+  });
+  static constexpr ObjectForm<T> k_form{"policies", "Rules for jobs.", k_members};
+  return k_form;
+}
+
+} // namespace hpcml::spec

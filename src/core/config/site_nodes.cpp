@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Node types of a profile.
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+
+#include "core/config/members.hpp"
+#include "core/config/site_parts.hpp"
+
+namespace hpcml::spec {
+
+/// The CPUs of a node as a profile writes them.
+struct WrittenCpus {
+  std::optional<unsigned> sockets, cores;
+  unsigned threads_per_core = 1;
+  std::optional<std::string> reserved;
+  std::string reserved_override;
+  model::CpuShape shape; ///< what they make
+};
+
+namespace {
+
+/// A level of the CPU tree: a count (regular numbering) or a list of CPU lists, by OS id.
+std::vector<model::CpuDomain> read_domains(ObjectReader& cpu, std::string_view key,
+                                           const model::CpuShape& shape, unsigned& count) {
+  std::vector<model::CpuDomain> domains;
+  count = 0;
+  const auto* node = cpu.raw(key);
+  if (!node) return domains;
+  if (node->is(JsonKind::integer)) {
+    count = cpu.number(key, 1, 1024).value_or(0);
+    if (count > 0 && shape.cores % count != 0)
+      cpu.report_value(key, fmt::format("{} cores cannot be split into {} equal parts", shape.cores, count));
+    return domains;
+  }
+  const auto all = shape.all();
+  model::IdSet seen;
+  for (const auto& text : cpu.texts(key)) {
+    const auto cpus = model::IdSet::parse_list(text);
+    if (!cpus || cpus->empty() || !cpus->is_subset_of(all) || cpus->intersects(seen)) {
+      cpu.report_value(
+          key,
+          fmt::format("\"{}\" in {}.{} is not a list of CPUs of this node that no other part has", text,
+                      cpu.path(), key),
+          fmt::format("the node's CPUs are {}", all.to_list()));
+      return {};
+    }
+    seen = seen | *cpus;
+    domains.push_back({static_cast<unsigned>(domains.size()), *cpus});
+  }
+  return domains;
+}
+
+void make_cpus(ObjectReader& cpu, WrittenCpus& written) {
+  const auto sockets = written.sockets.value_or(1);
+  const auto cores = written.cores.value_or(sockets);
+  if (cores % sockets != 0)
+    cpu.report_value("cores", fmt::format("{} cores cannot be split over {} sockets", cores, sockets));
+  auto& shape = written.shape;
+  shape = model::make_regular_cpus(sockets, cores, written.threads_per_core, 0, 0);
+  unsigned numa_count = 0;
+  unsigned l3_count = 0;
+  auto numa = read_domains(cpu, "numa", shape, numa_count);
+  auto l3 = read_domains(cpu, "l3", shape, l3_count);
+  auto regular = model::make_regular_cpus(sockets, cores, written.threads_per_core, numa_count, l3_count);
+  if (!written.sockets) {
+    shape.sockets = 0;
+    shape.packages.clear();
+  }
+  shape.numa = std::move(numa.empty() ? regular.numa : numa);
+  shape.l3 = std::move(l3.empty() ? regular.l3 : l3);
+  shape.reserved_override = written.reserved_override;
+  if (!written.reserved) return;
+  const auto reserved = model::IdSet::parse_list(*written.reserved);
+  if (!reserved)
+    cpu.report_value("reserved", reserved.error().what, reserved.error().hint);
+  else if (!reserved->is_subset_of(shape.all()) || *reserved == shape.all())
+    cpu.report_value("reserved", "the reserved CPUs must be CPUs of the node, and not all of them");
+  else
+    shape.reserved = *reserved;
+}
+
+/// Places name domains that the node's CPUs have.
+void check_places(ObjectReader& gpu, const model::GpuShape& shape, const model::CpuShape& cpu) {
+  auto items = gpu.items("places");
+  for (std::size_t i = 0; i < items.size() && i < shape.places.size(); ++i) {
+    const auto check = [&](std::string_view key, const std::optional<unsigned>& id, std::size_t count) {
+      if (id && *id >= count)
+        items[i].report_value(
+            key, fmt::format("there is no {} {}: the node's cpu section has {}", key, *id, count));
+    };
+    check("numa", shape.places[i].numa, cpu.numa.size());
+    check("l3", shape.places[i].l3, cpu.l3.size());
+  }
+}
+
+void finish_gpus(ObjectReader& gpu, model::GpuShape& shape) {
+  for (auto& place : shape.places) place.index = static_cast<unsigned>(&place - shape.places.data());
+  if (!shape.places.empty() && shape.places.size() != shape.per_node)
+    gpu.report_value("places", fmt::format("places has {} entries, but there are {} GPUs per node",
+                                           shape.places.size(), shape.per_node));
+}
+
+void check_node(ObjectReader& object, model::NodeType& node) {
+  if (!node.gpu) return;
+  if (const auto gpu = object.items("gpu"); !gpu.empty()) {
+    auto reader = gpu.front();
+    check_places(reader, *node.gpu, node.cpu);
+  }
+  const unsigned gpus = node.gpu->per_node;
+  if (node.cpus_per_gpu && node.cpu.cores > 0 && *node.cpus_per_gpu * gpus > node.cpu.cores)
+    object.report_value("cpus_per_gpu",
+                        fmt::format("{} cores for each of {} GPUs are more than the {} cores of the node",
+                                    *node.cpus_per_gpu, gpus, node.cpu.cores));
+  // Documents round: "188G per GPU" of four is a little more than such a node's 767000M.
+  if (node.mem_per_gpu && node.memory && node.mem_per_gpu->mib() * gpus * 20 > node.memory->value.mib() * 21)
+    object.report_value("mem_per_gpu",
+                        fmt::format("{} for each of {} GPUs are more than the node's {}",
+                                    node.mem_per_gpu->to_slurm(), gpus, node.memory->value.to_slurm()));
+}
+
+/// Features with & and |, as --constraint takes them.
+void read_constraint(ObjectReader& object, const MemberForm& form, model::NodeType& node) {
+  const auto text = object.text(form.key).value_or("");
+  const bool good = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_.:&|*()-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (good)
+    node.constraint = text;
+  else
+    object.report_value(form.key,
+                        fmt::format("{}.constraint is not an expression of features", object.path()),
+                        "as gpu&hbm80g: names with & and |");
+}
+
+/// Read when the node's cores are known.
+void leave_domains(ObjectReader& object, const MemberForm& form, WrittenCpus&) { object.raw(form.key); }
+
+constexpr MemberForm domains(std::string_view key, std::string_view about) {
+  return {.key = key,
+          .kind = MemberKind::number_or_texts,
+          .about = about,
+          .least = 1,
+          .most = 1024,
+          .pattern = "^[0-9,-]+$"};
+}
+
+} // namespace
+
+template <> const ObjectForm<WrittenCpus>& form_of() {
+  using T = WrittenCpus;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::number<&T::sockets>("sockets", 1, 4096, "Sockets."),
+      M::number<&T::cores>("cores", 1, 4096, "Physical cores of the node.")
+          .must(
+              "the number of physical cores of a node; leave out the whole of \"cpu\" where it is not known"),
+      M::number<&T::threads_per_core>("threads_per_core", 1, 8,
+                                      "Hardware threads per core that the system shows."),
+      M::special(domains("numa", "NUMA nodes with CPUs: their number, or the CPUs of each."), &leave_domains),
+      M::special(domains("l3", "L3 domains: their number, or the CPUs of each."), &leave_domains),
+      M::text<&T::reserved>("reserved", TextRule::line, "CPUs that the site keeps for the system."),
+      M::text<&T::reserved_override>("reserved_override", TextRule::option,
+                                     "The option that gives them to the job: --core-spec=0."),
+  });
+  static constexpr ObjectForm<T> k_form{"cpu", "The CPUs of a node.", k_members, &make_cpus};
+  return k_form;
+}
+
+template <> const ObjectForm<model::GpuPlace>& form_of() {
+  using T = model::GpuPlace;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::number<&T::numa>("numa", 0, MemberForm::k_most, "NUMA node that the GPU hangs under."),
+      M::number<&T::l3>("l3", 0, MemberForm::k_most, "L3 domain that it hangs under."),
+      M::text<&T::pci>("pci", TextRule::word, "PCI address."),
+      M::text<&T::nic>("nic", TextRule::name, "The interface nearest to it."),
+  });
+  static constexpr ObjectForm<T> k_form{"gpu_place", "Where a GPU is attached.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::GpuSlice>& form_of() {
+  using T = model::GpuSlice;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::name>("name", TextRule::name, "Slurm's name for the slice.")
+          .must("Slurm's name for the slice"),
+      M::texts<&T::aliases>("aliases", TextRule::name, "Other names that Slurm takes."),
+      M::number<&T::mem_gib>("mem_gib", 1, 100000, "Its memory in GiB."),
+      M::number<&T::cpus>("cpus", 1, 4096, "Cores that go with it."),
+      M::memory<&T::memory>("memory", "Memory that goes with it."),
+  });
+  static constexpr ObjectForm<T> k_form{"mig", "A part of a GPU that can be asked for by itself.", k_members};
+  return k_form;
+}
+
+template <> const ObjectForm<model::GpuShape>& form_of() {
+  using T = model::GpuShape;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::number<&T::per_node>("per_node", 1, 1024, "Devices that a rank can take; a GCD of an MI250X is one.")
+          .must("say how many GPUs a node has"),
+      M::word<&T::vendor>("vendor", "Who makes it; absent: unknown."),
+      M::text<&T::model>("model", TextRule::line, "Its name for people."),
+      M::text<&T::arch>("arch", TextRule::name, "sm_90, gfx90a: what code is compiled for."),
+      M::text<&T::slurm_type>("slurm_type", TextRule::name, "Its type in Slurm's GRES."),
+      M::texts<&T::aliases>("aliases", TextRule::name, "Other types that Slurm takes for it."),
+      M::number<&T::mem_gib>("mem_gib", 1, 100000, "Memory of one device in GiB."),
+      M::number<&T::per_card>("per_card", 1, 64, "Devices on one card: 2 on an MI250X."),
+      M::text<&T::cuda_max>("cuda_max", TextRule::name, "The newest CUDA that the driver runs: 12.9."),
+      M::text<&T::rocm_max>("rocm_max", TextRule::name, "The newest ROCm that the driver runs: 6.3."),
+      M::word<&T::compute_mode>("compute_mode", "Whether several processes may use one GPU."),
+      M::objects<&T::slices>("mig", "Parts of the GPU that can be asked for."),
+      M::objects<&T::places>("places", "Where each GPU is attached, in the order of the devices."),
+  });
+  static constexpr ObjectForm<T> k_form{"gpu", "The GPUs of a node.", k_members, &finish_gpus};
+  return k_form;
+}
+
+template <> const ObjectForm<model::NodeType>& form_of() {
+  using T = model::NodeType;
+  using M = Members<T>;
+  static constexpr auto k_members = std::to_array<Member<T>>({
+      M::text<&T::id>("id", TextRule::name, "What partitions call it.")
+          .must("partitions name node types by their id"),
+      M::word<&T::cpu_arch>("cpu_arch", "Architecture."),
+      M::special({.key = "cpu", .kind = MemberKind::object, .about = {}, .form = &M::any_form<WrittenCpus>},
+                 [](ObjectReader& object, const MemberForm& form, T& node) {
+                   auto cpu = object.object(form.key);
+                   if (!cpu) return;
+                   node.cpu = read_object<WrittenCpus>(cpu).shape;
+                   cpu.finish();
+                 }),
+      M::object<&T::gpu>("gpu"),
+      M::memory<&T::memory>("memory", "What a job can ask for in all."),
+      M::word<&T::memory_kind>("memory_kind", "What that memory is; sum: with the GPUs' own."),
+      M::number<&T::cpus_per_gpu>("cpus_per_gpu", 1, 4096, "Cores that go with one GPU."),
+      M::memory<&T::mem_per_gpu>("mem_per_gpu", "Memory that goes with one GPU."),
+      M::word<&T::share_policy>("share_policy", "What holds for the two: a recommendation, an upper limit, "
+                                                "exactly that much, or Slurm gives them by itself."),
+      M::special({.key = "constraint",
+                  .kind = MemberKind::text,
+                  .about = "Feature expression that selects these nodes (--constraint): h100, or gpu&hbm80g.",
+                  .pattern = "^[A-Za-z0-9_.:&|*()-]*$"},
+                 &read_constraint),
+      M::texts<&T::features>("features", TextRule::name, "Features that Slurm lists for these nodes."),
+      M::yes_no<&T::multi_node>("multi_node", "Whether jobs may span several of these nodes."),
+      M::texts<&T::interfaces>("interfaces", TextRule::name, "High-speed interfaces."),
+      M::text<&T::host_prefix>("host_prefix", TextRule::name, "How the nodes' names begin."),
+      M::number<&T::host_digits>("host_digits", 1, 9, "Digits behind it."),
+      M::count<&T::node_count>("node_count", "How many there are."),
+      M::text<&T::local_disk>("local_disk", TextRule::expression, "Path of node-local storage."),
+      M::number<&T::local_disk_gib>("local_disk_gib", 1, 10000000, "Its size in GiB."),
+      M::text<&T::local_disk_option>("local_disk_option", TextRule::option,
+                                     "What asks for it: --constraint=nvme, --tmp={gib}G, --gres=nvme:{gib}."),
+  });
+  static constexpr ObjectForm<T> k_form{"node_type", "A kind of node.", k_members, &check_node};
+  return k_form;
+}
+
+} // namespace hpcml::spec

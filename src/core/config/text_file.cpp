@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "core/config/text_file.hpp"
+
+#include "core/util/input_file.hpp"
+
+namespace hpcml::spec {
+
+util::Result<std::string> load_text_file(const std::string& path, const char* owner_hint) {
+  return util::read_input(path, {1 << 20, true, owner_hint});
+}
+
+std::string config_folder(const util::EnvSnapshot& env) {
+  const auto home = env.get_or("HOME", "");
+  const auto folder = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
+  return folder.empty() ? "" : folder + "/hpcml";
+}
+
+} // namespace hpcml::spec

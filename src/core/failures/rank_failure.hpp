@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What is known of a rank that failed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hpcml::agent {
+
+struct RankFailure {
+  unsigned attempt = 0;     ///< 0: the first start of the ranks
+  bool of_launcher = false; ///< no rank has failed but hpcml itself on `host`: `message` says at what, and
+                            ///< what is told of a rank is nobody's
+  unsigned rank = 0;
+  unsigned local_rank = 0;
+  std::string host;
+  std::int64_t pid = 0;
+  int status = 0;             ///< as waitpid gives it
+  std::string gpu;            ///< "GPU 3", as the rank sees the node's; empty: none
+  double seconds = 0;         ///< since the ranks were started
+  bool out_of_memory = false; ///< the kernel killed a process of it for want of memory
+  std::string memory;    ///< of whom, as a clause: "its memory limit of 16 GiB was reached"; empty: not known
+  std::string gpu_fault; ///< what its node's kernel has said of a GPU that failed; empty: nothing
+  std::vector<std::string> last_lines; ///< of its standard error, at most 20
+  std::string message;                 ///< of its error file: "ValueError: …", empty: none
+  std::string traceback;               ///< of its error file
+  std::int64_t told_at = 0;   ///< of its error file: when it failed, in seconds since 1970 by its node's
+                              ///< clock; 0: not known
+  std::int64_t told_age = 0;  ///< milliseconds from then until its agent reported it
+  std::int64_t failed_at = 0; ///< the same moment by the coordinator's clock, in milliseconds; not sent
+  bool cut_short = false; ///< it had failed, and was ended by us before its program was: the status is ours
+};
+
+} // namespace hpcml::agent

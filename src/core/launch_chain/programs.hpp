@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Programs that start others: launchers and containers by their rows in src/core/model, environments and
+// profilers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/model/program_words.hpp"
+
+namespace hpcml::chain {
+
+/// What a program is in a chain.
+enum class Role : std::uint8_t {
+  other,
+  step,      ///< starts tasks on the job's nodes: srun, mpirun
+  agent,     ///< starts processes on its node: torchrun
+  container, ///< runs what stands behind it in an image
+};
+
+/// What is known of a program's words by its name without folder ("apptainer", "bede-mpirun"); nothing of
+/// other programs.
+const model::ProgramWords* find_wrapper(std::string_view program);
+/// What a program of this name is.
+Role role_of(std::string_view program);
+/// The option that the program takes `written` ("--nnode") for; itself where it is no beginning of one alone.
+std::string full_option(const model::ProgramWords& wrapper, std::string_view written);
+
+} // namespace hpcml::chain

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "core/launch_chain/quoted_command.hpp"
+
+#include "core/util/shell_quote.hpp"
+
+namespace hpcml::chain {
+
+QuotedCommand quote_command(const std::vector<std::string>& command) {
+  QuotedCommand quoted;
+  for (const auto& word : command) {
+    if (!quoted.text.empty()) quoted.text += ' ';
+    quoted.offsets.push_back(quoted.text.size());
+    // A first word is a program here, never a word of the shell's own: "time", "if".
+    const auto plain = util::shell_quote(word);
+    quoted.text += quoted.offsets.size() == 1 && plain.front() != '\'' ? "'" + word + "'" : plain;
+  }
+  quoted.text += '\n';
+  return quoted;
+}
+
+} // namespace hpcml::chain

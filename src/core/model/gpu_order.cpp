@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/gpu_order.hpp"
+
+#include "core/util/text.hpp"
+
+namespace hpcml::model {
+
+util::Result<GpuOrder> GpuOrder::parse(std::string_view text) {
+  if (text == "gpu") return GpuOrder{};
+  if (text == "cpu") return GpuOrder{RankOrder::cpu};
+  if (text == "ring") return GpuOrder{RankOrder::ring};
+  GpuOrder order{RankOrder::list};
+  for (const auto& piece : util::split(text, ',')) {
+    const auto number = util::parse_unsigned(piece);
+    if (!number || *number > 65535)
+      return util::Error{"'" + std::string(text) + "' is neither gpu, cpu, ring nor a list of GPU numbers",
+                         "a list is written in rank order: 0,1,3,2,4,5,7,6"};
+    order.list.push_back(static_cast<unsigned>(*number));
+  }
+  return order;
+}
+
+std::string GpuOrder::text() const {
+  switch (kind) {
+  case RankOrder::gpu: return "gpu";
+  case RankOrder::cpu: return "cpu";
+  case RankOrder::ring: return "ring";
+  case RankOrder::list: break;
+  }
+  std::vector<std::string> numbers;
+  for (const unsigned gpu : list) numbers.push_back(std::to_string(gpu));
+  return util::join(numbers, ",");
+}
+
+} // namespace hpcml::model

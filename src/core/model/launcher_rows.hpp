@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The launchers, a row each.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/model/launcher_agents.hpp"
+#include "core/model/launcher_row.hpp"
+#include "core/model/rank_request.hpp"
+#include "core/model/words.hpp"
+
+namespace hpcml::model {
+
+namespace rows {
+
+inline constexpr auto k_composer_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks_per_node},
+    {"nproc", OptionMeaning::ranks_per_node},
+    {"world_size", OptionMeaning::world},
+    {"node_rank", OptionMeaning::node_rank},
+    {"master_addr", OptionMeaning::address},
+    {"master_port", OptionMeaning::port},
+});
+inline constexpr auto k_colossalai_says = std::to_array<LauncherOption>({
+    {"num_nodes", OptionMeaning::nodes},
+    {"nproc_per_node", OptionMeaning::ranks_per_node},
+    {"master_addr", OptionMeaning::address},
+    {"master_port", OptionMeaning::port},
+    {"hostfile", OptionMeaning::hosts},
+    {"H", OptionMeaning::hosts},
+});
+inline constexpr auto k_fabric_says = std::to_array<LauncherOption>({
+    {"num_nodes", OptionMeaning::nodes},
+    {"devices", OptionMeaning::ranks_per_node},
+    {"node_rank", OptionMeaning::node_rank},
+    {"main_address", OptionMeaning::address},
+    {"main_port", OptionMeaning::port},
+});
+
+inline constexpr auto k_srun_says = std::to_array<LauncherOption>({
+    {"nodes", OptionMeaning::nodes},
+    {"ntasks", OptionMeaning::ranks},
+    {"ntasks_per_node", OptionMeaning::ranks_per_node},
+});
+inline constexpr std::string_view k_mpi_values =
+    " -n -np --np -N -c -ppn --ppn -host --host -H -hostfile --hostfile -machinefile --machinefile -f "
+    "-map-by --map-by -bind-to --bind-to -rank-by --rank-by -x -npernode "
+    "--npernode -npersocket --npersocket -wdir --wdir -mca --mca -env -genv -o -d --depth --cpu-bind "
+    "--mem-bind ";
+inline constexpr auto k_mpi_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"np", OptionMeaning::ranks},
+    {"N", OptionMeaning::ranks_per_node}, // Open MPI's
+    {"npernode", OptionMeaning::ranks_per_node},
+    {"ppn", OptionMeaning::ranks_per_node},
+});
+inline constexpr auto k_aprun_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"N", OptionMeaning::ranks_per_node},
+});
+inline constexpr auto k_ibrun_says = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_jsrun_says = std::to_array<LauncherOption>({{"n", OptionMeaning::ranks}});
+inline constexpr auto k_flux_says = std::to_array<LauncherOption>({
+    {"n", OptionMeaning::ranks},
+    {"ntasks", OptionMeaning::ranks},
+    {"N", OptionMeaning::nodes},
+    {"nodes", OptionMeaning::nodes},
+});
+inline constexpr auto k_horovodrun_says = std::to_array<LauncherOption>({
+    {"np", OptionMeaning::ranks},
+    {"num_proc", OptionMeaning::ranks},
+});
+
+/// The words of `hpcml launch` itself: those that reach the ranks as they were asked for, and the rest.
+inline constexpr auto k_asked_values = [] {
+  constexpr auto c_size = [] {
+    std::size_t size = 0;
+    for (const auto& flag : k_rank_flags) size += flag.is_switch() ? 0 : flag.name.size() + 3;
+    return size;
+  }();
+  std::array<char, c_size> text = {};
+  auto at = text.begin();
+  for (const auto& flag : k_rank_flags) {
+    if (flag.is_switch()) continue;
+    constexpr std::string_view c_before = " --";
+    at = std::copy(c_before.begin(), c_before.end(), at);
+    at = std::copy(flag.name.begin(), flag.name.end(), at);
+  }
+  return text;
+}();
+inline constexpr std::string_view k_asked_text{k_asked_values.data(), k_asked_values.size()};
+inline constexpr std::string_view k_other_values =
+    " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind "
+    "--cpus-per-task --threads-per-core --spill "
+    "--rank-order --gpus-per-task --gpu-visibility --backend --nproc-per-node --nproc_per_node --master-port "
+    "--master_port --grace --address-of ";
+
+} // namespace rows
+
+/// The launchers; the first is hpcml's own, which is what a job gets that names none.
+inline constexpr auto k_launchers = std::to_array<LauncherRow>({
+    {.words = {.name = "hpcml",
+               .values = Concat<rows::k_asked_text, rows::k_other_values>::text,
+               .subcommands = " launch "},
+     .ranks = RanksBy::launch},
+    rows::k_torchrun,
+    rows::k_accelerate,
+    rows::k_deepspeed,
+    {.words = {.name = "srun"}, // its options are Slurm's: src/core/slurm has them
+     .starts_tasks = true,
+     .ranks = RanksBy::tasks,
+     .says = rows::k_srun_says},
+    {.words = {.name = "ibrun", .values = " -n -o "},
+     .starts_tasks = true,
+     .ranks = RanksBy::tasks,
+     .says = rows::k_ibrun_says,
+     .of_some_sites = true},
+    {.words = {.name = "mpirun", .values = rows::k_mpi_values},
+     .starts_tasks = true,
+     .ranks = RanksBy::tasks,
+     .says = rows::k_mpi_says},
+    {.words = {.name = "mpiexec", .values = rows::k_mpi_values},
+     .starts_tasks = true,
+     .ranks = RanksBy::tasks,
+     .says = rows::k_mpi_says},
+    {.words =
+         {.name = "jsrun",
+          .values =
+              " -n --nrs -a --tasks_per_rs -c --cpu_per_rs -g --gpu_per_rs -r --rs_per_host -d -b --bind "
+              "-l "},
+     .starts_tasks = true,
+     .ranks = RanksBy::tasks,
+     .says = rows::k_jsrun_says,
+     .of_some_sites = true},
+    {.words = {.name = "aprun", .values = " -n -N -d -S -cc -m -B -j -L "},
+     .starts_tasks = true,
+     .ranks = RanksBy::tasks,
+     .says = rows::k_aprun_says,
+     .of_some_sites = true},
+    {.words = {.name = "composer",
+               .values = " -n --nproc --stdout --stderr --world_size --base_rank --node_rank --master_addr "
+                         "--master_port "},
+     .modules = " composer composer.cli.launcher ",
+     .says = rows::k_composer_says},
+    {.words = {.name = "colossalai",
+               .values =
+                   " -H --host --hostfile --include --exclude --num_nodes --nproc_per_node --master_addr "
+                   "--master_port --extra_launch_args --ssh-port ",
+               .subcommands = " run "},
+     .says = rows::k_colossalai_says},
+    {.words = {.name = "tune",
+               .values = rows::k_torchrun_values,
+               .subcommands = " run ",
+               .variables = "PET_",
+               .abbreviates = true},
+     .says = rows::k_torchrun_says},
+    {.words = {.name = "fabric",
+               .values =
+                   " --accelerator --strategy --devices --num-nodes --node-rank --main-address --main-port "
+                   "--precision ",
+               .subcommands = " run "},
+     .says = rows::k_fabric_says},
+    {.words =
+         {.name = "flux",
+          .values =
+              " -n --ntasks -N --nodes -c --cores-per-task -g --gpus-per-task -t --time-limit -q --queue "
+              "-B --bank -o --setopt -S --setattr --env --output --error --input --job-name ",
+          .subcommands = " run submit "},
+     .starts_tasks = true,
+     .says = rows::k_flux_says,
+     .of_some_sites = true},
+    {.words = {.name = "horovodrun",
+               .values =
+                   " -np --num-proc -p --ssh-port -i --ssh-identity-file --network-interface "
+                   "--network-interfaces --start-timeout -H --hosts -hostfile --hostfile --min-np --max-np "
+                   "--log-level --mpi-args --config-file "},
+     .starts_tasks = true,
+     .modules = " horovod.runner ",
+     .says = rows::k_horovodrun_says},
+});
+
+/// Other names of launchers: what is known of the second holds for the first. One that ends in a dot is a
+/// beginning: Debian and MPICH put the implementation behind it.
+inline constexpr auto k_launcher_aliases = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"orterun", "mpirun"},
+    {"prterun", "mpirun"},
+    {"prun", "mpirun"},
+    {"mpirun.", "mpirun"},
+    {"mpiexec.", "mpiexec"},
+});
+
+/// Those that --launcher takes.
+inline constexpr auto k_launcher_names = [] {
+  constexpr auto c_count = std::count_if(k_launchers.begin(), k_launchers.end(),
+                                         [](const LauncherRow& row) { return row.ranks != RanksBy::nobody; });
+  std::array<std::string_view, c_count> names = {};
+  std::size_t at = 0;
+  for (const auto& row : k_launchers)
+    if (row.ranks != RanksBy::nobody) names[at++] = row.words.name;
+  return names;
+}();
+
+} // namespace hpcml::model

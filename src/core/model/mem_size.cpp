@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "core/model/mem_size.hpp"
+
+#include <algorithm>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::model {
+
+util::Result<MemSize> MemSize::parse(std::string_view text) {
+  const auto trimmed = util::trim(text);
+  const auto digits = std::min(trimmed.find_first_not_of("0123456789"), trimmed.size());
+  const auto number = util::parse_unsigned(trimmed.substr(0, digits));
+  auto unit = util::to_lower(trimmed.substr(digits));
+  const std::string shown = "\"" + std::string(text) + "\"";
+  if (!number)
+    return util::Error{shown + " is no amount of memory",
+                       "write a whole number with K, M, G or T, for example 480G"};
+  if (unit.find('.') != std::string::npos)
+    return util::Error{shown + ": Slurm takes whole numbers only",
+                       "write it in M, for example 1536M for 1.5G"};
+  if (unit.size() == 3 && unit.substr(1) == "ib")
+    return util::Error{shown + ": Slurm does not know the unit " + std::string(trimmed.substr(digits)),
+                       "write " + std::to_string(*number) + static_cast<char>(unit[0] - 'a' + 'A')};
+  if (unit.size() == 2 && unit[1] == 'b') unit.pop_back();
+  unsigned long long mib = 0;
+  constexpr unsigned long long k_most = 1ULL << 40; // an exbibyte: anything above is a slip
+  if (*number > k_most) return util::Error{shown + " is more memory than there is", {}};
+  if (unit.empty() || unit == "m")
+    mib = *number;
+  else if (unit == "k")
+    mib = (*number + 1023) / 1024;
+  else if (unit == "g")
+    mib = *number * 1024;
+  else if (unit == "t")
+    mib = *number * 1024 * 1024;
+  else
+    return util::Error{shown + ": unknown unit", "use K, M, G or T"};
+  return MemSize(mib);
+}
+
+std::string MemSize::to_slurm() const {
+  if (x_mib == 0) return "0";
+  return x_mib % 1024 == 0 ? std::to_string(x_mib / 1024) + "G" : std::to_string(x_mib) + "M";
+}
+
+} // namespace hpcml::model

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What may be chosen for the ranks: the process group's backend and its store, what a rank sees of the GPUs.
+#pragma once
+
+#include <array>
+
+#include "core/model/words.hpp"
+
+namespace hpcml::model {
+
+/// What carries the process group. `automatic`: NCCL if there are GPUs, else Gloo.
+enum class Backend { automatic, nccl, gloo };
+
+template <>
+inline constexpr std::array<NamedValue<Backend>, 3> k_words<Backend> = {
+    {{"auto", Backend::automatic}, {"nccl", Backend::nccl}, {"gloo", Backend::gloo}}};
+
+/// What a rank sees of the node's GPUs: all of them, or only its own.
+enum class GpusSeen { all, own };
+
+template <>
+inline constexpr std::array<NamedValue<GpusSeen>, 2> k_words<GpusSeen> = {
+    {{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
+
+/// Whether cores of NUMA nodes that have no GPU are dealt out, to the ranks of the same package.
+enum class CoreSpill { none, package };
+
+template <>
+inline constexpr std::array<NamedValue<CoreSpill>, 2> k_words<CoreSpill> = {
+    {{"none", CoreSpill::none}, {"package", CoreSpill::package}}};
+
+/// What happens when a rank has not what its plan says.
+enum class BindCheck { none, warn, fail };
+
+template <>
+inline constexpr std::array<NamedValue<BindCheck>, 2> k_words<BindCheck> = {
+    {{"warn", BindCheck::warn}, {"fail", BindCheck::fail}}};
+
+/// Who serves the store where the ranks' programs meet: hpcml, rank 0's program, or by what torch it is.
+enum class StoreChoice { automatic, own, env };
+
+template <>
+inline constexpr std::array<NamedValue<StoreChoice>, 3> k_words<StoreChoice> = {
+    {{"auto", StoreChoice::automatic}, {"own", StoreChoice::own}, {"env", StoreChoice::env}}};
+
+/// Whether GPUs may compute float32 in TF32, which is faster and has ten bits after the point.
+enum class Tf32 { on, off };
+
+template <>
+inline constexpr std::array<NamedValue<Tf32>, 2> k_words<Tf32> = {{{"on", Tf32::on}, {"off", Tf32::off}}};
+
+} // namespace hpcml::model

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// What the ranks hear as it was asked for: a member and a row each. The row makes the key of a request (flag,
+// HPCML_* variable, job file, config, init), the word that gen writes into the line of `hpcml launch`, the
+// flag that launch takes, its reason in --explain and the plan's JSON.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/model/agent_choices.hpp"
+#include "core/model/origin.hpp"
+#include "core/model/rank_choices.hpp"
+#include "core/util/result.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::model {
+
+/// What a request says to each rank, unset where it says nothing.
+struct RankRequest {
+  Known<BindCheck> bind_check;   ///< what each rank has is judged before its program starts
+  Known<bool> report;            ///< one line per rank
+  Known<Tf32> tf32;              ///< GPUs compute float32 in TF32, or do not
+  Known<bool> preflight;         ///< the process group is tested before the program starts
+  Known<StoreChoice> store;      ///< who serves the store where the programs meet
+  Known<unsigned> meet_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<bool> coordinator;       ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<bool> agent;             ///< one process of hpcml per node starts its ranks, and stays
+  Known<LogFolder> log_dir;      ///< what the ranks write goes there, a file each
+  Known<unsigned> max_restarts;  ///< so often all ranks are started again where one fails
+  Known<unsigned> stall_timeout; ///< seconds without output of the ranks or a message to the store; 0: off
+  Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
+  Known<unsigned> heartbeat_interval; ///< seconds between heartbeats of agents and their coordinator
+  Known<unsigned> heartbeat_timeout;  ///< seconds without one after which an agent is lost; 0: never
+};
+
+/// A key of a request that reaches the ranks unchanged. Where its flag is not given they ask their
+/// environment, too: one export holds for all steps of a script.
+struct RankFlag {
+  std::string_view name;   ///< without dashes before it
+  std::string_view type;   ///< what stands for the value; empty: a switch
+  std::string_view help;   ///< for who asks
+  std::string_view reason; ///< what happens then, for --explain; empty: the line says it
+  /// Takes a text; says what is wrong with it, or nothing.
+  std::optional<util::Error> (*read)(RankRequest&, const std::string&, const Origin&);
+  /// The value as a text; nothing where it is not asked for.
+  std::optional<std::string> (*write)(const RankRequest&);
+  /// Takes over what the other one asks for.
+  void (*merge)(RankRequest&, const RankRequest&);
+  /// Who asked; nothing where nobody did.
+  const Origin* (*origin)(const RankRequest&);
+  /// The words that it takes; empty where any text may be right.
+  std::vector<std::string> (*words)();
+  bool is_number = false;
+
+  constexpr bool is_switch() const { return type.empty(); }
+};
+
+namespace rank_flags {
+
+template <class T> struct Kind;
+
+template <class E>
+requires std::is_enum_v<E>
+struct Kind<E> {
+  static util::Result<E> parse(const std::string& text) { return parse_word<E>(text); }
+  static std::string text(E value) { return word_of(value); }
+  static std::vector<std::string> words() { return words_of<E>(); }
+};
+
+template <> struct Kind<bool> {
+  static util::Result<bool> parse(const std::string& text) {
+    if (text == "1" || text == "true" || text == "yes") return true;
+    if (text == "0" || text == "false" || text == "no") return false;
+    return util::Error{"must be true or false, not \"" + text + "\""};
+  }
+  static std::string text(bool value) { return value ? "true" : "false"; }
+  static std::vector<std::string> words() { return {}; }
+};
+
+template <> struct Kind<unsigned> {
+  static util::Result<unsigned> parse(const std::string& text) {
+    const auto number = util::parse_unsigned(text);
+    if (number && *number <= 1000000) return static_cast<unsigned>(*number);
+    return util::Error{"must be a whole number from 0 to 1000000, not \"" + text + "\""};
+  }
+  static std::string text(unsigned value) { return std::to_string(value); }
+  static std::vector<std::string> words() { return {}; }
+};
+
+/// A type that reads and writes itself.
+template <class T>
+requires requires(const T& value) {
+  T::parse(std::string());
+  value.text();
+}
+struct Kind<T> {
+  static util::Result<T> parse(const std::string& text) { return T::parse(text); }
+  static std::string text(const T& value) { return value.text(); }
+  static std::vector<std::string> words() { return {}; }
+};
+
+template <auto Member> struct Access;
+
+template <class T, Known<T> RankRequest::*Member> struct Access<Member> {
+  static std::optional<util::Error> read(RankRequest& job, const std::string& text, const Origin& origin) {
+    TRY(const auto value, Kind<T>::parse(text));
+    job.*Member = Sourced<T>{value, origin};
+    return std::nullopt;
+  }
+  static std::optional<std::string> write(const RankRequest& job) {
+    if (!(job.*Member)) return std::nullopt;
+    if constexpr (std::is_same_v<T, bool>)
+      if (!(job.*Member)->value) return std::nullopt;
+    return Kind<T>::text((job.*Member)->value);
+  }
+  static void merge(RankRequest& job, const RankRequest& over) {
+    if (over.*Member) job.*Member = over.*Member;
+  }
+  static const Origin* origin(const RankRequest& job) {
+    return job.*Member ? &(job.*Member)->origin : nullptr;
+  }
+  static constexpr RankFlag row(std::string_view name, std::string_view type, std::string_view help,
+                                std::string_view reason) {
+    return {name,   type,   help,    reason,          &read,
+            &write, &merge, &origin, &Kind<T>::words, std::is_same_v<T, unsigned>};
+  }
+};
+
+} // namespace rank_flags
+
+/// The keys that reach the ranks.
+inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
+    rank_flags::Access<&RankRequest::bind_check>::row(
+        "bind-check", "HOW", "judge each rank's CPUs and memory before its program starts: warn, or fail",
+        "a rank's CPUs and memory are judged before its program starts"),
+    rank_flags::Access<&RankRequest::report>::row("report", "", "print one line per rank: host, GPU, cores",
+                                                  ""),
+    rank_flags::Access<&RankRequest::tf32>::row(
+        "tf32", "on|off",
+        "whether GPUs may compute float32 in TF32: on: matrix products, too; off: nothing, whatever the "
+        "program sets; unsaid: as torch does",
+        "whether GPUs may compute float32 in TF32 is not left to the torch that is installed"),
+    rank_flags::Access<&RankRequest::preflight>::row("preflight", "",
+                                                     "test the process group before the program starts", ""),
+    rank_flags::Access<&RankRequest::store>::row(
+        "store", "WHO",
+        "who serves the store where the ranks meet: own (hpcml), env (rank 0's program), auto (own where the "
+        "program's torch, 2.7 or later, can meet there)",
+        "who serves the store where the ranks' programs meet"),
+    rank_flags::Access<&RankRequest::meet_timeout>::row(
+        "meet-timeout", "SECONDS",
+        "for the launchers of all ranks to come (300); 0: they do not meet, and nobody says who is missing",
+        "so many seconds have the launchers of all ranks to come"),
+    rank_flags::Access<&RankRequest::coordinator>::row(
+        "coordinator", "",
+        "tell JAX where its coordinator is (JAX_COORDINATOR_ADDRESS), at a port that is kept for rank 0's "
+        "program",
+        "JAX is told where its coordinator is, at a port that is kept for it"),
+    rank_flags::Access<&RankRequest::agent>::row(
+        "agent", "",
+        "one hpcml per node starts its ranks and stays with them, instead of one that becomes each", ""),
+    rank_flags::Access<&RankRequest::log_dir>::row(
+        "log-dir", "FOLDER",
+        "what each rank writes goes into files there, in a folder of the run (with an agent per node)",
+        "what each rank writes goes into files of its own there"),
+    rank_flags::Access<&RankRequest::max_restarts>::row(
+        "max-restarts", "N",
+        "where a rank fails, start all ranks again, at most so often (with an agent per node)",
+        "so often all ranks are started again where one fails"),
+    rank_flags::Access<&RankRequest::stall_timeout>::row(
+        "stall-timeout", "SECONDS",
+        "after so long without a word of any rank write down where each of them stands, and end them (with "
+        "an "
+        "agent per node); 0: nobody looks",
+        "ranks that say nothing for so many seconds are asked where they stand, and ended"),
+    rank_flags::Access<&RankRequest::nnodes>::row(
+        "nnodes", "MIN:MAX",
+        "go on with fewer nodes, at least MIN, where one is lost (with an agent per node); MAX: the job's",
+        "where a node is lost the others go on"),
+    rank_flags::Access<&RankRequest::heartbeat_interval>::row(
+        "heartbeat-interval", "SECONDS", "seconds between heartbeats of agents and coordinator [default: 5]",
+        "agents and their coordinator send each other heartbeats in this interval"),
+    rank_flags::Access<&RankRequest::heartbeat_timeout>::row(
+        "heartbeat-timeout", "SECONDS", "treat an agent silent for this long as lost; 0: never [default: 30]",
+        "an agent without a heartbeat for this time is treated as lost"),
+});
+
+/// The variable of a key: "HPCML_GPUS_PER_NODE" for "gpus-per-node".
+inline std::string variable_of(std::string_view key) {
+  std::string name = "HPCML_";
+  for (const char c : key)
+    name += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return name;
+}
+
+/// Whether the launchers of a step's ranks meet before the programs start.
+inline bool needs_rendezvous(const RankRequest& rank_request, unsigned ranks) {
+  return ranks > 1 && (!rank_request.meet_timeout || rank_request.meet_timeout->value > 0);
+}
+
+/// Whether it is asked for.
+inline bool is_on(const Known<bool>& known) { return known && known->value; }
+/// What is asked for, or what holds where nobody asks.
+template <class T> T value_or(const Known<T>& known, T otherwise) { return known ? known->value : otherwise; }
+
+/// The flags with what only an agent does, as they are asked for; empty where the launch needs none.
+inline std::string wishes_for_agent(const RankRequest& rank_request) {
+  std::string text;
+  const auto add = [&](bool wished, const char* name) {
+    if (wished) text += std::string(text.empty() ? "" : ", ") + name;
+  };
+  add(is_on(rank_request.agent), "--agent");
+  add(rank_request.log_dir.has_value(), "--log-dir");
+  add(value_or(rank_request.max_restarts, 0U) > 0, "--max-restarts");
+  add(value_or(rank_request.stall_timeout, 0U) > 0, "--stall-timeout");
+  add(rank_request.nnodes.has_value(), "--nnodes");
+  return text;
+}
+/// Whether one agent per node is to start the ranks and stay with them.
+inline bool is_agent(const RankRequest& rank_request) { return !wishes_for_agent(rank_request).empty(); }
+
+/// How often agents and their coordinator send heartbeats, and without how many seconds of them one is lost.
+struct HeartbeatSeconds {
+  unsigned interval = 5, timeout = 30;
+};
+
+/// Returns the requested values. If only one is set, the other is derived: six intervals per timeout.
+inline HeartbeatSeconds heartbeat_seconds(const RankRequest& request) {
+  HeartbeatSeconds seconds;
+  const auto &interval = request.heartbeat_interval, &timeout = request.heartbeat_timeout;
+  seconds.timeout = timeout ? timeout->value : std::max(seconds.timeout, 6 * value_or(interval, 0U));
+  if (interval)
+    seconds.interval = interval->value;
+  else if (seconds.timeout > 0)
+    seconds.interval = std::clamp(seconds.timeout / 6, 1U, seconds.interval);
+  return seconds;
+}
+
+/// Returns why the requested heartbeats are invalid, if they are. With less than three intervals per timeout
+/// an agent would be lost for one late heartbeat.
+inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& request) {
+  const auto [interval, timeout] = heartbeat_seconds(request);
+  if (interval == 0)
+    return util::Error{"--heartbeat-interval must be at least 1 second",
+                       "use --heartbeat-timeout 0 if no agent is to be treated as lost"};
+  if (timeout == 0 || timeout >= 3 * interval) return std::nullopt;
+  return util::Error{
+      "--heartbeat-timeout must be at least 3 heartbeat intervals: " + std::to_string(timeout) +
+          " s is less than 3 times " + std::to_string(interval) + " s",
+      "use --heartbeat-timeout " + std::to_string(3 * interval)};
+}
+
+/// What of a request contradicts the rest; nothing where nothing does.
+inline std::optional<util::Error> find_contradiction(const RankRequest& request) {
+  const bool never_meet = request.meet_timeout && request.meet_timeout->value == 0;
+  if (is_on(request.coordinator) && never_meet)
+    return util::Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
+                       "leave one of them out"};
+  if (request.agent && !request.agent->value && is_agent(request))
+    return util::Error{"there is to be no agent (" + request.agent->origin.by + "), and only an agent does " +
+                           wishes_for_agent(request),
+                       "leave one of them out"};
+  return find_heartbeat_fault(request);
+}
+
+} // namespace hpcml::model

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The form that a site gives the values of options.
+#pragma once
+
+#include <string>
+
+#include "core/model/pattern.hpp"
+#include "core/model/site_rules.hpp"
+
+namespace hpcml::site {
+
+/// Whether the value is of the form that the rule wants; any is where it wants none.
+bool has_form(const model::FlagRule& rule, const std::string& value);
+/// Whether the value ends as the rule wants.
+bool has_suffix(const model::FlagRule& rule, const std::string& value);
+
+} // namespace hpcml::site

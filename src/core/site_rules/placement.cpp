@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "core/site_rules/placement.hpp"
+
+#include <algorithm>
+
+#include "core/site_rules/gpu_names.hpp"
+#include "core/site_rules/limits.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::site {
+namespace {
+
+using Nodes = std::vector<const model::NodeType*>;
+
+Nodes nodes_of(const model::Site& site, const model::Partition& partition) {
+  Nodes nodes;
+  for (const auto& id : partition.node_types)
+    if (const auto* node = site.find_node_type(id)) nodes.push_back(node);
+  return nodes;
+}
+
+/// Whether the job has GPUs. Who says nothing of them means all of a node in a request, and none in a script,
+/// but where they come with the nodes.
+bool wants_gpus(const model::Site& site, const ResourceRequest& demand) {
+  if (demand.gpus_counted) return demand.gpus_per_node > 0;
+  return demand.stage == Stage::request || gpus_come_with_nodes(site);
+}
+
+/// The partition of a job that names none: the site's default if it suits, else the first that does; and
+/// those that people may choose among.
+void take_default(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
+  const bool gpus = wants_gpus(site, demand);
+  const auto has_type = [&](const model::Partition& partition) {
+    return demand.gpu_type.empty() || !nodes_with_type(nodes_of(site, partition), demand.gpu_type).empty();
+  };
+  const bool anywhere = std::any_of(site.partitions.begin(), site.partitions.end(), has_type);
+  const auto* qos = site.find_qos(demand.qos);
+  // Where the site chooses, the QoS that the job names says which of its partitions; where people choose,
+  // both are said to disagree.
+  const auto suits = [&](const model::Partition& partition) {
+    return partition.cpu_only != gpus && (!anywhere || has_type(partition)) &&
+           (partition.nameable || is_place_of(qos, partition.name));
+  };
+  for (const auto& partition : site.partitions)
+    if (partition.nameable && suits(partition)) placement.choices.push_back(partition.name);
+  // What nobody may name is the site's own choice, whatever else there is to choose for people.
+  const auto by_site = [&](const model::Partition& partition) {
+    return suits(partition) && (partition.is_default || !partition.nameable);
+  };
+  const bool request = demand.stage == Stage::request;
+  const auto* chosen = request ? site.default_partition(suits) : site.default_partition(by_site);
+  // Who has submitted a job under a QoS is where that is, whatever else the job asks for.
+  const auto by_qos = [&](const model::Partition& partition) {
+    return qos && !qos->partitions.empty() && !partition.nameable && is_place_of(qos, partition.name);
+  };
+  if (!chosen && demand.stage == Stage::submitted) chosen = site.default_partition(by_qos);
+  // The script would name it. A job without GPUs that the site places goes to nodes that the profile leaves
+  // out.
+  if (!chosen && request)
+    chosen = site.default_partition(
+        [&](const auto& partition) { return partition.is_default && (gpus || partition.nameable); });
+  if (!chosen) return;
+  placement.chosen_by = ChosenBy::profile;
+  if (!chosen->is_default && chosen->nameable) {
+    // Two kinds of GPU node and no default: a guess would send the job to hardware that nobody asked for.
+    if (demand.gpu_type.empty() || !anywhere || placement.choices.size() != 1) {
+      placement.chosen_by = ChosenBy::nobody;
+      return;
+    }
+    placement.chosen_by = ChosenBy::only_with_type;
+  }
+  placement.partitions.push_back(chosen);
+  placement.sure = request || !chosen->nameable;
+}
+
+void choose_partitions(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
+  for (const auto& name : demand.partitions)
+    if (const auto* partition = site.find_partition(name)) placement.partitions.push_back(partition);
+  placement.sure = !demand.partitions.empty() && placement.partitions.size() == demand.partitions.size();
+  if (!placement.sure) placement.partitions.clear(); // one that the profile does not know may take the job
+  if (!demand.partitions.empty()) placement.chosen_by = ChosenBy::job;
+  const auto policy = flag_rule(site, "partition", placement.facts).policy;
+  const bool request = demand.stage == Stage::request;
+  if (request && !demand.partitions.empty() && policy == model::Policy::forbidden)
+    placement.partitions.clear();
+  // Such profiles have stand-ins for the partitions, which a request can do without.
+  else if (demand.partitions.empty() ||
+           (request && placement.partitions.empty() && policy == model::Policy::discouraged))
+    take_default(placement, site, demand);
+}
+
+/// What the profile lists of the node's features, with those that select it.
+std::vector<std::string> features_of(const model::NodeType& node) {
+  auto features = node.features;
+  for (auto& feature : feature_names(node.constraint)) features.push_back(std::move(feature));
+  return features;
+}
+
+enum class Match { yes, no, unknown };
+
+Match match_features(const model::NodeType& node, const ResourceRequest& demand) {
+  const auto known = features_of(node);
+  if (known.empty()) return Match::unknown;
+  const auto is_known = [&](const std::string& name) { return util::contains(known, name); };
+  const bool any = demand.constraint.find_first_of("|[") != std::string::npos;
+  const auto& names = demand.features;
+  return (any ? std::any_of(names.begin(), names.end(), is_known)
+              : std::all_of(names.begin(), names.end(), is_known))
+             ? Match::yes
+             : Match::no;
+}
+
+/// Keeps those for which `fits` holds if there are any.
+template <class Fits> void narrow(Nodes& nodes, Fits fits) {
+  if (std::any_of(nodes.begin(), nodes.end(), fits))
+    std::erase_if(nodes, [&](const auto* node) { return !fits(node); });
+}
+
+/// All kinds of node where the job may be, by its partitions alone.
+void find_kinds(ResolvedPlacement& placement, const model::Site& site, const ResourceRequest& demand) {
+  auto& kinds = placement.kinds;
+  for (const auto* partition : placement.partitions)
+    for (const auto* node : nodes_of(site, *partition))
+      if (!util::contains(kinds, node)) kinds.push_back(node);
+  if (!placement.partitions.empty()) return;
+  if (demand.stage == Stage::request) {
+    // With a wrong partition the rest of the request is still looked at where the site has one kind of node.
+    const bool is_known = site.partitions.empty() || site.node_types.size() == 1;
+    const bool leaves_gpus = demand.gpus_counted && !wants_gpus(site, demand);
+    for (const auto& node : site.node_types)
+      if (is_known && !(leaves_gpus && node.gpu && demand.partitions.empty())) kinds.push_back(&node);
+    return;
+  }
+  if (!demand.partitions.empty()) return;
+  // A site without partitions in its profile, or a script that only its GPUs or features place.
+  for (const auto& node : site.node_types)
+    // Profiles describe GPU nodes first: a job without GPUs may go to nodes that this one leaves out.
+    if (demand.gpus_per_node > 0 ? node.gpu.has_value() : !node.gpu) kinds.push_back(&node);
+  const auto is_placed = [&](const auto* node) {
+    return (!demand.gpu_type.empty() && node->gpu && has_gpu_type(*node->gpu, demand.gpu_type)) ||
+           (!demand.features.empty() && match_features(*node, demand) == Match::yes);
+  };
+  if (!site.partitions.empty() && std::none_of(kinds.begin(), kinds.end(), is_placed)) kinds.clear();
+}
+
+/// The first that gives what the request says of a node, else the one with the most GPUs: what is too much
+/// for it is judged there.
+const model::NodeType* best_of(const Nodes& nodes, const ResourceRequest& demand, unsigned gpus) {
+  const auto fits = [&](const auto* node) { return gives(*node, gpus, demand.mem); };
+  if (const auto found = std::find_if(nodes.begin(), nodes.end(), fits); found != nodes.end()) return *found;
+  return *std::max_element(nodes.begin(), nodes.end(), [](const auto* a, const auto* b) {
+    return (a->gpu ? a->gpu->per_node : 0) < (b->gpu ? b->gpu->per_node : 0);
+  });
+}
+
+/// Of the nodes those that can have the job, by type and features.
+void choose_nodes(ResolvedPlacement& placement, const ResourceRequest& demand) {
+  auto& nodes = placement.nodes = placement.kinds;
+  if (!demand.gpu_type.empty()) {
+    auto typed = nodes_with_type(nodes, demand.gpu_type);
+    placement.type_is_there = !typed.empty() || nodes.empty();
+    if (!typed.empty()) nodes = std::move(typed);
+  }
+  if (!demand.features.empty()) {
+    narrow(nodes, [&](const auto* node) { return match_features(*node, demand) == Match::yes; });
+    // The script goes where its features are; a request is planned with what the profile knows.
+    if (demand.stage != Stage::request)
+      std::erase_if(nodes, [&](const auto* node) { return match_features(*node, demand) == Match::no; });
+  }
+  if (demand.stage != Stage::request) {
+    if (demand.gpus_on_node > 0)
+      narrow(nodes,
+             [&](const auto* node) { return node->gpu && node->gpu->per_node >= demand.gpus_on_node; });
+    return;
+  }
+  if (nodes.empty()) return;
+  // A part of a GPU is of the first kind that has it.
+  const bool typed = !demand.gpu_type.empty() && placement.type_is_there;
+  placement.slice = typed ? find_slice(*nodes.front()->gpu, demand.gpu_type) : nullptr;
+  const unsigned gpus = demand.gpus_counted ? demand.gpus_per_node : placement.kinds.front()->gpu ? 1 : 0;
+  placement.planned =
+      placement.slice || !placement.type_is_there ? nodes.front() : best_of(nodes, demand, gpus);
+}
+
+/// Whether the script of a request gets --exclusive, which the site or the QoS wants.
+bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement) {
+  const auto is_it = [](const std::string& option) {
+    return option == "--exclusive" || option.starts_with("--exclusive=");
+  };
+  if (placement.qos && std::any_of(placement.qos->needs.begin(), placement.qos->needs.end(), is_it))
+    return true;
+  if (flag_rule(site, "exclusive", placement.facts).policy == model::Policy::required) return true;
+  return std::any_of(site.always.begin(), site.always.end(), [&](const auto& rule) {
+    return !rule.on_srun && is_it(rule.value) && applies(rule.when, placement.facts);
+  });
+}
+
+JobFacts facts_of(const model::Site& site, const ResolvedPlacement& placement,
+                  const ResourceRequest& demand) {
+  JobOutline outline;
+  outline.nodes = demand.nodes;
+  outline.gpus_per_node = demand.gpus_per_node;
+  const auto* node = placement.node();
+  if (gpus_come_with_nodes(site) && node && node->gpu)
+    outline.gpus_per_node = node->gpu->per_node;
+  else
+    outline.gpus_in_all = demand.gpus_in_all;
+  outline.partition = placement.partition() ? placement.partition()->name : std::string();
+  outline.launcher = demand.launcher;
+  outline.container = demand.container;
+  outline.image = demand.image;
+  outline.node_type = node ? node->id : std::string();
+  outline.gpu_type = demand.gpu_type;
+  outline.qos = placement.qos ? placement.qos->name : demand.qos;
+  outline.owns_nodes = placement.owner;
+  return make_facts(site, outline);
+}
+
+} // namespace
+
+bool gpus_come_with_nodes(const model::Site& site) { return site.gpu_request.style == model::GpuStyle::none; }
+
+Nodes nodes_with_type(const Nodes& nodes, const std::string& type) {
+  Nodes named, unnamed;
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (has_gpu_type(*node->gpu, type))
+      named.push_back(node);
+    else if (node->gpu->slurm_type.empty() && may_be_type(*node->gpu, type))
+      unnamed.push_back(node);
+  }
+  return named.empty() ? unnamed : named;
+}
+
+bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory) {
+  return (gpus == 0 || (node.gpu && node.gpu->per_node >= gpus)) &&
+         (!memory || !node.memory || *memory <= node.memory->value);
+}
+
+const model::Qos* choose_qos(const model::Site& site, const std::string& named,
+                             const std::string& partition) {
+  return named.empty() ? default_qos(site, partition) : site.find_qos(named);
+}
+
+std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement,
+                                                           std::uint64_t gpus,
+                                                           const std::optional<model::MemSize>& memory) {
+  std::vector<const model::NodeType*> others;
+  const auto* chosen = placement.node();
+  for (const auto* node : placement.nodes)
+    if (node != chosen && node->gpu && gives(*node, gpus, memory) &&
+        !(node->cpus_per_gpu == chosen->cpus_per_gpu && node->mem_per_gpu == chosen->mem_per_gpu))
+      others.push_back(node);
+  return others;
+}
+
+bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions) {
+  const auto& network = site.network;
+  if (!network.internet_on_compute || !network.proxy.empty() || !network.proxy_module.empty() ||
+      !network.allowed_hosts.empty())
+    return false;
+  const auto reaches = [&](const auto* partition) {
+    return partition->internet.value_or(*network.internet_on_compute);
+  };
+  return partitions.empty() ? !*network.internet_on_compute
+                            : std::none_of(partitions.begin(), partitions.end(), reaches);
+}
+
+bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest& demand) {
+  const auto is_shared = [](const model::Partition* partition) {
+    return !partition->exclusive && !partition->slurm_exclusive.value_or(false);
+  };
+  const auto has_more = [&](const model::NodeType* node) {
+    return node->gpu && node->gpu->per_node > demand.gpus_per_node;
+  };
+  const auto nodes = placement.planned ? std::vector{placement.planned} : placement.nodes;
+  return demand.mem && demand.mem->mib() == 0 && demand.gpus_per_node > 0 && !demand.has("exclusive") &&
+         !demand.has("oversubscribe") && !placement.owner && !placement.partitions.empty() &&
+         !nodes.empty() && std::all_of(placement.partitions.begin(), placement.partitions.end(), is_shared) &&
+         std::all_of(nodes.begin(), nodes.end(), has_more);
+}
+
+ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand) {
+  ResolvedPlacement placement;
+  const bool request = demand.stage == Stage::request; // it is planned for the site that it is for
+  if (demand.elsewhere && !request) return placement;
+  placement.owner = demand.exclusive;
+  placement.facts = facts_of(site, placement, demand);
+  choose_partitions(placement, site, demand);
+  find_kinds(placement, site, demand);
+  choose_nodes(placement, demand);
+  const auto* partition = placement.partition();
+  placement.qos = choose_qos(site, demand.qos,
+                             partition                       ? partition->name
+                             : demand.partitions.size() == 1 ? demand.partitions.front()
+                                                             : std::string());
+  if (request && adds_exclusive(site, placement)) placement.owner = true;
+  // The limits of a QoS or a reservation that the profile does not know may hold instead of the partition's.
+  if (demand.reserved || (!demand.qos.empty() && !placement.qos)) placement.sure = false;
+  if (demand.elsewhere) placement.type_is_there = true; // for all that this profile knows
+  placement.facts = facts_of(site, placement, demand);
+  return placement;
+}
+
+} // namespace hpcml::site

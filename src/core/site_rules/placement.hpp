@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Where a job lands on a site: its partitions, kinds of node and QoS. The one place where that is decided.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/site.hpp"
+#include "core/site_rules/demand.hpp"
+#include "core/site_rules/facts.hpp"
+
+namespace hpcml::site {
+
+/// What chose the partition. `only_with_type`: of those to choose among it alone has such GPUs.
+enum class ChosenBy { nobody, job, profile, only_with_type };
+
+/// What the profile tells of the job's place. What it does not tell is empty or null: then nothing is judged.
+struct ResolvedPlacement {
+  std::vector<const model::Partition*> partitions; ///< all of which may take the job
+  ChosenBy chosen_by = ChosenBy::nobody;
+  std::vector<std::string> choices; ///< partitions that suit the job and that it may name
+  bool sure = false; ///< the job certainly goes to one of `partitions`, and their limits hold for it
+  std::vector<const model::NodeType*> kinds; ///< all of these partitions, or of the site where it has none
+  std::vector<const model::NodeType*> nodes; ///< those of them that can take the job by GPU type and features
+  const model::NodeType* planned = nullptr;  ///< of a request: the one of them that it is planned for
+  bool type_is_there = true;                 ///< false: none of `kinds` has GPUs of the type that is named
+  const model::GpuSlice* slice = nullptr;    ///< where the job asks for a part of a GPU
+  const model::Qos* qos = nullptr; ///< named or by default; none where the profile does not tell of it
+  JobFacts facts;                  ///< for conditional rules, with the first partition and node
+  bool owner = false;              ///< the job asks for the nodes alone
+
+  /// The first partition; nothing where none is known.
+  const model::Partition* partition() const { return partitions.empty() ? nullptr : partitions.front(); }
+  /// The kind of node that the job is planned for, else the first; nothing where none is known.
+  const model::NodeType* node() const { return planned || nodes.empty() ? planned : nodes.front(); }
+  /// True if the profile says that the job has its nodes to itself.
+  bool owns_nodes() const { return owner || (partition() && partition()->exclusive); }
+};
+
+/// Where the job goes: to the partition that it names, or that the profile has for such jobs.
+ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand);
+/// The QoS of a job in the partition that names this one, or none.
+const model::Qos* choose_qos(const model::Site& site, const std::string& named, const std::string& partition);
+/// Those with GPUs of this type, or with a part of one that is called so; where no name fits, those whose
+/// GPUs may have it for all that the profile knows.
+std::vector<const model::NodeType*> nodes_with_type(const std::vector<const model::NodeType*>& nodes,
+                                                    const std::string& type);
+/// Whether one such node gives so many GPUs and, where that is asked for and known, so much memory.
+bool gives(const model::NodeType& node, std::uint64_t gpus, const std::optional<model::MemSize>& memory);
+/// Nodes that may get the job although they have other cores or memory per GPU than the one that it is
+/// planned for.
+std::vector<const model::NodeType*> nodes_with_other_share(const ResolvedPlacement& placement,
+                                                           std::uint64_t gpus,
+                                                           const std::optional<model::MemSize>& memory);
+/// Whether no node of these partitions (none: of the site) reaches the internet, by whatever way.
+bool is_offline(const model::Site& site, const std::vector<const model::Partition*>& partitions);
+/// Whether the job takes all memory of a node that others share, for a part of its GPUs (--mem=0).
+bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest& demand);
+/// Whether GPUs come with the nodes, without being asked for.
+bool gpus_come_with_nodes(const model::Site& site);
+
+} // namespace hpcml::site

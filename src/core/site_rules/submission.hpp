@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Where and with what a job of a site is submitted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/site_rules/facts.hpp"
+
+namespace hpcml::site {
+
+/// What holds for one job.
+struct Submission {
+  std::vector<std::string> hosts;              ///< login nodes that take it; empty: all
+  const model::Conditional* command = nullptr; ///< where it is not sbatch
+};
+/// How the site takes a job of these facts.
+Submission submission_of(const model::Site& site, const JobFacts& facts);
+
+} // namespace hpcml::site

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What a site says to a job: one verdict for each of its rules that the job breaks, as numbers and names.
+// How it is told is for those who ask.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/site.hpp"
+#include "core/site_rules/placement.hpp"
+
+namespace hpcml::site {
+
+/// How sure it is. `definite`: the job is refused or never starts; `likely`: unless the site has more than
+/// its profile tells, or counts otherwise; `advisory`: it is taken and could be better.
+enum class Confidence { definite, likely, advisory };
+
+/// What is judged. The comment says what `have` and `limit` are, and what `name` is.
+enum class SiteRule {
+  site_retired,
+  no_scheduler,
+  partition_refused,       ///< jobs may name none
+  partition_discouraged,   ///< the site asks to name none
+  partition_chosen,        ///< NAME is one that only Slurm may choose
+  partition_unknown,       ///< NAME; advice: groups have such of their own names
+  partition_not_described, ///< NAME of one that is there, of which the profile has nothing more
+  gpus_on_cpu_nodes,       ///< GPUs of one node
+  max_nodes_per_user,      ///< nodes
+  nodes_not_connected,     ///< nodes, which no network joins
+  nodes_over,              ///< nodes: the limit of partition or QoS
+  nodes_of_partition,      ///< nodes: those that it has
+  nodes_of_kind,           ///< nodes: those of this kind
+  nodes_under,             ///< nodes
+  gpus_of_node,            ///< GPUs of one node
+  gpus_on_nodes,           ///< GPUs in all, and of one node
+  gpu_count_not_allowed,   ///< GPUs of one node; the counts are the rule's
+  gpus_whole_nodes,        ///< GPUs of one node
+  gpus_multiple,           ///< GPUs in all
+  gpus_over,               ///< GPUs in all
+  gpus_under,              ///< GPUs in all
+  gpus_missing,            ///< the job has none
+  gpus_idle,               ///< GPUs of one node
+  type_unknown,            ///< NAME
+  gpu_type_required,       ///< the site wants it named
+  cpus_over,               ///< CPUs of one node
+  cpus_reserved,           ///< CPUs of one node: the system's are among them
+  cpu_share,               ///< CPUs and the share of the GPUs: the site gives no other
+  cpus_many,               ///< the same: more may wait longer
+  cpus_few,                ///< the same
+  memory_over,             ///< MiB of one node
+  memory_share,            ///< MiB and the share of the GPUs: the site gives no other
+  memory_many,             ///< the same: more may wait longer
+  time_over,               ///< seconds; have 0: no limit was asked for
+  node_minutes,            ///< minutes of the job, and node minutes
+  time_under,              ///< seconds
+  time_short,              ///< seconds: what the site recommends
+  option_refused,          ///< NAME of an option, here and below
+  option_discouraged,      ///< the site asks to leave it out
+  option_ignored,
+  option_missing,
+  option_on_srun,
+  option_form,
+  option_suffix,
+  qos_unknown,          ///< NAME
+  qos_elsewhere,        ///< NAME is for other partitions
+  qos_needs,            ///< NAME is the option
+  feature_unknown,      ///< NAME
+  constraint_operator,  ///< NAME is the sign
+  jobs_over,            ///< tasks of an array: those that one user may have in the queue
+  partition_on_request, ///< NAME
+  qos_on_request        ///< NAME
+};
+
+/// The id of the rule of `hpcml check` that tells of it: "site/nodes".
+std::string_view rule_id(SiteRule rule);
+
+/// One rule that the job breaks.
+struct PolicyViolation {
+  SiteRule rule;
+  Confidence certainty = Confidence::definite;
+  std::string name = {};
+  unsigned long long have = 0;
+  unsigned long long limit = 0;
+  std::string owner = {}; ///< whose limit it is: "partition gpu", "QoS long", the site
+  model::Origin origin = {};
+  const model::NodeType* node = nullptr;      ///< the kind that the numbers are of
+  const model::FlagRule* flag = nullptr;      ///< of options
+  const model::GpuRequest* request = nullptr; ///< of GPUs
+  bool reservable = false;                    ///< the job is in a reservation, which may allow it
+};
+using PolicyViolations = std::vector<PolicyViolation>;
+
+/// Why the site takes no jobs at all; nothing where it takes some.
+std::optional<SiteRule> unavailable_reason(const model::Site& site);
+
+/// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
+std::optional<PolicyViolation> judge_partition_name(const model::Site& site, const std::string& name);
+
+/// All that the site says to the job at its place; nothing where it goes elsewhere.
+PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement,
+                                 const ResourceRequest& demand);
+
+} // namespace hpcml::site

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Directives of PBS and LSF, which sbatch obeys as if they were its own.
+#pragma once
+
+#include <vector>
+
+#include "core/slurm/settings.hpp"
+
+namespace hpcml::slurm {
+
+/// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is left
+/// out, what sbatch refuses goes to `findings`.
+std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
+                                       PlacedFindings& findings);
+
+} // namespace hpcml::slurm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// GPUs (and other gres) of a request against its tasks and nodes, as sbatch and the controller compare them
+// before they take a job.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/slurm/request.hpp"
+
+namespace hpcml::slurm {
+
+/// What sbatch sends of the job's size; nothing where it leaves a number to the controller.
+struct SentCounts {
+  std::optional<long> tasks;
+  std::optional<long> min_nodes;
+  std::optional<long> max_nodes;
+  std::optional<long> tasks_per_node;
+  std::optional<long> tasks_per_socket;
+  std::optional<long> sockets_per_node;
+  std::optional<long> cpus_per_task;
+};
+
+/// The numbers that follow from the options before GPUs are looked at.
+SentCounts count_sent(const JobOptions& request, TrackedVersion version);
+
+/// Why a job is refused, at the option that is to be changed.
+struct GresRefusal {
+  std::string option;
+  std::string code; ///< behind "slurm/"
+  std::string message;
+  std::string hint;
+};
+
+/// Compares the request's gres with each other and with `counts`, which gets what follows from them.
+std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version, SentCounts& counts);
+
+} // namespace hpcml::slurm

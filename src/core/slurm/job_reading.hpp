@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// A batch script as the job that sbatch makes of it: its header, the settings in it, what they ask for and
+// how large that is.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/slurm/job_size.hpp"
+#include "core/slurm/request.hpp"
+#include "core/slurm/script_header.hpp"
+#include "core/slurm/settings.hpp"
+
+namespace hpcml::slurm {
+
+/// The job as one version of sbatch reads it.
+struct JobReading {
+  ScriptHeader header = {};
+  Components settings = {};              ///< of the directives, also what a later one overrides
+  std::vector<JobOptions> requests = {}; ///< one per component of the job
+  std::vector<JobSize> sizes = {};       ///< of the requests
+};
+
+/// Reads the script; what sbatch refuses in its lines and values goes to `findings`. Whether such a job is
+/// possible check_possible tells.
+JobReading read_job(std::string_view text, TrackedVersion version, PlacedFindings& findings);
+
+} // namespace hpcml::slurm

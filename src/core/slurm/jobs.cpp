@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "core/slurm/jobs.hpp"
+
+#include <chrono>
+
+#include "core/util/job_secret.hpp"
+#include "core/util/process.hpp"
+
+namespace hpcml::slurm {
+
+namespace {
+
+// A controller under load answers after half a minute, and sbatch itself tries again for a while.
+constexpr std::chrono::seconds k_submit_limit(180);
+
+/// What the program printed; `late` is the advice where it did not come to an end.
+util::Result<util::ProcessOutput> run_sbatch(const std::vector<std::string>& words, const std::string& script,
+                                             const util::EnvSnapshot& env, const char* late) {
+  if (!util::find_program(words.front(), env))
+    return util::Error{"there is no Slurm on this machine: " + words.front() + " is not in PATH",
+                       "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE "
+                       "-- hpcml submit ..."};
+  auto job_env = env;
+  job_env.unset(util::k_job_secret_variable); // Slurm keeps the environment that a job is submitted with
+  const auto answer = run_command(words, job_env, k_submit_limit, script);
+  if (!answer.executed) return util::Error{answer.why_not, late};
+  const bool silent = answer.output.err.empty() && answer.output.out.empty();
+  if (!answer.ok() && silent && answer.output.exit_code > 128)
+    return util::Error{
+        words.front() + " was ended by signal " + std::to_string(answer.output.exit_code - 128), late};
+  if (!answer.ok()) return explain_refusal(answer.output.err.empty() ? answer.output.out : answer.output.err);
+  return answer.output;
+}
+
+} // namespace
+
+util::Result<SubmittedJob> submit_job(const std::string& program, const std::string& script,
+                                      const std::vector<std::string>& options, const util::EnvSnapshot& env) {
+  std::vector<std::string> words = {program, "--parsable"};
+  words.insert(words.end(), options.begin(), options.end());
+  TRY(const auto output,
+      run_sbatch(words, script, env,
+                 "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"));
+  return parse_submitted(output.out, output.err);
+}
+
+util::Result<StartEstimate> estimate_start(const std::string& program, const std::string& script,
+                                           const util::EnvSnapshot& env) {
+  TRY(const auto output,
+      run_sbatch({program, "--test-only"}, script, make_plain(env), "Slurm may be busy: try again"));
+  return parse_estimate(output.err);
+}
+
+util::Result<std::vector<JobRecord>> find_job(const Commands& commands, const std::string& id,
+                                              const std::string& cluster) {
+  const auto ask = [&](std::vector<std::string> words) {
+    if (!cluster.empty()) words.insert(words.begin() + 1, "--clusters=" + cluster);
+    return commands.ask(words);
+  };
+  const auto now = ask({"scontrol", "show", "job", id});
+  if (now.ok()) return read_job_records(now.output.out);
+  if (now.why_not.find("Invalid job id") == std::string::npos)
+    return util::Error{now.command() + ": " + now.why_not, "Slurm may be busy: try again"};
+  // The controller forgets jobs some minutes after their end; the accounting remembers them, where there is
+  // one.
+  const auto past = ask({"sacct", "--allocations", "--noheader", "--parsable2",
+                         "--format=JobID,JobIDRaw,State,ExitCode,NodeList", "--jobs=" + id});
+  return past.ok() ? read_accounting(past.output.out) : std::vector<JobRecord>{};
+}
+
+} // namespace hpcml::slurm

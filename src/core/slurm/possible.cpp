@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "core/slurm/possible.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "core/model/hostlist.hpp"
+#include "core/slurm/gres_check.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+std::vector<std::string> names_of(const JobOptions& request, std::string_view option) {
+  const auto list = model::Hostlist::parse(hostlist_text(request.text(option)));
+  return list ? list->names() : std::vector<std::string>();
+}
+
+/// Whether the controller learns of a number of tasks.
+bool tells_tasks(const JobOptions& r, TrackedVersion version) {
+  SentCounts sent = count_sent(r, version);
+  (void)check_gres(r, version, sent);
+  return sent.tasks.value_or(0) > 0;
+}
+
+/// The fewest nodes that --nodes asks for; not more than there are tasks.
+long least_nodes(const JobOptions& r) {
+  return r.has("ntasks") ? std::min(r.nodes->min, r.count("ntasks")) : r.nodes->min;
+}
+
+void check_nodelist(const JobOptions& r, TrackedVersion version, PlacedFindings& findings) {
+  const auto wanted = names_of(r, "nodelist");
+  const auto refuse = [&](std::string message, std::string hint) {
+    findings.error(r.place("nodelist"), "slurm/impossible", std::move(message), std::move(hint));
+  };
+  if (wanted.empty()) return;
+  const std::set<std::string> distinct(wanted.begin(), wanted.end());
+  if (has_choice(r, version)) {
+    const auto without = names_of(r, "exclude");
+    const auto left = std::count_if(distinct.begin(), distinct.end(), [&](const std::string& name) {
+      return std::find(without.begin(), without.end(), name) == without.end();
+    });
+    if (left < least_nodes(r) && version >= Version::v23_11)
+      refuse("--exclude leaves " + std::to_string(left) + " of the nodes that --nodelist names",
+             "exclude fewer nodes, or name more");
+    return;
+  }
+  for (const auto& name : names_of(r, "exclude"))
+    if (distinct.count(name) > 0) return refuse("node '" + name + "' is wanted and excluded", "name it once");
+  if (!r.nodes || version >= Version::v23_02) return;
+  const auto count = static_cast<long>(version == Version::v20_11 ? wanted.size() : distinct.size());
+  if (r.nodes->max > 0 && count > r.nodes->max)
+    refuse("--nodelist names " + std::to_string(count) +
+               " nodes, which are all part of the job, and --nodes allows " + std::to_string(r.nodes->max),
+           "raise --nodes, name fewer nodes, or --exclude those that are not wanted");
+}
+
+} // namespace
+
+bool has_choice(const JobOptions& r, TrackedVersion version) {
+  return r.nodes && least_nodes(r) < listed_nodes(r) && version >= Version::v23_02;
+}
+
+bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, TrackedVersion version) {
+  const bool limited = request.has("ntasks") &&
+                       (request.has("ntasks-per-node") || (size.tasks_per_node > 0 && size.nodes_given));
+  // 26.05 no longer proves it for one node.
+  return limited && size.tasks > nodes * size.tasks_per_node &&
+         !(size.max_nodes == 1 && version >= Version::v26_05);
+}
+
+void check_no_nodes(const JobOptions& r, TrackedVersion version, PlacedFindings& findings) {
+  if (!r.nodes || r.nodes->max != 0 || r.nodes->min != 0) return;
+  const bool counted_later = r.text("array").empty() && version >= Version::v26_05 && tells_tasks(r, version);
+  const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
+  if (!counted_later && !by_names)
+    findings.error(r.place("nodes"), "slurm/impossible", "--nodes asks for no node", "ask for one at least");
+}
+
+void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion version,
+                          PlacedFindings& findings) {
+  check_nodelist(r, version, findings);
+  const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
+    findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
+  };
+  if (r.nodes && r.nodes->min == 0 && r.nodes->max > 0 && !r.text("array").empty())
+    refuse("nodes", "--nodes may come to no node, which an array does not take", "ask for one at least");
+  if (r.has("extra-node-info") && s.tasks_known == 0 && !s.nodes_given &&
+      (s.sockets_per_node < 0 || s.cores_per_socket < 0 || s.threads_per_core < 0))
+    refuse("extra-node-info", "--extra-node-info asks for 0 sockets, cores or threads, which makes no task",
+           "ask for one at least");
+  if (util::to_lower(r.text("distribution")) == "arbitrary" && !r.has("nodelist") &&
+      !(r.nodes && version == Version::v20_11))
+    refuse("distribution", "--distribution=arbitrary needs --nodelist",
+           "name the nodes, one name for each task");
+}
+
+void check_possible(const JobOptions& r, const JobSize& s, TrackedVersion version, PlacedFindings& findings) {
+  check_no_nodes(r, version, findings);
+  check_contradictions(r, s, version, findings);
+  if (r.has("hold") || s.max_nodes <= 0 || (r.has("nodelist") && !r.nodes) ||
+      !exceeds_places(r, s, s.max_nodes, version))
+    return;
+  const auto needed = (s.tasks + s.tasks_per_node - 1) / s.tasks_per_node;
+  findings.error(r.place("ntasks"), "slurm/impossible",
+                 std::to_string(s.tasks) + " tasks, " + std::to_string(s.tasks_per_node) +
+                     " on a node, need " + std::to_string(needed) + " nodes, and the job has " +
+                     std::to_string(s.max_nodes),
+                 "--ntasks counts the whole job: leave it away, or raise --nodes");
+}
+
+} // namespace hpcml::slurm

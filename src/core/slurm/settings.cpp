@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "core/slurm/settings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "core/slurm/foreign_directives.hpp"
+#include "core/slurm/options.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::slurm {
+namespace {
+
+using std::string_view;
+
+std::string versions_text(string_view range) {
+  const auto parts = util::split(std::string(range), ',');
+  const auto& part = parts.front();
+  if (parts.size() == 1 && part.back() == '-') return "exists from Slurm " + part.substr(0, part.size() - 1);
+  if (part.front() == '-' && parts.size() == 1) return "is gone after Slurm " + part.substr(1);
+  return "exists only in Slurm " + std::string(range);
+}
+
+/// getopt_long over a list of words, where options and operands may be mixed.
+class SettingReader {
+public:
+  SettingReader(const std::vector<HeaderWord>& words, SettingSource source, TrackedVersion version,
+                PlacedFindings& findings)
+      : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
+
+  std::vector<Setting> read() {
+    bool only_operands = false;
+    for (; x_at < x_words.size(); ++x_at) {
+      const string_view word = x_words[x_at].text;
+      if (only_operands || word.size() < 2 || word.front() != '-')
+        report_operand(x_words[x_at]);
+      else if (word == "--")
+        only_operands = true;
+      else if (word.starts_with("--"))
+        read_long(word.substr(2));
+      else
+        read_short(word.substr(1));
+    }
+    return std::move(x_settings);
+  }
+
+private:
+  Place current_place() const { return x_words[x_at].place; }
+
+  void report_operand(const HeaderWord& word) {
+    if (x_source == SettingSource::script)
+      x_findings.error(
+          word.place, "slurm/operand", "'" + word.text + "' is no option: sbatch refuses the script",
+          "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
+    else
+      x_findings.error({}, "slurm/operand", "the script '" + word.text + "' is not there");
+  }
+
+  void add(const std::string& option, std::optional<std::string> value, Place place) {
+    x_settings.push_back({option, std::move(value), place, x_source});
+  }
+
+  /// The next word as the value; no matter what it looks like, as getopt takes it.
+  void add_with_next(const Option& option, const std::string& shown) {
+    const Place place = current_place();
+    if (x_at + 1 >= x_words.size()) {
+      x_findings.error(place, "slurm/value-missing", shown + " needs a value", "write " + shown + " VALUE");
+      return;
+    }
+    ++x_at;
+    const Place value = current_place();
+    add(option.name, x_words[x_at].text,
+        place.length == 0 ? value : Place{place.offset, value.offset + value.length - place.offset});
+  }
+
+  void read_long(string_view text) {
+    const auto equals = text.find('=');
+    const std::string name(text.substr(0, equals));
+    const auto match = find_option(Program::sbatch, name, x_version);
+    if (!match.option) return report_unknown(name, match.candidates);
+    const bool has_value = equals != string_view::npos;
+    const auto& option = *match.option;
+    if (has_value && option.argument == TakesValue::none)
+      x_findings.error(current_place(), "slurm/value-unwanted", "--" + option.name + " takes no value",
+                       "write --" + option.name);
+    else if (has_value)
+      add(option.name, std::string(text.substr(equals + 1)), current_place());
+    else if (option.argument == TakesValue::required)
+      add_with_next(option, "--" + option.name);
+    else
+      add(option.name, std::nullopt, current_place());
+  }
+
+  void read_short(string_view letters) {
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const std::string shown = std::string("-") + letters[i];
+      const auto option = find_option(Program::sbatch, letters[i], x_version);
+      if (!option) {
+        const auto option_of_srun = find_option(Program::srun, letters[i], x_version.get());
+        x_findings.error(current_place(), "slurm/option-unknown", "sbatch has no option " + shown,
+                         option_of_srun ? shown + " is srun's --" + option_of_srun->name + ": give it to srun"
+                                        : "write the full name of the option");
+        continue;
+      }
+      const auto rest = letters.substr(i + 1);
+      if (option->argument == TakesValue::none) {
+        add(option->name, std::nullopt, current_place());
+        continue;
+      }
+      if (!rest.empty())
+        add(option->name, std::string(rest), current_place());
+      else if (option->argument == TakesValue::required)
+        add_with_next(*option, shown);
+      else
+        add(option->name, std::nullopt, current_place());
+      return;
+    }
+  }
+
+  void report_unknown(const std::string& name, const std::vector<std::string>& candidates) {
+    if (candidates.size() > 1) {
+      x_findings.error(current_place(), "slurm/option-ambiguous",
+                       "--" + name + " could be --" + util::join(candidates, ", --"), "write the full name");
+      return;
+    }
+    std::string hint;
+    if (is_option(Program::sbatch, name))
+      hint = "--" + name + " " + versions_text(versions_of(Program::sbatch, name));
+    else if (find_option(Program::srun, name).option)
+      hint = "--" + name + " is an option of srun only: write it on the srun line";
+    else if (const auto near = util::nearest(name, option_names(Program::sbatch, x_version.get())))
+      hint = "did you mean --" + *near + "?";
+    else
+      hint = "where a plugin of the site brings it, only that site's sbatch takes it";
+    x_findings.error(current_place(), "slurm/option-unknown",
+                     "sbatch " + std::string(name_of(x_version.get())) + " has no option --" + name, hint);
+  }
+
+  const std::vector<HeaderWord>& x_words;
+  SettingSource x_source;
+  TrackedVersion x_version;
+  PlacedFindings& x_findings;
+  std::size_t x_at = 0;
+  std::vector<Setting> x_settings;
+};
+
+/// All words of a component are one list: an option's value may stand on the next directive.
+std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
+                                    TrackedVersion version, PlacedFindings& findings) {
+  std::vector<HeaderWord> words;
+  for (const auto& directive : header.directives)
+    if (directive.component == component && directive.magic == Magic::sbatch)
+      words.insert(words.end(), directive.words.begin(), directive.words.end());
+  auto settings = SettingReader(words, SettingSource::script, version, findings).read();
+  // The other systems' lines win, wherever they stand.
+  if (foreign)
+    for (auto& setting : translate_foreign(header, version, findings)) settings.push_back(std::move(setting));
+  return settings;
+}
+
+bool ignores_foreign(const ScriptHeader& header, const Invocation& invocation) {
+  const auto asks = [](const std::string& word) { return word == "--ignore-pbs"; };
+  return invocation.environment.count("SBATCH_IGNORE_PBS") > 0 ||
+         std::any_of(invocation.arguments.begin(), invocation.arguments.end(), asks) ||
+         std::any_of(header.directives.begin(), header.directives.end(), [&](const HeaderLine& d) {
+           return std::any_of(d.words.begin(), d.words.end(),
+                              [&](const HeaderWord& w) { return asks(w.text); });
+         });
+}
+
+/// An option without a value is on by an empty variable, "yes" or any number but 0.
+bool is_on(const std::string& value) {
+  char* end = nullptr;
+  return value.empty() || util::to_lower(value) == "yes" ||
+         (std::strtol(value.c_str(), &end, 10) != 0 && *end == '\0');
+}
+
+std::vector<Setting> read_environment(const Invocation& invocation, TrackedVersion version,
+                                      PlacedFindings& findings) {
+  std::vector<Setting> settings;
+  if (invocation.environment.empty())
+    return settings; // as check reads: hundreds of names need not be looked up for each version
+  for (const auto& [variable, option] : option_variables(version)) {
+    const auto found = invocation.environment.find(std::string(variable));
+    if (found == invocation.environment.end()) continue;
+    const auto match = find_option(Program::sbatch, option, version);
+    if (!match.option) {
+      findings.error({}, "slurm/option-unknown",
+                     std::string(variable) + " stands for --" + std::string(option) + ", which sbatch " +
+                         std::string(name_of(version.get())) + " does not have",
+                     "unset it");
+      continue;
+    }
+    Setting setting{std::string(option), std::nullopt, {}, SettingSource::environment};
+    if (match.option->argument != TakesValue::none)
+      setting.value = found->second;
+    else if (option != "verbose")
+      setting.off = !is_on(found->second);
+    settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+/// The command line's words per component.
+std::vector<std::vector<HeaderWord>> split_arguments(const std::vector<std::string>& arguments) {
+  std::vector<std::vector<HeaderWord>> components(1);
+  for (const auto& argument : arguments) {
+    if (argument == ":")
+      components.emplace_back();
+    else
+      components.back().push_back({argument, {}});
+  }
+  return components;
+}
+
+} // namespace
+
+namespace {
+
+/// What the next component starts with. A hint that had its effect is handed on as SLURM_HINT.
+void hand_on(const Setting& setting, const std::vector<Setting>& settings, std::vector<Setting>& inherited) {
+  const auto replaces_hint = [](const Setting& later) {
+    return later.option == "ntasks-per-core" || later.option == "threads-per-core" ||
+           later.option == "extra-node-info";
+  };
+  if (setting.option == "hint" && std::any_of(settings.begin(), settings.end(), replaces_hint)) return;
+  inherited.push_back(setting);
+  if (setting.option == "hint") inherited.back().source = SettingSource::environment;
+}
+
+} // namespace
+
+Components read_settings(const ScriptHeader& header, const Invocation& invocation, TrackedVersion version,
+                         PlacedFindings& findings) {
+  const auto arguments = split_arguments(invocation.arguments);
+  const bool foreign = !ignores_foreign(header, invocation);
+  const auto environment = read_environment(invocation, version, findings);
+  const std::size_t count = std::max<std::size_t>(header.components, arguments.size());
+  Components components(count);
+  std::vector<Setting> inherited;
+  for (unsigned c = 0; c < count; ++c) {
+    auto& settings = components[c];
+    settings = inherited;
+    const auto append = [&](std::vector<Setting> more) {
+      settings.insert(settings.end(), std::make_move_iterator(more.begin()),
+                      std::make_move_iterator(more.end()));
+    };
+    append(read_component(header, c, foreign, version, findings));
+    append(environment);
+    if (c < arguments.size())
+      append(SettingReader(arguments[c], SettingSource::command_line, version, findings).read());
+    for (const auto& setting : settings)
+      if (setting.option == "wrap" && setting.source == SettingSource::command_line)
+        findings.error({}, "slurm/exclusive-options", "--wrap and a script exclude each other",
+                       "give one of them");
+    inherited.clear();
+    for (const auto& setting : settings)
+      if (!is_per_component(setting.option) && setting.source != SettingSource::environment)
+        hand_on(setting, settings, inherited);
+  }
+  return components;
+}
+
+} // namespace hpcml::slurm

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "core/slurm/step_env.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "core/model/hostlist.hpp"
+#include "core/slurm/step_order.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::slurm {
+
+using util::Done;
+using util::Error;
+using util::Result;
+using util::Status;
+
+namespace {
+
+constexpr unsigned k_max_nodes = 100000;
+constexpr unsigned k_max_tasks = 10000000;
+
+struct Variable {
+  std::string name;
+  std::string value;
+};
+
+std::optional<Variable> first_set(const util::EnvSnapshot& env, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    const auto value = env.get(name);
+    if (value && !value->empty()) return Variable{name, *value};
+  }
+  return std::nullopt;
+}
+
+Error missing(const std::vector<std::string>& names) {
+  return Error{
+      names.front() + " is not set, so the layout of the step is unknown",
+      "start hpcml launch with srun, and keep Slurm's variables (no --export=NONE, no env -i in between)"};
+}
+
+Result<unsigned> read_number(const util::EnvSnapshot& env, const std::vector<std::string>& names) {
+  const auto variable = first_set(env, names);
+  if (!variable) return missing(names);
+  const auto number = util::parse_unsigned(variable->value);
+  if (!number || *number > k_max_tasks)
+    return Error{variable->name + "='" + variable->value + "' is not a number of tasks or nodes",
+                 "these variables are Slurm's; look for a line that sets " + variable->name};
+  return static_cast<unsigned>(*number);
+}
+
+struct NodeList {
+  Variable variable;
+  std::vector<std::string> names;
+};
+
+Result<NodeList> read_nodes(const util::EnvSnapshot& env, const std::vector<std::string>& names) {
+  const auto variable = first_set(env, names);
+  if (!variable) return missing(names);
+  auto list = model::Hostlist::parse(variable->value);
+  if (!list) return util::with_context(list.error(), variable->name + "='" + variable->value + "'");
+  if (list->size() == 0) return Error{variable->name + "='" + variable->value + "' names no node"};
+  return NodeList{*variable, std::move(*list).take()};
+}
+
+Error contradiction(const std::string& what) {
+  return Error{
+      what, "these variables come from different steps or were changed; look for SLURM_ variables that the "
+            "script sets, or that the submitting shell passed on (sbatch --export)"};
+}
+
+Status check_layout(const StepLayout& layout) {
+  const auto total = std::accumulate(layout.tasks_per_node.begin(), layout.tasks_per_node.end(), 0ULL);
+  if (layout.tasks_per_node.size() != layout.nodes.size())
+    return contradiction("SLURM_STEP_TASKS_PER_NODE tells of " +
+                         std::to_string(layout.tasks_per_node.size()) + " nodes, SLURM_STEP_NODELIST of " +
+                         std::to_string(layout.nodes.size()));
+  if (total != layout.world_size)
+    return contradiction("SLURM_STEP_TASKS_PER_NODE adds up to " + std::to_string(total) +
+                         " tasks, SLURM_STEP_NUM_TASKS is " + std::to_string(layout.world_size));
+  if (layout.rank >= layout.world_size)
+    return contradiction("SLURM_PROCID is " + std::to_string(layout.rank) + ", but the step has " +
+                         std::to_string(layout.world_size) + " tasks");
+  if (layout.node_rank >= layout.nodes.size())
+    return contradiction("SLURM_NODEID is " + std::to_string(layout.node_rank) + ", but the step has " +
+                         std::to_string(layout.nodes.size()) + " nodes");
+  if (layout.local_rank >= layout.local_world_size)
+    return contradiction("SLURM_LOCALID is " + std::to_string(layout.local_rank) + ", but node " +
+                         layout.host + " has " + std::to_string(layout.local_world_size) + " tasks");
+  return Done{};
+}
+
+/// Finds this task's node in the list. A job submitted from inside another job's step may have inherited that
+/// step's variables: then it is not in it.
+Status find_own_node(const util::EnvSnapshot& env, StepLayout& layout) {
+  const auto own_name = env.get_or("SLURMD_NODENAME", "");
+  const auto& nodes = layout.nodes;
+  std::size_t place = layout.node_rank;
+  const bool right = own_name.empty() || (place < nodes.size() && nodes[place] == own_name);
+  const auto found = std::find(nodes.begin(), nodes.end(), own_name);
+  layout.numbered = right || found == nodes.end();
+  if (!layout.numbered) place = static_cast<std::size_t>(found - nodes.begin());
+  if (place >= nodes.size()) return Done{}; // check_layout says it
+  layout.host = nodes[place];
+  if (place < layout.tasks_per_node.size()) layout.local_world_size = layout.tasks_per_node[place];
+  if (right || !layout.numbered) return Done{};
+  return contradiction("this task is on node " + own_name +
+                       " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " + nodes[place]);
+}
+
+/// The file names one host for each task, as many on each node as there are, and this node for its own
+/// tasks.
+bool fits(const StepLayout& layout, const std::vector<std::string>& own_tasks,
+          const std::vector<std::string>& hosts) {
+  if (hosts.size() < layout.world_size || hosts[layout.rank] != layout.host) return false;
+  for (const auto& text : own_tasks)
+    if (const auto task = util::parse_unsigned(text);
+        task && *task < layout.world_size && hosts[*task] != layout.host)
+      return false;
+  std::map<std::string, unsigned> counts;
+  for (unsigned task = 0; task < layout.world_size; ++task) ++counts[hosts[task]];
+  for (std::size_t i = 0; i < layout.nodes.size(); ++i)
+    if (counts[layout.nodes[i]] != layout.tasks_per_node[i]) return false;
+  return true;
+}
+
+} // namespace
+
+Result<std::vector<unsigned>> parse_tasks_per_node(std::string_view text) {
+  std::vector<unsigned> counts;
+  std::size_t offset = 0;
+  for (const auto& piece : util::split(text, ',')) {
+    const Error bad{
+        "'" + std::string(text) + "' is not a list of task counts like 2,1 or 4(x2),3", {}, offset};
+    offset += piece.size() + 1;
+    std::string_view count = piece;
+    unsigned long long repeat = 1;
+    const auto open = piece.find("(x");
+    if (open != std::string::npos) {
+      if (piece.back() != ')') return bad;
+      const auto times =
+          util::parse_unsigned(std::string_view(piece).substr(open + 2, piece.size() - open - 3));
+      if (!times || *times == 0) return bad;
+      repeat = *times;
+      count = count.substr(0, open);
+    }
+    const auto tasks = util::parse_unsigned(count);
+    if (!tasks || *tasks == 0 || *tasks > k_max_tasks || repeat > k_max_nodes - counts.size()) return bad;
+    counts.insert(counts.end(), static_cast<std::size_t>(repeat), static_cast<unsigned>(*tasks));
+  }
+  return counts;
+}
+
+bool in_step_task(const util::EnvSnapshot& env) {
+  return first_set(env, {"SLURM_PROCID"}) && first_set(env, {"SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS"});
+}
+
+Result<StepLayout> read_step_layout(const util::EnvSnapshot& env) {
+  StepLayout layout;
+  const std::pair<unsigned*, std::vector<std::string>> numbers[] = {
+      {&layout.rank, {"SLURM_PROCID"}},
+      {&layout.world_size, {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_NPROCS"}},
+      {&layout.local_rank, {"SLURM_LOCALID"}},
+      {&layout.node_rank, {"SLURM_NODEID"}},
+  };
+  for (const auto& [target, names] : numbers) {
+    TRY(*target, read_number(env, names));
+  }
+  TRY(auto nodes, read_nodes(env, {"SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"}));
+  layout.nodes = std::move(nodes.names);
+  const std::vector<std::string> count_names = {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"};
+  const auto counts_variable = first_set(env, count_names);
+  if (!counts_variable) return missing(count_names);
+  auto counts = parse_tasks_per_node(counts_variable->value);
+  if (!counts) return util::with_context(counts.error(), counts_variable->name);
+  layout.tasks_per_node = std::move(*counts);
+  put_components_in_order(env, layout);
+  const auto found = find_own_node(env, layout);
+  TRY_DONE(check_layout(layout));
+  if (!found) return found.error();
+  return layout;
+}
+
+std::optional<std::string> node_of_first_rank(const util::EnvSnapshot& env, const StepLayout& layout,
+                                              std::string_view hosts) {
+  if (layout.rank == 0) return layout.host;
+  if (!layout.numbered) return std::nullopt;
+  const bool arbitrary = util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")).starts_with("arbitrary");
+  if (!arbitrary || layout.nodes.size() < 2) return layout.nodes.front();
+  const auto tasks = util::split(env.get_or("SLURM_GTIDS", ""), ','); // of this node
+  if (tasks.front() == "0") return layout.host;
+  // Tasks of a node are numbered in their order: the first of this one is not the step's first.
+  const bool elsewhere = layout.local_rank == 0 || !tasks.front().empty();
+  if (elsewhere && layout.nodes.size() == 2)
+    return layout.nodes.front() == layout.host ? layout.nodes.back() : layout.nodes.front();
+  const auto listed = read_host_file(hosts);
+  return fits(layout, tasks, listed) ? std::optional(listed.front()) : std::nullopt;
+}
+
+Error unknown_first_node(const util::EnvSnapshot& env, const StepLayout& layout, const std::string& why) {
+  if (!layout.numbered && layout.node_rank < layout.nodes.size()) {
+    auto error = contradiction("this task is on node " + layout.host +
+                               " (SLURMD_NODENAME), but SLURM_STEP_NODELIST and SLURM_NODEID say " +
+                               layout.nodes[layout.node_rank]);
+    error.what += "; Slurm cannot be asked which is right: " + why;
+    return error;
+  }
+  if (!util::to_lower(env.get_or("SLURM_DISTRIBUTION", "")).starts_with("arbitrary"))
+    return Error{"where rank 0 is cannot be told: the step has several components, and " + why,
+                 "make the components of a heterogeneous job (#SBATCH hetjob, srun --het-group=0,1): their "
+                 "tasks are told"};
+  return Error{"where rank 0 is cannot be told: with --distribution=arbitrary it is on the first node of the "
+               "list that was given, no file that SLURM_HOSTFILE names has this step's nodes, and " +
+                   why,
+               "give the list by SLURM_HOSTFILE=FILE, one node per task, where every node can read it; or "
+               "leave --distribution out"};
+}
+
+Status take_step_nodes(const StepNodes& nodes, StepLayout& layout) {
+  if (layout.node_rank >= nodes.names.size() || nodes.names[layout.node_rank] != layout.host)
+    return contradiction("this task is on node " + layout.host +
+                         " (SLURMD_NODENAME), but Slurm's layout of the step has another as node " +
+                         std::to_string(layout.node_rank));
+  layout.nodes = nodes.names;
+  layout.tasks_per_node = nodes.tasks;
+  layout.numbered = true;
+  return Done{};
+}
+
+StepIdentity read_step_identity(const util::EnvSnapshot& env) {
+  const auto number = [&](const std::vector<std::string>& names) -> unsigned long long {
+    const auto variable = first_set(env, names);
+    return variable ? util::parse_unsigned(variable->value).value_or(util::fnv1a(variable->value) % 1000003)
+                    : 0;
+  };
+  return {number({"SLURM_JOB_ID", "SLURM_JOBID"}), number({"SLURM_STEP_ID", "SLURM_STEPID"}),
+          number({"SLURM_RESTART_COUNT"})};
+}
+
+} // namespace hpcml::slurm

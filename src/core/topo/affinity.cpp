@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// The affinity planner: cores and domains first, then claims (one per rank and GPU), then slices, then
+// sentences.
+#include "core/topo/affinity.hpp"
+
+#include <algorithm>
+
+#include "core/topo/core_allocation.hpp"
+#include "core/topo/reason.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using model::GpuPlace;
+
+std::vector<CoreRequest> make_claims(const std::vector<GpuPlace>& gpus, const AffinityRequest& request,
+                                     std::vector<std::string>& warnings) {
+  std::vector<CoreRequest> claims;
+  const std::size_t ranks = request.ranks, count = gpus.size();
+  const std::size_t share =
+      request.gpus_per_rank ? request.gpus_per_rank : std::max<std::size_t>(1, count / ranks);
+  const auto claim = [&](unsigned rank, std::size_t gpu) { claims.push_back({rank, gpu, gpus[gpu].index}); };
+  if (!request.own_gpus.empty()) {
+    for (unsigned rank = 0; rank < ranks; ++rank) {
+      const std::size_t before = claims.size();
+      for (const unsigned index :
+           rank < request.own_gpus.size() ? request.own_gpus[rank] : std::vector<unsigned>{})
+        for (std::size_t gpu = 0; gpu < count; ++gpu)
+          if (gpus[gpu].index == index) claim(rank, gpu);
+      if (claims.size() == before) claims.push_back({rank});
+    }
+    return claims;
+  }
+  std::size_t used = count;
+  for (unsigned rank = 0; rank < ranks; ++rank) {
+    if (count == 0) {
+      claims.push_back({rank});
+    } else if (const std::size_t each = request.ranks_per_gpu; each > 0 && ranks <= each * count) {
+      claim(rank, rank / each);
+      used = (ranks + each - 1) / each;
+    } else if (ranks * share <= count) {
+      for (std::size_t i = 0; i < share; ++i) claim(rank, rank * share + i);
+      used = ranks * share;
+    } else {
+      claim(rank, rank * count / ranks);
+    }
+  }
+  if (used < count)
+    warnings.push_back(std::to_string(count - used) + " of " + std::to_string(count) + " GPUs have no rank");
+  return claims;
+}
+
+/// The level at which every GPU in use is attached: their L3s, else their NUMA nodes, else their packages,
+/// else the whole node; or the level that is asked for.
+std::vector<Pool> choose_pools(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
+                               const std::vector<Core>& cores, const AffinityRequest& request,
+                               std::vector<CoreRequest>& claims) {
+  const auto attach = [&](PoolLevel level, const std::vector<model::CpuDomain>& domains,
+                          std::optional<unsigned> GpuPlace::*where) {
+    if (request.level && *request.level != level) return false;
+    for (CoreRequest& claim : claims) {
+      if (!claim.gpu || !(gpus[*claim.gpu].*where)) return false;
+      const unsigned id = *(gpus[*claim.gpu].*where);
+      const auto found =
+          std::find_if(domains.begin(), domains.end(), [&](const auto& d) { return d.id == id; });
+      if (found == domains.end()) return false;
+      claim.home = static_cast<std::size_t>(found - domains.begin());
+    }
+    return true;
+  };
+  if (attach(PoolLevel::l3, shape.l3, &GpuPlace::l3))
+    return make_pools(PoolLevel::l3, shape.l3, shape, cores);
+  if (attach(PoolLevel::numa, shape.numa, &GpuPlace::numa))
+    return make_pools(PoolLevel::numa, shape.numa, shape, cores);
+  if (attach(PoolLevel::package, shape.packages, &GpuPlace::package))
+    return make_pools(PoolLevel::package, shape.packages, shape, cores);
+  for (CoreRequest& claim : claims) claim.home = 0;
+  return {make_node_pool(shape, cores)};
+}
+
+/// Every rank gets all cores of the domains of its GPUs.
+std::vector<CoreAllocation> share_whole(const std::vector<CoreRequest>& claims,
+                                        const std::vector<Pool>& pools, unsigned ranks) {
+  std::vector<CoreAllocation> shares(ranks);
+  for (const CoreRequest& claim : claims) {
+    CoreAllocation& share = shares[claim.rank];
+    const auto has = [&](const Core& core) {
+      return std::any_of(share.cores.begin(), share.cores.end(),
+                         [&](const Core& mine) { return mine.threads == core.threads; });
+    };
+    for (const Core& core : pools[claim.pool].cores)
+      if (!has(core)) share.cores.push_back(core);
+  }
+  return shares;
+}
+
+std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::vector<Pool>& pools,
+                                 std::size_t cores, const AffinityRequest& request) {
+  const std::size_t per_rank = (claims.size() + request.ranks - 1) / request.ranks;
+  const std::size_t need =
+      request.cpus_per_rank ? (request.cpus_per_rank + per_rank - 1) / per_rank : cores / claims.size();
+  const bool whole = request.whole_domain && request.cpus_per_rank == 0;
+  assign_pools(claims, pools, need, whole);
+  if (whole) return share_whole(claims, pools, request.ranks);
+  slice_pools(claims, pools);
+  if (request.spill) assign_idle_pools(claims, pools);
+  std::vector<CoreAllocation> shares = allocate_cores(claims, pools, request.ranks, request.cpus_per_rank);
+  if (!request.balanced) return shares;
+  std::size_t least = cores;
+  for (const CoreAllocation& share : shares) least = std::min(least, share.size());
+  return allocate_cores(claims, pools, request.ranks, least);
+}
+
+} // namespace
+
+model::IdSet numa_of(const model::CpuShape& shape, const model::IdSet& cpus) {
+  model::IdSet nodes;
+  for (const model::CpuDomain& domain : shape.numa)
+    if (domain.cpus.intersects(cpus)) nodes.add(domain.id);
+  return nodes;
+}
+
+AffinityPlan plan_affinity(const model::CpuShape& shape, const std::vector<GpuPlace>& gpus,
+                           const AffinityRequest& request) {
+  AffinityPlan plan;
+  const std::vector<Core> cores =
+      usable_cores(shape, request.allowed, std::max(1u, request.threads_per_core));
+  if (cores.empty() || request.ranks == 0) return plan;
+  std::vector<CoreRequest> claims = make_claims(gpus, request, plan.warnings);
+  const std::vector<Pool> pools = choose_pools(shape, gpus, cores, request, claims);
+  const std::vector<CoreAllocation> shares = deal(claims, pools, cores.size(), request);
+  const auto claims_of_rank = by_rank(claims, request.ranks);
+
+  for (unsigned rank = 0; rank < request.ranks; ++rank) {
+    model::PlannedRankBinding binding;
+    binding.local_rank = rank;
+    const auto& mine = claims_of_rank[rank];
+    const CoreAllocation& share = shares[rank];
+    for (const Core& core : share.cores) binding.cpus = binding.cpus | core.threads;
+    for (const BorrowedCores& extra : share.extras)
+      for (const Core& core : extra.cores) binding.cpus = binding.cpus | core.threads;
+    binding.cores = static_cast<unsigned>(share.size());
+    binding.numa = binding.memory = numa_of(shape, binding.cpus);
+    for (const CoreRequest* claim : mine)
+      if (claim->gpu) binding.gpus.push_back(claim->gpu_index);
+    if (mine.front()->gpu) binding.nic = gpus[*mine.front()->gpu].nic;
+    binding.why = reason_text(binding, mine, pools, share);
+    for (auto& warning : share_warnings(rank, mine, pools, share, request.cpus_per_rank))
+      plan.warnings.push_back(std::move(warning));
+    plan.ranks.push_back(std::move(binding));
+  }
+  if (cores.size() < request.ranks && !(request.whole_domain && request.cpus_per_rank == 0))
+    plan.warnings.push_back("only " + util::counted(cores.size(), "usable core") + " for " +
+                            util::counted(request.ranks, "rank") + ": some share a core");
+  return plan;
+}
+
+} // namespace hpcml::topo

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "core/topo/compat.hpp"
+
+#include <algorithm>
+
+#include "core/topo/compat_rules.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::topo {
+
+using model::IdSet;
+
+std::vector<std::string> compat_policies() {
+  return {"torch-node",
+          "torch-socket",
+          "torch-exclusive",
+          "torch-core-complex",
+          "mpibind",
+          "nvidia-unique-contiguous",
+          "nvidia-unique-interleaved",
+          "nvidia-single-unique",
+          "nvidia-single",
+          "nvidia-all",
+          "slurm-closest"};
+}
+
+util::Result<CompatPlan> plan_compat(const Node& node, const CompatRequest& request) {
+  if (request.ranks == 0) return util::Error{"no ranks to place"};
+  if (node.cpus.core_threads.empty()) return util::Error{"the node's CPUs are not known"};
+  const std::vector<std::string> names = compat_policies();
+  if (std::find(names.begin(), names.end(), request.policy) == names.end()) {
+    const auto near = util::nearest(request.policy, names);
+    return util::Error{"there is no policy \"" + request.policy + "\"",
+                       near ? "did you mean " + *near + "?" : "policies: " + util::join(names, ", ")};
+  }
+  if (request.policy.starts_with("torch-")) return plan_like_torch(node, request);
+  if (request.policy.starts_with("nvidia-")) return plan_like_nvidia(node, request);
+  if (request.policy == "mpibind") return plan_like_mpibind(node, request);
+  return plan_like_slurm(node, request);
+}
+
+IdSet seen_cpus(const Node& node, const CompatRequest& request) {
+  if (!request.allowed.empty()) return request.allowed & node.cpus.all();
+  if (!node.allowed.empty()) return node.allowed;
+  return node.cpus.all() - node.cpus.reserved;
+}
+
+unsigned numa_or_zero(const Gpu& gpu) { return gpu.place.numa.value_or(0); }
+
+void add_rank(CompatPlan& plan, const Node& node, unsigned rank, std::vector<unsigned> gpus,
+              const IdSet& cpus, const std::string& why) {
+  model::PlannedRankBinding binding;
+  binding.local_rank = rank;
+  binding.gpus = std::move(gpus);
+  binding.cpus = cpus;
+  for (const IdSet& core : node.cpus.core_threads) binding.cores += core.intersects(cpus) ? 1 : 0;
+  for (const model::CpuDomain& domain : node.cpus.numa)
+    if (domain.cpus.intersects(cpus)) binding.numa.add(domain.id);
+  binding.why = why;
+  plan.plan.ranks.push_back(std::move(binding));
+}
+
+} // namespace hpcml::topo

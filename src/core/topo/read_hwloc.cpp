@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// hwloc's XML, versions 1 and 2, read without hwloc: see docs/decisions/0002-topologies-without-hwloc.md.
+#include <algorithm>
+#include <map>
+
+#include "core/topo/read_links.hpp"
+#include "core/topo/read_node.hpp"
+#include "core/topo/xml.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using model::IdSet;
+
+/// hwloc's numbers for the kinds of OS devices; 2.x and 1.x agree on them.
+enum OsDevice : unsigned { k_gpu = 1, k_network = 2, k_openfabrics = 3, k_coprocessor = 5 };
+
+/// An OS device below a PCI function.
+struct Device {
+  unsigned kind = 0;
+  std::string name, backend;
+};
+
+/// A PCI function with what it offers, and where it hangs.
+struct Function {
+  std::string address;
+  unsigned kind = 0;   // class, such as 0x0302
+  unsigned vendor = 0; // PCI vendor
+  std::vector<Device> devices;
+  std::string uuid;
+  IdSet cpus;
+  bool under_l3 = false;
+  std::vector<std::string> path;
+};
+
+class HwlocReader {
+public:
+  util::Result<Node> read(const XmlElement& topology) {
+    Place top;
+    for (const XmlElement& child : topology.children)
+      if (child.name == "object") read_object(child, top);
+    if (x_findings.empty() && x_pus.empty()) x_findings.push_back("there is no CPU in it");
+    if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};
+    finish_cpus();
+    finish_numa();
+    std::stable_sort(x_functions.begin(), x_functions.end(),
+                     [](const Function& a, const Function& b) { return a.address < b.address; });
+    for (const Function& function : x_functions) add_gpus(function);
+    add_nics();
+    x_node.links = read_hwloc_links(topology, x_node.gpus);
+    complete_node(x_node);
+    for (auto& finding : check_node(x_node)) x_findings.push_back(std::move(finding));
+    if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};
+    return std::move(x_node);
+  }
+
+private:
+  /// What an object inherits from those around it.
+  struct Place {
+    IdSet cpus;
+    bool under_l3 = false;
+    std::vector<std::string> path;
+  };
+
+  void report(const XmlElement& object, const std::string& what) {
+    x_findings.push_back("line " + std::to_string(object.line) + ": " + what);
+  }
+
+  std::optional<unsigned> number(const XmlElement& object, const char* attribute) {
+    const auto value = util::parse_unsigned(object.get(attribute));
+    return value && *value <= 65535 ? std::optional(static_cast<unsigned>(*value)) : std::nullopt;
+  }
+
+  /// "0x0000ffff,,0xff": hwloc leaves empty groups out; "0xf...f" stands for infinite sets, which no node
+  /// has.
+  std::optional<IdSet> mask(const XmlElement& object) {
+    const std::string* text = object.find("cpuset");
+    if (!text) return std::nullopt;
+    IdSet set;
+    const auto groups = util::split(*text, ',');
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i].empty()) continue;
+      const auto group = IdSet::parse_mask(groups[i]);
+      const std::size_t shift = (groups.size() - 1 - i) * 32;
+      if (!group || groups[i].size() > 10 || shift > 65535 - 31) {
+        report(object, "\"" + groups[i] + "\" is no part of a CPU mask");
+        return std::nullopt;
+      }
+      for (unsigned bit : group->ids()) set.add(bit + static_cast<unsigned>(shift));
+    }
+    return set;
+  }
+
+  void read_object(const XmlElement& object, Place place) {
+    const std::string type = object.get("type");
+    if (type == "Bridge") {
+      place.path.push_back("bridge " + std::to_string(object.line));
+    } else if (type == "PCIDev") {
+      return read_function(object, place);
+    } else if (type != "OSDev" && type != "Misc") {
+      if (const auto cpus = mask(object)) place.cpus = *cpus;
+      place.under_l3 = type == "L3Cache" || (type == "Cache" && object.get("depth") == "3") ||
+                       (place.under_l3 && (type == "Core" || type == "PU"));
+      read_normal(object, type, place);
+    }
+    if (type == "Machine" || x_node.name.empty())
+      for (const XmlElement& info : object.children)
+        if (info.name == "info" && info.get("name") == "DMIProductName")
+          x_node.name = std::string(util::trim(info.get("value")));
+    for (const XmlElement& child : object.children)
+      if (child.name == "object") read_object(child, place);
+  }
+
+  void read_normal(const XmlElement& object, const std::string& type, const Place& place) {
+    if (type == "PU") {
+      const auto id = number(object, "os_index");
+      if (!id) return report(object, "a PU has no os_index");
+      x_pus.add(*id);
+    } else if (type == "Core") {
+      x_node.cpus.core_threads.push_back(place.cpus);
+    } else if (place.under_l3 && (type == "L3Cache" || type == "Cache")) {
+      x_node.cpus.l3.push_back({0, place.cpus});
+    } else if (type == "Package" || type == "Socket") {
+      x_node.cpus.packages.push_back({0, place.cpus});
+    } else if (type == "NUMANode") {
+      const auto id = number(object, "os_index");
+      if (!id) return report(object, "a NUMANode has no os_index");
+      const std::string subtype = object.get("subtype");
+      const bool device = place.cpus.empty() || subtype == "GPUMemory" || subtype == "MCDRAM";
+      const std::string* memory = object.find("local_memory");
+      x_has_memory = x_has_memory || (memory && *memory != "0");
+      x_node.numa.push_back({*id, place.cpus, device ? MemoryKind::device : MemoryKind::cpu});
+      x_bare.push_back(!memory || *memory == "0");
+    }
+  }
+
+  void read_function(const XmlElement& object, const Place& place) {
+    Function function;
+    function.address = util::to_lower(object.get("pci_busid"));
+    function.cpus = place.cpus;
+    function.under_l3 = place.under_l3;
+    function.path = place.path;
+    // "0302 [10de:1eb8 [10de:12a2]] a1"
+    const std::string type = object.get("pci_type");
+    if (const auto kind = IdSet::parse_mask(type.substr(0, 4)); kind && type.size() >= 10) {
+      function.kind = static_cast<unsigned>(std::strtoul(type.substr(0, 4).c_str(), nullptr, 16));
+      function.vendor = static_cast<unsigned>(std::strtoul(type.substr(6, 4).c_str(), nullptr, 16));
+    }
+    for (const XmlElement& child : object.children) {
+      if (child.get("type") != "OSDev") continue;
+      Device device{number(child, "osdev_type").value_or(0), child.get("name"), child.get("subtype")};
+      for (const XmlElement& info : child.children) {
+        const std::string name = info.get("name");
+        if (name == "Backend" || (name == "CoProcType" && device.backend.empty()))
+          device.backend = info.get("value");
+        if (name == "AMDUUID" || name == "NVIDIAUUID" || name == "LevelZeroUUID")
+          function.uuid = info.get("value");
+      }
+      function.devices.push_back(std::move(device));
+    }
+    x_functions.push_back(std::move(function));
+  }
+
+  static void number_by_cpu(std::vector<model::CpuDomain>& domains) {
+    std::stable_sort(domains.begin(), domains.end(), [](const auto& a, const auto& b) {
+      return !a.cpus.empty() && (b.cpus.empty() || a.cpus.first() < b.cpus.first());
+    });
+    for (std::size_t i = 0; i < domains.size(); ++i) domains[i].id = static_cast<unsigned>(i);
+  }
+
+  void finish_cpus() {
+    model::CpuShape& shape = x_node.cpus;
+    if (shape.core_threads.empty())
+      for (unsigned cpu : x_pus.ids()) shape.core_threads.push_back(IdSet::of({cpu}));
+    std::stable_sort(
+        shape.core_threads.begin(), shape.core_threads.end(),
+        [](const IdSet& a, const IdSet& b) { return !a.empty() && (b.empty() || a.first() < b.first()); });
+    number_by_cpu(shape.l3);
+    number_by_cpu(shape.packages);
+  }
+
+  void finish_numa() {
+    for (std::size_t i = 0; i < x_node.numa.size(); ++i) {
+      NumaNode& numa = x_node.numa[i];
+      // Files of machines always have sizes; a node without one has no memory.
+      if (x_has_memory && x_bare[i] && numa.kind == MemoryKind::cpu) numa.kind = MemoryKind::none;
+      // Further memory at the same CPUs is a device's: only the first node is the CPUs' own.
+      for (std::size_t j = 0; j < i; ++j)
+        if (x_node.numa[j].cpus == numa.cpus && x_node.numa[j].kind == MemoryKind::cpu)
+          numa.kind = MemoryKind::device;
+      if (numa.kind == MemoryKind::device)
+        numa.cpus = {};
+      else
+        x_node.cpus.numa.push_back({numa.id, numa.cpus});
+    }
+  }
+
+  /// One GPU per device of the same backend: a function with several of them is partitioned. A display
+  /// without a compute device is a GPU only where it can render (a BMC cannot).
+  void add_gpus(const Function& function) {
+    std::map<std::string, std::vector<const Device*>> backends;
+    bool renders = false;
+    std::string name;
+    for (const Device& device : function.devices) {
+      const bool drm = device.name.starts_with("renderD") || device.name.starts_with("card") ||
+                       device.name.starts_with("controlD") || device.name.empty() || device.name[0] == ':';
+      if (device.name.starts_with("renderD")) renders = true, name = device.name;
+      if (!drm && (device.kind == k_gpu || device.kind == k_coprocessor)) {
+        const std::size_t digit = device.name.find_first_of("0123456789");
+        backends[device.name.substr(0, digit)].push_back(&device);
+      }
+    }
+    std::size_t count = function.kind >> 8 == 0x03 && renders ? 1 : 0;
+    if (!backends.empty()) name.clear();
+    for (const auto& [backend, devices] : backends) {
+      count = std::max(count, devices.size());
+      if (name.empty() || backend == "nvml" || backend == "rsmi") name = devices.front()->name;
+    }
+    for (std::size_t partition = 0; partition < count; ++partition) {
+      Gpu gpu;
+      gpu.place.index = static_cast<unsigned>(x_node.gpus.size());
+      gpu.place.pci = function.address;
+      gpu.partition = static_cast<unsigned>(partition);
+      gpu.uuid = count == 1 ? function.uuid : "";
+      gpu.name = name;
+      gpu.cpus = function.cpus;
+      gpu.path = function.path;
+      if (function.under_l3) gpu.place.l3 = l3_around(function.cpus);
+      x_node.gpus.push_back(std::move(gpu));
+    }
+  }
+
+  std::optional<unsigned> l3_around(const IdSet& cpus) const {
+    for (const auto& l3 : x_node.cpus.l3)
+      if (!cpus.empty() && cpus.is_subset_of(l3.cpus)) return l3.id;
+    return std::nullopt;
+  }
+
+  /// High-speed devices: Slingshot, then everything with verbs; Ethernet only where nothing else is there.
+  void add_nics() {
+    struct Found {
+      Nic nic;
+      unsigned rank; // 0: InfiniBand, Omni-Path or Slingshot, 1: RDMA over Ethernet, 2: plain Ethernet
+    };
+    std::vector<Found> found;
+    for (const Function& function : x_functions) {
+      const Device* best = nullptr;
+      for (const Device& device : function.devices)
+        if (device.kind == k_openfabrics || (device.kind == k_network && !best)) best = &device;
+      if (!best) continue;
+      constexpr unsigned k_cray = 0x17db;
+      const bool slingshot = function.vendor == k_cray || best->backend == "Slingshot" ||
+                             best->name.starts_with("hsi") || best->name.starts_with("hsn");
+      const bool fabric = slingshot || (best->kind == k_openfabrics && function.kind != 0x0200);
+      Nic nic;
+      nic.name = best->name;
+      nic.pci = function.address;
+      nic.path = function.path;
+      for (const auto& numa : x_node.cpus.numa)
+        if (!function.cpus.empty() && function.cpus.is_subset_of(numa.cpus)) nic.numa = numa.id;
+      for (const auto& package : x_node.cpus.packages)
+        if (!function.cpus.empty() && function.cpus.is_subset_of(package.cpus)) nic.package = package.id;
+      if (function.under_l3) nic.l3 = l3_around(function.cpus);
+      found.push_back({std::move(nic), fabric ? 0u : best->kind == k_openfabrics ? 1u : 2u});
+    }
+    unsigned lowest = 2;
+    for (const Found& each : found) lowest = std::min(lowest, each.rank);
+    for (Found& each : found) {
+      each.nic.management = each.rank > lowest;
+      x_node.nics.push_back(std::move(each.nic));
+    }
+  }
+
+  Node x_node;
+  IdSet x_pus;
+  std::vector<bool> x_bare; // as x_node.numa: no memory size
+  bool x_has_memory = false;
+  std::vector<Function> x_functions;
+  std::vector<std::string> x_findings;
+};
+
+} // namespace
+
+util::Result<Node> parse_hwloc_xml(std::string_view text) {
+  TRY(const auto root, parse_xml(text));
+  if (root.name != "topology" && root.name != "root")
+    return util::Error{"<" + root.name + "> is not hwloc's <topology>"};
+  // Files of 1.x carry no version.
+  if (const std::string version = root.get("version");
+      !version.empty() && version[0] != '1' && version[0] != '2')
+    return util::Error{"this is hwloc XML of version " + version + ", hpcml reads versions 1 and 2",
+                       "export it with: lstopo --of xml --export-xml-flags v2 FILE.xml"};
+  return HwlocReader().read(root);
+}
+
+} // namespace hpcml::topo

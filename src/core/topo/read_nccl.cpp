@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// NCCL topology files: <system> of <cpu> of nested <pci>.
+#include <algorithm>
+
+#include "core/topo/read_links.hpp"
+#include "core/topo/read_node.hpp"
+#include "core/topo/xml.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::topo {
+namespace {
+
+using model::IdSet;
+
+class NcclReader {
+public:
+  util::Result<Node> read(const XmlElement& system) {
+    for (const XmlElement& cpu : system.children)
+      if (cpu.name == "cpu") read_cpu(cpu);
+    if (x_findings.empty() && x_node.cpus.numa.empty()) x_findings.push_back("there is no <cpu> in it");
+    make_cores();
+    std::stable_sort(x_node.gpus.begin(), x_node.gpus.end(),
+                     [](const Gpu& a, const Gpu& b) { return a.place.pci < b.place.pci; });
+    for (std::size_t i = 0; i < x_node.gpus.size(); ++i)
+      x_node.gpus[i].place.index = static_cast<unsigned>(i);
+    // Where InfiniBand is there, Ethernet is for management.
+    if (std::any_of(x_infiniband.begin(), x_infiniband.end(), [](bool is) { return is; }))
+      for (std::size_t i = 0; i < x_node.nics.size(); ++i) x_node.nics[i].management = !x_infiniband[i];
+    x_node.links = read_nccl_links(system, x_node.gpus);
+    complete_node(x_node);
+    for (auto& finding : check_node(x_node)) x_findings.push_back(std::move(finding));
+    if (!x_findings.empty()) return util::Error{util::join(x_findings, "\n")};
+    return std::move(x_node);
+  }
+
+private:
+  void report(const XmlElement& element, const std::string& what) {
+    x_findings.push_back("line " + std::to_string(element.line) + ": " + what);
+  }
+
+  void read_cpu(const XmlElement& cpu) {
+    const auto id = util::parse_unsigned(cpu.get("numaid"));
+    const auto cpus = IdSet::parse_mask(cpu.get("affinity"));
+    if (!id || *id > 65535) return report(cpu, "<cpu> has no numaid");
+    if (!cpus) return report(cpu, "<cpu> has no CPU mask in affinity");
+    const auto numa = static_cast<unsigned>(*id);
+    x_node.cpus.numa.push_back({numa, *cpus});
+    std::vector<std::string> path;
+    for (const XmlElement& child : cpu.children) read_pci(child, numa, path);
+  }
+
+  void read_pci(const XmlElement& pci, unsigned numa, std::vector<std::string>& path) {
+    if (pci.name == "nic") // devices beside PCI
+      for (const XmlElement& net : pci.children) add_nic(net.get("name"), "", numa, path, true);
+    if (pci.name != "pci") return;
+    const std::string bus = util::to_lower(pci.get("busid")), kind = pci.get("class").substr(0, 6);
+    if (bus.empty()) return report(pci, "<pci> has no busid");
+    if (kind == "0x0302" || kind == "0x0300" || kind == "0x0380" || kind == "0x1200") {
+      Gpu gpu;
+      gpu.place.pci = bus;
+      gpu.place.numa = numa;
+      gpu.path = path;
+      x_node.gpus.push_back(std::move(gpu));
+    } else if (kind.starts_with("0x02")) {
+      std::string name = "pci " + bus;
+      for (const XmlElement& nic : pci.children)
+        for (const XmlElement& net : nic.children)
+          if (nic.name == "nic" && net.name == "net" && net.find("name")) name = net.get("name");
+      add_nic(name, bus, numa, path, kind == "0x0207");
+    }
+    // Cloud files give all switches one address. The outermost one counts as host bridge and switch: what is
+    // below it meets there.
+    const std::size_t depth = path.size();
+    const std::string bridge = bus + " " + std::to_string(pci.line);
+    path.insert(path.end(), depth == 0 ? 2 : 1, bridge);
+    for (const XmlElement& child : pci.children)
+      if (child.name == "pci") read_pci(child, numa, path);
+    path.resize(depth);
+  }
+
+  void add_nic(const std::string& name, const std::string& bus, unsigned numa,
+               const std::vector<std::string>& path, bool infiniband) {
+    Nic nic;
+    nic.name = name;
+    nic.pci = bus;
+    nic.numa = numa;
+    nic.path = path;
+    x_node.nics.push_back(std::move(nic));
+    x_infiniband.push_back(infiniband);
+  }
+
+  /// Cores with two hardware threads where every mask is closed under "half of all CPUs away" and in two
+  /// runs.
+  void make_cores() {
+    IdSet all;
+    for (const auto& numa : x_node.cpus.numa) all = all | numa.cpus;
+    if (all.empty()) return;
+    const auto count = static_cast<unsigned>(all.size()), half = count / 2;
+    bool halves = count % 2 == 0 && all == IdSet::range(0, count - 1);
+    for (const auto& numa : x_node.cpus.numa)
+      for (unsigned cpu : numa.cpus.ids())
+        halves = halves && numa.cpus.contains((cpu + half) % count) && x_node.cpus.numa.size() > 1;
+    for (unsigned cpu : all.ids())
+      if (!halves)
+        x_node.cpus.core_threads.push_back(IdSet::of({cpu}));
+      else if (cpu < half)
+        x_node.cpus.core_threads.push_back(IdSet::of({cpu, cpu + half}));
+    x_node.notes.push_back("an NCCL file tells no cores, caches or packages: " +
+                           std::string(halves ? "two hardware threads per core follow from its masks"
+                                              : "each CPU counts as a core"));
+  }
+
+  Node x_node;
+  std::vector<bool> x_infiniband; // as x_node.nics
+  std::vector<std::string> x_findings;
+};
+
+} // namespace
+
+util::Result<Node> parse_nccl_xml(std::string_view text) {
+  TRY(const auto root, parse_xml(text));
+  if (root.name != "system") return util::Error{"<" + root.name + "> is not NCCL's <system>"};
+  if (const std::string version = root.get("version"); version != "1")
+    return util::Error{"NCCL topology files have version 1, this one has \"" + version + "\""};
+  return NcclReader().read(root);
+}
+
+} // namespace hpcml::topo

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "core/util/own_directory.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hpcml::util {
+
+namespace {
+
+constexpr int k_directory = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+Error directory_error(const char* action, const std::filesystem::path& path, int code) {
+  return Error{std::string("cannot ") + action + " directory " + path.string() + ": " + std::strerror(code)};
+}
+
+/// A descriptor of a directory that belongs to the caller.
+Result<int> open_own_directory(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) == 0 && S_ISLNK(found.st_mode))
+    return Error{path.string() + " is a symbolic link, not a directory"};
+  const int fd = ::open(path.c_str(), k_directory);
+  if (fd < 0) return directory_error("open", path, errno);
+  if (::fstat(fd, &found) == 0 && found.st_uid == ::geteuid()) return fd;
+  ::close(fd);
+  return Error{"directory " + path.string() + " belongs to another user (uid " +
+               std::to_string(found.st_uid) + ")"};
+}
+
+} // namespace
+
+Status make_own_directory(const std::filesystem::path& path) {
+  constexpr mode_t k_for_caller = 0700;
+  std::error_code error;
+  const auto parent = path.parent_path();
+  if (!parent.empty() && !std::filesystem::is_directory(parent, error)) {
+    std::filesystem::create_directories(parent, error);
+    if (error) return directory_error("create", path, error.value());
+  }
+  if (::mkdir(path.c_str(), k_for_caller) == 0) return Done{};
+  if (errno != EEXIST) return directory_error("create", path, errno);
+  TRY(const int fd, open_own_directory(path));
+  ::close(fd);
+  return Done{};
+}
+
+Result<int> append_own_file(const std::filesystem::path& path) {
+  const auto parent = path.parent_path();
+  TRY(const int directory, open_own_directory(parent.empty() ? "." : parent));
+  const int fd =
+      ::openat(directory, path.filename().c_str(),
+               O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+  const int code = errno;
+  ::close(directory);
+  if (fd >= 0) return fd;
+  return Error{"cannot open " + path.string() + ": " +
+               (code == ELOOP ? "it is a symbolic link" : std::strerror(code))};
+}
+
+} // namespace hpcml::util

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#include "core/util/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/text.hpp"
+#include "core/util/trace.hpp"
+
+namespace hpcml::util {
+
+namespace {
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+  bool open() {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    read_end = ends[0];
+    write_end = ends[1];
+    return true;
+  }
+  void close_read() {
+    if (read_end >= 0) ::close(read_end);
+    read_end = -1;
+  }
+  void close_write() {
+    if (write_end >= 0) ::close(write_end);
+    write_end = -1;
+  }
+  ~Pipe() {
+    close_read();
+    close_write();
+  }
+};
+
+/// Reads one ready end; returns false at the end of the file.
+bool drain(int fd, std::string& text) {
+  char buffer[16384];
+  const ssize_t count = ::read(fd, buffer, sizeof buffer);
+  if (count > 0) text.append(buffer, static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
+}
+
+// The longest answer of Slurm, about all nodes of the largest clusters, is a tenth of it.
+constexpr std::size_t k_most_output = 128U << 20U;
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto k_no_end = Clock::time_point::max();
+
+/// Milliseconds until the end, not below 0; -1, as poll has it, where there is none.
+int left_ms(Clock::time_point end) {
+  if (end == k_no_end) return -1;
+  return std::max(
+      0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count()));
+}
+
+/// Waits for the child; one that is still there at the end is killed. Returns whether it was.
+bool reap(pid_t child, Clock::time_point end, int& status) {
+  for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
+    const pid_t gone = ::waitpid(child, &status, end != k_no_end ? WNOHANG : 0);
+    if (gone == child || (gone < 0 && errno != EINTR)) return false;
+    if (left_ms(end) == 0) break;
+    if (gone == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
+  }
+  ::kill(-child, SIGKILL); // with what it has started: a wrapper's sbatch, too
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return true;
+}
+
+} // namespace
+
+int exit_code_of_status(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool end_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  return ::getppid() == parent; // it may have ended before the kernel knew what we want
+}
+
+void close_descriptors(unsigned first, unsigned last) {
+  // Not the C library's function: that is newer than the C library of many clusters, and so is the kernel's.
+  if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
+  for (unsigned fd = first; fd <= std::min(last, 4095U); ++fd) ::close(static_cast<int>(fd));
+}
+
+std::vector<char*> exec_pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (auto& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env) {
+  if (name.find('/') != std::string::npos)
+    return ::access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
+  for (const auto& folder : split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
+    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return std::nullopt;
+}
+
+Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const EnvSnapshot& env,
+                                  std::optional<std::chrono::milliseconds> limit, const std::string& input) {
+  if (argv.empty()) return Error{"no program to run"};
+  const auto program = find_program(argv[0], env);
+  if (!program) return Error{"cannot run " + argv[0] + ": not found in PATH"};
+  trace_info("runs " + join(argv, " "));
+  Pipe in, out, err;
+  if (!in.open() || !out.open() || !err.open())
+    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  std::vector<std::string> words = argv, variables = env.to_envp();
+  auto argument_list = exec_pointers(words);
+  auto variable_list = exec_pointers(variables);
+  const pid_t child = ::fork();
+  if (child < 0) return Error{std::string("cannot fork: ") + std::strerror(errno)};
+  if (child > 0) ::setpgid(child, child); // whoever comes first
+  if (child == 0) {
+    ::setpgid(0, 0);
+    sigset_t none; // what we block to read it from a descriptor, a program that waits for it would never hear
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::prctl(PR_SET_PDEATHSIG, SIGINT); // it hears Ctrl-C from us, as it is no longer in our group
+    ::dup2(in.read_end, 0);
+    ::dup2(out.write_end, 1);
+    ::dup2(err.write_end, 2);
+    ::execve(program->c_str(), argument_list.data(), variable_list.data());
+    ::_exit(errno == ENOENT ? 127 : 126);
+  }
+  in.close_read();
+  out.close_write();
+  err.close_write();
+  ProcessOutput result;
+  std::size_t sent = 0;
+  bool too_much = false;
+  // a blocking write of a long input would wait for a child that waits for us to read
+  ::fcntl(in.write_end, F_SETFL, O_NONBLOCK);
+  const auto old_pipe_action =
+      ::signal(SIGPIPE, SIG_IGN); // a child that does not read its input must not end us
+  if (input.empty()) in.close_write();
+  const auto end = limit ? Clock::now() + *limit : k_no_end;
+  while ((out.read_end >= 0 || err.read_end >= 0) && left_ms(end) != 0) {
+    pollfd ends[3] = {{out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}, {in.write_end, POLLOUT, 0}};
+    if (::poll(ends, 3, left_ms(end)) < 0 && errno != EINTR) break;
+    if (ends[0].revents != 0 && !drain(out.read_end, result.out)) out.close_read();
+    if (ends[1].revents != 0 && !drain(err.read_end, result.err)) err.close_read();
+    if (result.out.size() + result.err.size() > k_most_output) {
+      too_much = true;
+      break;
+    }
+    if (ends[2].revents != 0) {
+      const ssize_t count = ::write(in.write_end, input.data() + sent, input.size() - sent);
+      if (count > 0) sent += static_cast<std::size_t>(count);
+      if ((count < 0 && errno != EAGAIN && errno != EINTR) || sent == input.size()) in.close_write();
+    }
+  }
+  ::signal(SIGPIPE, old_pipe_action);
+  int status = 0;
+  const bool stopped = reap(child, too_much ? Clock::now() : end, status);
+  if (too_much)
+    return Error{argv[0] + " printed more than " + std::to_string(k_most_output >> 20U) +
+                 " MiB and was stopped"};
+  if (stopped)
+    return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
+  result.exit_code = exit_code_of_status(status);
+  trace_debug(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
+  return result;
+}
+
+} // namespace hpcml::util

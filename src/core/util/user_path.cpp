@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "core/util/user_path.hpp"
+
+#include "core/util/text.hpp"
+
+namespace hpcml::util {
+
+UserPlaces user_places(const EnvSnapshot& env) {
+  std::error_code failed;
+  const auto current_folder = std::filesystem::current_path(failed);
+  const std::filesystem::path shells = env.get_or("PWD", "");
+  // Compute nodes often know a project folder by the link, not by the place it points to.
+  const bool same =
+      shells.is_absolute() && std::filesystem::equivalent(shells, current_folder, failed) && !failed;
+  return {env.get_or("HOME", ""), same ? shells : current_folder};
+}
+
+Result<std::string> absolute_path(std::string_view text, const UserPlaces& places) {
+  if (text.empty()) return Error{"a path is empty", "leave it out, or name a file or folder"};
+  if (text.front() == '/') return std::string(text);
+  if (text.front() == '$')
+    return Error{"'" + std::string(text) + "' begins with a variable, and nobody expands it",
+                 "let the shell do that, or write the whole path; ./ in front of a name that begins with $"};
+  std::filesystem::path path;
+  if (text == "~" || text.starts_with("~/")) {
+    if (places.home.empty())
+      return Error{"'" + std::string(text) + "' is under your home, and HOME is not set",
+                   "write the whole path"};
+    path = std::filesystem::path(places.home) / text.substr(std::min<std::size_t>(2, text.size()));
+  } else if (text.front() == '~') {
+    return Error{"'" + std::string(text) + "' is under somebody's home that hpcml does not look up",
+                 "write the whole path, or ./ in front of a name that begins with ~"};
+  } else {
+    path = places.folder / text;
+  }
+  std::string result = path.lexically_normal().string();
+  while (result.size() > 1 && result.back() == '/') result.pop_back();
+  return result;
+}
+
+Result<std::string> cache_folder(const EnvSnapshot& env, std::string_view kind) {
+  const std::filesystem::path named = env.get_or("XDG_CACHE_HOME", ""), home = env.get_or("HOME", "");
+  const auto caches = named.is_absolute() ? named : home.is_absolute() ? home / ".cache" : "";
+  if (!caches.empty()) return (caches / "hpcml" / kind).string();
+  return Error{"there is no place to keep what is built: neither HOME nor XDG_CACHE_HOME is an absolute path",
+               "set XDG_CACHE_HOME to a folder that you may write to"};
+}
+
+} // namespace hpcml::util

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Known failures in a log: what agents look for in a rank's last words, and how Slurm says that it ended a
+// job.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/failures/failure_hints.hpp"
+
+namespace hpcml::why {
+
+inline constexpr std::size_t k_most_ranks = 4096; ///< that are remembered of a failure
+
+/// A failure and where it was found.
+struct LogFailure {
+  std::uint64_t line = 0; ///< the first, from 1
+  std::string text;       ///< of that line, clipped
+  std::uint64_t count = 0;
+  std::set<unsigned> ranks; ///< from the prefixes of the lines, up to k_most_ranks
+  std::string host;         ///< of the first; empty: not told
+  std::string hint;
+  bool is_known = true; ///< false: an error that the log names, of which hpcml knows nothing
+};
+
+/// Takes host and task from "srun: error: nid000012: task 3: Out Of Memory".
+void read_slurm_task(std::string_view line, LogFailure& failure);
+
+/// Sentences by which Slurm ends jobs, in the order in which they explain an end.
+const std::vector<agent::KnownError>& slurm_ends();
+
+/// Reads a log block by block: what no row tells of in a block is not looked for in its lines.
+class FailureReader {
+public:
+  /// Chooses what may be in the block, which is made of whole lines.
+  void begin_block(std::string_view block);
+  /// Whether any line of the block may tell something.
+  bool is_worth() const { return !x_rows.empty(); }
+  void read(std::uint64_t number, std::string_view line);
+  /// True if more was found than that Slurm's tasks exited.
+  bool has_cause() const;
+  /// What was found, causes before what follows from them.
+  std::vector<LogFailure> found() const;
+
+private:
+  std::vector<std::size_t> x_rows;
+  std::map<std::size_t, LogFailure> x_found;
+};
+
+} // namespace hpcml::why

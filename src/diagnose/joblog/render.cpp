@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "hpcml/json_line.hpp"
+#include "core/model/id_set.hpp"
+#include "core/util/text.hpp"
+#include "core/util/visible.hpp"
+#include "diagnose/joblog/reading.hpp"
+
+namespace hpcml::why {
+
+namespace {
+
+/// "ranks 0-3,8", "rank 2"; empty where none is known.
+std::string ranks_of(const std::set<unsigned>& ranks) {
+  if (ranks.empty()) return {};
+  model::IdSet set;
+  for (const auto rank : ranks) set.add(rank);
+  return (ranks.size() == 1 ? "rank " : "ranks ") + set.to_list();
+}
+
+/// "nid000012, nid000013 and 6 more"
+std::string hosts_of(const std::set<std::string>& hosts) {
+  return util::join_some({hosts.begin(), hosts.end()}, 4);
+}
+
+std::string who(const NetworkGroup& group) {
+  const auto ranks = ranks_of(group.ranks), hosts = hosts_of(group.hosts);
+  const auto people = ranks.empty() ? util::counted(group.processes, "process") : ranks;
+  return hosts.empty() ? people : people + " on " + hosts;
+}
+
+std::string place(const LogReport& report, const LogEvidence& evidence) {
+  return report.name + ":" + std::to_string(evidence.line) + ": " + evidence.text + "\n";
+}
+
+std::string network_text(const LogReport& report) {
+  const auto& network = report.network;
+  if (network.processes == 0)
+    return "network: no line of NCCL or RCCL tells it; run with NCCL_DEBUG=INFO and "
+           "NCCL_DEBUG_SUBSYS=INIT,NET (hpcml gen --nccl-debug)\n";
+  std::string text;
+  for (const auto& group : network.groups) {
+    text += "network: " + who(group) + ": " + group.how + "\n";
+    for (const auto& evidence : group.evidence) text += "  " + place(report, evidence);
+    if (group.warning.empty()) continue;
+    for (const auto& [what, evidence] : group.obstacles) text += "  " + place(report, evidence);
+    text += "  warning: " + group.warning + "\n";
+    for (const auto& step : group.next) text += "  next: " + step + "\n";
+  }
+  if (!network.several_nodes)
+    text += "network: all of them are on one node as far as the log tells: between them nothing goes over a "
+            "network\n";
+  if (!network.complete) text += "network: more processes than can be remembered: the first 65,536 count\n";
+  return text;
+}
+
+std::string carrier_word(Carrier carrier) {
+  switch (carrier) {
+  case Carrier::sockets: return "sockets";
+  case Carrier::infiniband: return "infiniband";
+  case Carrier::libfabric: return "libfabric";
+  case Carrier::plugin: return "plugin";
+  case Carrier::unknown: break;
+  }
+  return "unknown";
+}
+
+JsonLine json_of(const LogEvidence& evidence) {
+  JsonLine line;
+  line.add("line", evidence.line).add("text", util::visible(evidence.text));
+  return line;
+}
+
+std::string json_of(const NetworkGroup& group) {
+  JsonLine line;
+  std::vector<JsonLine> evidence, obstacles;
+  for (const auto& item : group.evidence) evidence.push_back(json_of(item));
+  for (const auto& [what, item] : group.obstacles) obstacles.push_back(json_of(item));
+  line.add("carrier", carrier_word(group.carrier))
+      .add("how", util::visible(group.how))
+      .add("processes", group.processes)
+      .add("hosts", std::vector<std::string>(group.hosts.begin(), group.hosts.end()))
+      .add("ranks", std::vector<unsigned>(group.ranks.begin(), group.ranks.end()))
+      .add("evidence", evidence)
+      .add("obstacles", obstacles)
+      .add("warning", group.warning)
+      .add("next", group.next);
+  return line.text();
+}
+
+} // namespace
+
+std::string render_text(const LogReport& report) {
+  std::string text = network_text(report);
+  for (const auto& failure : report.failures) {
+    text += failure.is_known ? "failure: " : "unknown error: ";
+    text += place(report, {failure.line, failure.text});
+    const auto ranks = ranks_of(failure.ranks);
+    if (!ranks.empty() || !failure.host.empty())
+      text += "  of: " + ranks + (failure.host.empty() ? "" : (ranks.empty() ? "" : " on ") + failure.host) +
+              "\n";
+    if (failure.count > 1) text += "  " + std::to_string(failure.count) + " lines say so\n";
+    text += "  next: " + failure.hint + "\n";
+  }
+  if (report.failures.empty()) text += "failures: none found\n";
+  return util::visible(text);
+}
+
+std::string render_json(const LogReport& report) {
+  JsonLine line;
+  std::vector<std::string> groups, failures;
+  for (const auto& group : report.network.groups) groups.push_back(json_of(group));
+  for (const auto& failure : report.failures)
+    failures.push_back(JsonLine()
+                           .add("line", failure.line)
+                           .add("text", util::visible(failure.text))
+                           .add("count", failure.count)
+                           .add("ranks", std::vector<unsigned>(failure.ranks.begin(), failure.ranks.end()))
+                           .add("host", failure.host)
+                           .add("known", failure.is_known)
+                           .add("next", failure.hint)
+                           .text());
+  line.add("log", util::visible(report.name))
+      .add("lines", report.lines)
+      .add("several_nodes", report.network.several_nodes)
+      .add("processes", report.network.processes)
+      .add("hosts", report.network.hosts)
+      .add_json_list("networks", groups)
+      .add_json_list("failures", failures);
+  return line.text() + "\n";
+}
+
+} // namespace hpcml::why

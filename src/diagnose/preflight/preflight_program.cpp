@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "diagnose/preflight/preflight_program.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <unistd.h>
+
+#include "core/launch_chain/unknown_words.hpp"
+#include "run/launch/preflight_check.hpp"
+#include "run/find_torch/torch_version.hpp"
+#include "torch/build/cache.hpp"
+#include "torch/build/recipe.hpp"
+#include "torch/build/sources.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Kind = launch::TorchFound::Kind;
+
+std::string working_folder() {
+  std::error_code ignored;
+  return fs::current_path(ignored).string();
+}
+
+/// The helper that was built for the torch of the command, else of this environment.
+std::optional<std::string> find_built_helper(const std::vector<std::string>& command,
+                                             const util::EnvSnapshot& env, const std::string& cwd) {
+  const auto cache = torch_cache(env);
+  if (!cache || !launch::live_files().exists(*cache)) return std::nullopt;
+  std::optional<TorchPackage> package;
+  const auto own = launch::find_torch(command, env, cwd);
+  if (own.kind == Kind::found) package = find_torch_package(util::folder_name(own.place), env, cwd).package;
+  if (!package) package = find_torch_package("", env, cwd).package;
+  if (!package) return std::nullopt;
+  const auto folder = find_built(*cache, package_key(*package, embedded::torch_sources()));
+  return folder ? std::optional(*folder + "/" + k_helper_name) : std::nullopt;
+}
+
+constexpr std::chrono::seconds k_python_limit{60}; ///< of a wrapper that enters a container
+
+/// The version of the torch that a Python would import, asked of itself where its files do not tell: wrappers
+/// into containers, pyenv's. Empty where it has none. Nothing is imported for that.
+std::string ask_python(const std::string& program, const util::EnvSnapshot& env) {
+  constexpr const char* k_question =
+      "import importlib.util as u, os, runpy; place = os.path.dirname(u.find_spec('torch').origin); "
+      "print(runpy.run_path(os.path.join(place, 'version.py'))['__version__'])";
+  const auto answer = util::run_process({program, "-c", k_question}, env, k_python_limit);
+  if (!answer || answer->exit_code != 0) return {};
+  return std::string(util::trim(util::split(util::trim(answer->out), '\n').back()));
+}
+
+/// A Python that imports torch: the command's own, else the PATH's.
+struct ProbePython {
+  std::string program, version;
+};
+std::optional<ProbePython> find_python(const std::vector<std::string>& command, const util::EnvSnapshot& env,
+                                       const std::string& cwd) {
+  std::vector<std::string> programs;
+  if (!command.empty() && chain::is_python(command[0])) programs.push_back(command[0]);
+  programs.insert(programs.end(), {"python3", "python"});
+  for (const auto& program : programs) {
+    auto found = launch::find_torch({program}, env, cwd);
+    if (found.kind == Kind::unknown) found.text = ask_python(program, env);
+    if (found.kind != Kind::none && !found.text.empty()) return ProbePython{program, found.text};
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
+  TRY(const auto cache, torch_cache(env));
+  std::string all;
+  for (const auto& file : embedded::probe_files())
+    all += std::string(file.name) + "\n" + std::string(file.text);
+  const auto folder = cache + "/probe-" + util::hex16(util::fnv1a(all));
+  const auto is_there = [&] { return ::access((folder + "/__main__.py").c_str(), R_OK) == 0; };
+  if (is_there()) return folder;
+  // Ranks of a node come at once: each writes its own, and the first that is whole stays.
+  const auto own = cache + "/.probe-" + std::to_string(::getpid());
+  const auto written = write_embedded(embedded::probe_files(), own);
+  std::error_code error, ignored;
+  if (written) fs::rename(own, folder, error);
+  if (!written || error) fs::remove_all(own, ignored);
+  if (is_there()) return folder;
+  return util::Error{written ? "cannot make " + folder + ": " + error.message() : written.error().what,
+                     "set XDG_CACHE_HOME to a folder that you may write to"};
+}
+
+util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,
+                                                        const std::vector<std::string>& command,
+                                                        const util::EnvSnapshot& env) {
+  const auto cwd = working_folder();
+  if (auto helper = find_built_helper(command, env, cwd)) return launch::PreflightProgram{{*helper}, ""};
+  if (auto helper = launch::find_torch_helper(program)) return launch::PreflightProgram{{*helper}, ""};
+  const auto python = find_python(command, env, cwd);
+  if (!python) {
+    const auto package = find_torch_package("", env, cwd).package;
+    return util::Error{
+        "nothing is here that runs the preflight's checks: no helper is in the cache, none is beside " +
+            program + ", and neither python3 nor python imports torch",
+        package
+            ? "`hpcml torch build` compiles the helper for torch " + package->version + " in " + package->lib
+            : "activate the environment that has torch, or load its module"};
+  }
+  TRY(const auto folder, place_probe(env));
+  return launch::PreflightProgram{
+      {python->program, folder},
+      "the preflight's checks run in " + python->program + " with torch " + python->version +
+          ", as no compiled helper is here; `hpcml torch build` makes one, which starts sooner"};
+}
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// What runs the preflight's checks here: a helper that was built for the torch, the one that came with hpcml,
+// or Python.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/launch/request.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::torch_build {
+
+/// In this order: what `hpcml torch build` has built for the torch of `command` (empty: the one that is found
+/// here), the helper beside `program`, the checks in Python where one imports torch. The error says what can
+/// be done.
+util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,
+                                                        const std::vector<std::string>& command,
+                                                        const util::EnvSnapshot& env);
+
+/// The folder in the user's cache that holds the checks in Python; written there if it is not.
+util::Result<std::string> place_probe(const util::EnvSnapshot& env);
+
+} // namespace hpcml::torch_build

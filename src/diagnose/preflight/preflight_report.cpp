@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "diagnose/preflight/preflight_report.hpp"
+
+#include <cstdio>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "run/launch/preflight_check.hpp"
+#include "core/util/text.hpp"
+#include "core/util/text_table.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+using nlohmann::json;
+
+std::string figure(const json& value) {
+  if (!value.is_number()) return "-";
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.2f", value.get<double>());
+  return digits;
+}
+
+std::string render_table(const json& summary) {
+  std::vector<std::vector<std::string>> rows = {
+      {"rank", "host", "device", "interface", "all_reduce Gbit/s", "send_recv Gbit/s"}};
+  std::set<std::string> hosts;
+  for (const auto& rank : summary.at("ranks")) {
+    hosts.insert(rank.at("host").get<std::string>());
+    const auto interface = rank.at("interface").get<std::string>();
+    rows.push_back({std::to_string(rank.at("rank").get<long long>()), rank.at("host"), rank.at("device"),
+                    interface.empty() ? "-" : interface, figure(rank.at("all_reduce_gbps")),
+                    figure(rank.at("send_recv_gbps"))});
+  }
+  const auto ranks = rows.size() - 1;
+  return util::render_columns(rows, {0, 4, 5}) + "ok: " + util::counted(ranks, "rank") + " on " +
+         util::counted(hosts.size(), "host") + " met, every sum and every message is right (" +
+         summary.at("backend").get<std::string>() + ", " + figure(summary.at("seconds")) + " s)\n";
+}
+
+std::string render_culprit(const json& event) {
+  std::string text = event.value("what", "the helper gave no reason");
+  const auto next = event.value("next", "");
+  if (!next.empty()) text += "\n  next: " + next;
+  if (const auto hosts = launch::hosts_at_fault(event); !hosts.empty())
+    text += "\n  if it stays there: --exclude=" + util::join({hosts.begin(), hosts.end()}, ",");
+  return text;
+}
+
+} // namespace
+
+PreflightResult read_preflight(const std::string& output) {
+  PreflightResult result;
+  for (const auto& line : util::split(output, '\n')) {
+    const auto start = line.find('{');
+    if (start == std::string::npos) continue;
+    const auto event = json::parse(line.substr(start), nullptr, false);
+    if (!event.is_object() || !event.contains("event")) continue;
+    result.events.push_back(line.substr(start));
+    const auto name = event.value("event", "");
+    result.first = result.first || event.value("rank", -1) == 0;
+    if (name == "summary") result.table = render_table(event);
+    if (name == "culprit" || (name == "failed" && !result.culprit)) {
+      result.culprit = render_culprit(event);
+      result.speaks = result.speaks || name == "culprit";
+    }
+  }
+  return result;
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "generate/discover/compare.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "generate/discover/compare_nodes.hpp"
+#include "generate/discover/profile.hpp"
+#include "core/config/text_rule.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::discover {
+
+namespace {
+
+using diag::Severity;
+using model::Partition;
+using slurm::PartitionRecord;
+
+const PartitionRecord* find_record(const ClusterFacts& facts, const std::string& name) {
+  const auto found = std::find_if(facts.partitions.begin(), facts.partitions.end(),
+                                  [&](const PartitionRecord& record) { return record.name == name; });
+  return found == facts.partitions.end() ? nullptr : &*found;
+}
+
+bool is_required(const model::Site& site, const std::string& flag) {
+  return site.flag(flag).policy == model::Policy::required;
+}
+
+/// A limit of the profile against the cluster's: a higher one lets requests through that Slurm refuses.
+template <class T, class ToText>
+void compare_limit(Drift& drift, const std::string& fact, const model::Known<T>& profile,
+                   const std::optional<T>& cluster, ToText to_text) {
+  if (!profile && !cluster) return;
+  if (!profile) {
+    drift.add(Severity::note, "unknown",
+              fmt::format("{}: the profile does not know it, the cluster says {}", fact, to_text(*cluster)));
+  } else if (!cluster) {
+    drift.add(
+        Severity::warning, "limit",
+        fmt::format("{}: the profile says {}, the cluster has no limit", fact, to_text(profile->value)));
+  } else if (profile->value != *cluster) {
+    drift.add(profile->value > *cluster ? Severity::error : Severity::warning, "limit",
+              fmt::format("{}: the profile says {}, the cluster says {}", fact, to_text(profile->value),
+                          to_text(*cluster)));
+  }
+}
+
+void compare_partition(Drift& drift, const Partition& partition, const PartitionRecord& record,
+                       const ClusterFacts& facts) {
+  const auto at = "partition " + partition.name;
+  const auto limits = find_limits(record, facts.qos);
+  const auto time = [](const model::Walltime& limit) { return limit.to_slurm(); };
+  const auto count = [](unsigned number) { return std::to_string(number); };
+  compare_limit<model::Walltime>(drift, at + ": max_time", partition.max_time, limits.max_time, time);
+  compare_limit<unsigned>(drift, at + ": max_nodes", partition.max_nodes, limits.max_nodes, count);
+  if (partition.default_time && record.default_time && partition.default_time->value != *record.default_time)
+    drift.add(Severity::error, "limit",
+              fmt::format("{}: default_time: the profile says {}, the cluster says {}", at,
+                          partition.default_time->value.to_slurm(), record.default_time->to_slurm()));
+  else if (partition.default_time && !record.default_time)
+    drift.add(Severity::warning, "limit",
+              fmt::format("{}: default_time: the profile says {}, the cluster has none", at,
+                          partition.default_time->value.to_slurm()));
+  else if (!partition.default_time && record.default_time)
+    drift.add(Severity::note, "unknown",
+              fmt::format("{}: default_time: the profile does not know it, the cluster says {}", at,
+                          record.default_time->to_slurm()));
+  const bool exclusive = partition.slurm_exclusive.value_or(partition.exclusive);
+  if (exclusive != record.whole_nodes)
+    drift.add(Severity::error, "exclusive",
+              fmt::format("{}: the profile says that jobs get {}, the cluster gives them {}", at,
+                          exclusive ? "whole nodes" : "parts of nodes",
+                          record.whole_nodes ? "whole nodes" : "parts of nodes"));
+  if (!record.up) drift.add(Severity::note, "down", fmt::format("{}: it is not up now", at));
+}
+
+void compare_partitions(Drift& drift, const model::Site& site, const ClusterFacts& facts,
+                        const std::vector<NodeKind>& kinds) {
+  std::vector<std::string> names;
+  for (const auto& record : facts.partitions) names.push_back(record.name);
+  for (const auto& partition : site.partitions) {
+    const auto* record = find_record(facts, partition.name);
+    if (record != nullptr) {
+      compare_partition(drift, partition, *record, facts);
+      compare_nodes(drift, site, partition, kinds);
+    } else if (partition.nameable) {
+      const auto near = util::nearest(partition.name, names);
+      drift.add(Severity::error, "partition",
+                fmt::format("partition {}: the cluster shows none of this name", partition.name),
+                near ? fmt::format("is it {} now?", *near) : "the cluster shows " + util::join(names, ", "));
+    } else {
+      drift.add(
+          Severity::note, "unknown",
+          fmt::format("partition {}: the cluster shows none of this name; requests may not name it either",
+                      partition.name));
+    }
+  }
+  for (const auto& record : facts.partitions)
+    if (site.find_partition(record.name) == nullptr && !record.root_only &&
+        spec::text_fault(record.name, spec::TextRule::name).empty())
+      drift.add(Severity::warning, "partition",
+                fmt::format("partition {}: the cluster has it, the profile does not", record.name));
+}
+
+/// Slurm's default partition matters where the profile names none in scripts.
+void compare_default(Drift& drift, const model::Site& site, const ClusterFacts& facts) {
+  const auto slurm = std::find_if(facts.partitions.begin(), facts.partitions.end(),
+                                  [](const PartitionRecord& record) { return record.is_default; });
+  const auto profile = std::find_if(site.partitions.begin(), site.partitions.end(),
+                                    [](const Partition& partition) { return partition.is_default; });
+  if (slurm == facts.partitions.end()) {
+    if (!site.partitions.empty() && !is_required(site, "partition") &&
+        (profile == site.partitions.end() || !profile->nameable))
+      drift.add(Severity::error, "default",
+                "flags.partition: the cluster has no default partition, but the profile does not require one",
+                "add \"partition\": {\"policy\": \"required\"} to its flags");
+    return;
+  }
+  if (profile != site.partitions.end() && !profile->nameable && profile->name != slurm->name)
+    drift.add(Severity::error, "default",
+              fmt::format("default partition: the profile takes {} without naming it, the cluster's is {}",
+                          profile->name, slurm->name));
+  if (profile == site.partitions.end() && !is_required(site, "partition"))
+    drift.add(
+        Severity::note, "unknown",
+        fmt::format("default partition: the profile does not know it, the cluster's is {}", slurm->name));
+}
+
+/// "24.11" of "24.11.5"
+std::string series(const std::string& version) {
+  const auto dot = version.find('.');
+  return version.substr(0, version.find_first_not_of("0123456789", dot == std::string::npos ? 0 : dot + 1));
+}
+
+void compare_version(Drift& drift, const model::Site& site, const ClusterFacts& facts) {
+  const auto& cluster = facts.config.version;
+  if (cluster.empty()) return;
+  if (!site.slurm_version)
+    drift.add(Severity::note, "unknown",
+              fmt::format("slurm_version: the profile does not know it, the cluster runs {}", cluster));
+  else if (series(site.slurm_version->value) != series(cluster))
+    drift.add(Severity::warning, "version",
+              fmt::format("slurm_version: the profile says {}, the cluster runs {}",
+                          site.slurm_version->value, cluster));
+}
+
+} // namespace
+
+diag::Diagnostics compare_site(const model::Site& site, const ClusterFacts& facts,
+                               const std::vector<NodeKind>& kinds) {
+  Drift drift;
+  compare_version(drift, site, facts);
+  if (needs_account(facts) && !is_required(site, "account"))
+    drift.add(Severity::warning, "account",
+              "flags.account: the cluster starts no job without an account, and there is no default one; the "
+              "profile does not require it");
+  compare_default(drift, site, facts);
+  compare_partitions(drift, site, facts, kinds);
+  return drift.take();
+}
+
+} // namespace hpcml::discover

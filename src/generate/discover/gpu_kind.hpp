@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What a GPU's type in GRES tells of the hardware.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/gpu_vendor.hpp"
+
+namespace hpcml::discover {
+
+/// A kind of GPU, as far as its name tells.
+struct GpuKind {
+  model::GpuVendor vendor = model::GpuVendor::unknown; ///< unknown: the type does not tell
+  std::string arch;                                    ///< "sm_90", "gfx90a", or empty
+};
+
+/// "mi250x", "nvidia_h100_80gb_hbm3", "A100fat" → vendor and architecture, by the product's name in it.
+GpuKind find_gpu_kind(std::string_view gres_type);
+
+/// Whether the type names a slice of a GPU: "a100_3g.20gb".
+bool is_gpu_slice(std::string_view gres_type);
+
+} // namespace hpcml::discover

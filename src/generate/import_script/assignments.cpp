@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "generate/import_script/assignments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "hpcml/rank_env.hpp"
+#include "core/model/gpu_vendor.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+bool is_rank_variable(const std::string& name) {
+  return name == "MASTER_ADDR" || name == "MASTER_PORT" ||
+         std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
+}
+
+std::string_view text_of(const Porting& porting, const Assigning& assigning) {
+  return std::string_view(porting.text)
+      .substr(assigning.range.begin, assigning.range.end - assigning.range.begin);
+}
+
+/// Whether programs see what it sets.
+bool exports(std::string_view text) {
+  return text.starts_with("export") || text.find(" -x") != std::string_view::npos ||
+         text.find(" -gx") != std::string_view::npos;
+}
+
+void note(Porting& porting, const Assigning& assigning, const std::string& what, const std::string& hint) {
+  porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable", what,
+               hint);
+}
+
+/// A rank's variable that stays is the script's own commands' alone: exported it would contradict the
+/// launcher. False where there is none.
+bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& assigning, bool inner) {
+  constexpr std::string_view c_export = "export ";
+  if (std::none_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) return false;
+  const auto text = text_of(porting, assigning);
+  const auto names = util::join(assigning.names, ", ");
+  if (!text.starts_with(c_export) ||
+      !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
+    note(porting, assigning,
+         names + " stays exported as the script has it: hpcml launch refuses to start ranks where it "
+                 "contradicts them",
+         "leave the ranks' variables out of it");
+    return true;
+  }
+  const bool values = text.find('=') != std::string_view::npos;
+  note(porting, assigning,
+       names + (values ? " stays for the script's own commands, but is" : " is") +
+           " not exported: the launcher sets it for the ranks",
+       "");
+  if (values)
+    cuts.cut({assigning.range.begin, assigning.range.begin + c_export.size()});
+  else if (inner)
+    cuts.replace(assigning.range, "true"); // it may be all that stands there
+  else
+    cuts.cut_lines(assigning.range);
+  return true;
+}
+
+} // namespace
+
+bool is_owned(const std::string& name) {
+  static constexpr std::array<std::string_view, 6> k_names = {"MASTER_ADDR",     "MASTER_PORT",
+                                                              "OMP_NUM_THREADS", "SRUN_CPUS_PER_TASK",
+                                                              "SLURM_CPU_BIND",  "SLURM_CPU_BIND_TYPE"};
+  static const auto c_of_images = model::engine_variables({"_BIND"});
+  static constexpr std::array<std::string_view, 9> k_prefixes = {"GLOO_",   "FI_",   "UCX_", "CXI_", "MPICH_",
+                                                                 "MIOPEN_", "RCCL_", "OFI_", "NCCL_"};
+  if (name.starts_with("NCCL_DEBUG")) return false;
+  const auto is_in = [&](const auto& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return is_in(k_names) || is_in(c_of_images) || is_in(k_rank_variables) ||
+         is_in(model::k_visible_devices_variables) ||
+         std::any_of(k_prefixes.begin(), k_prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+std::optional<Assigning> as_assignment(const shell::SyntaxNode& node) {
+  if (node.kind != shell::SyntaxNode::Kind::simple || !node.redirects.empty()) return std::nullopt;
+  Assigning result;
+  result.range = {node.place.offset, node.place.offset + node.place.length};
+  const auto word = node.words.empty()                 ? std::string()
+                    : node.words.front().parts.empty() ? std::string("?")
+                                                       : node.words.front().parts.front().text;
+  if (!node.words.empty() && word != "export" && word != "declare" && word != "typeset" && word != "readonly")
+    return std::nullopt;
+  for (const auto& assignment : node.assignments) result.names.push_back(assignment.name);
+  for (const auto& assignment : node.declared) result.names.push_back(assignment.name);
+  // `export A B` without values says nothing by itself.
+  for (std::size_t i = 1; i < node.words.size(); ++i)
+    for (const auto& part : node.words[i].parts)
+      if (!part.text.starts_with("-")) result.names.push_back(part.text);
+  return result.names.empty() ? std::nullopt : std::optional(result);
+}
+
+void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
+                  const std::vector<Assigning>& inner) {
+  for (const auto& assigning : outermost)
+    if (!assigning.names.empty() && exports(text_of(porting, assigning)))
+      keep_from_ranks(porting, cuts, assigning, false);
+  for (const auto& assigning : inner) {
+    if (!exports(text_of(porting, assigning)) || cuts.holds(assigning.range.begin) ||
+        keep_from_ranks(porting, cuts, assigning, true))
+      continue;
+    std::vector<std::string> names;
+    std::copy_if(assigning.names.begin(), assigning.names.end(), std::back_inserter(names), is_owned);
+    if (!names.empty())
+      note(porting, assigning,
+           util::join(names, ", ") +
+               " stays, as it is set in an if, a loop or a function: the new script sets what " +
+               porting.to.id + " needs, and this may go before it",
+           "take it out where it is the old site's");
+  }
+}
+
+} // namespace hpcml::port

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+// What becomes of the options of steps and agents: none is lost without a word.
+#include <algorithm>
+#include <array>
+
+#include "core/model/container_engine.hpp"
+#include "core/model/launcher.hpp"
+#include "generate/import_script/assignments.hpp"
+#include "generate/import_script/port_words.hpp"
+#include "generate/import_script/porting.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+using check::GivenOption;
+using check::Link;
+using check::Role;
+using model::OptionMeaning;
+
+template <std::size_t N> bool is_in(const std::array<std::string_view, N>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What an srun does for the step whatever its size: given on.
+constexpr std::array<std::string_view, 13> k_kept_by_step = {
+    "label", "unbuffered", "output", "error", "input",          "wait",   "export",
+    "chdir", "open-mode",  "time",   "quiet", "disable-status", "comment"};
+/// Sizes, places and bindings: the plan's.
+constexpr std::array<std::string_view, 37> k_planned_of_step = {"nodes",
+                                                                "ntasks",
+                                                                "ntasks-per-node",
+                                                                "ntasks-per-gpu",
+                                                                "ntasks-per-core",
+                                                                "ntasks-per-socket",
+                                                                "cpus-per-task",
+                                                                "cpus-per-gpu",
+                                                                "gpus",
+                                                                "gpus-per-node",
+                                                                "gpus-per-task",
+                                                                "gpus-per-socket",
+                                                                "gres",
+                                                                "gpu-bind",
+                                                                "cpu-bind",
+                                                                "mem",
+                                                                "mem-per-cpu",
+                                                                "mem-per-gpu",
+                                                                "mem-bind",
+                                                                "accel-bind",
+                                                                "hint",
+                                                                "distribution",
+                                                                "threads-per-core",
+                                                                "exclusive",
+                                                                "exact",
+                                                                "overlap",
+                                                                "jobid",
+                                                                "mpi",
+                                                                "kill-on-bad-exit",
+                                                                "tres-per-task",
+                                                                "gres-flags",
+                                                                "oversubscribe",
+                                                                "overcommit",
+                                                                "whole",
+                                                                "extra-node-info",
+                                                                "map-by",
+                                                                "bind-to"};
+/// Whether an option of an agent says how its processes meet and how many there are, or how it goes about it.
+bool is_replaced(OptionMeaning says) {
+  return says != OptionMeaning::none && says != OptionMeaning::config && says != OptionMeaning::no_gpus &&
+         says != OptionMeaning::watching;
+}
+
+std::string shown(const GivenOption& option) { return (option.name.size() == 1 ? "-" : "--") + option.name; }
+
+class LauncherPorter {
+public:
+  LauncherPorter(Porting& porting, std::vector<FoundLaunch>& programs)
+      : x_porting(porting), x_programs(programs) {}
+
+  void port() {
+    for (auto& found : x_programs) {
+      if (runs_numactl(*found.launch->command))
+        x_porting.note({found.begin, found.end - found.begin}, "port/launcher",
+                       "numactl is left out: the new site's launch binds");
+      for (const auto& link : found.launch->chain) {
+        if (link.role == Role::step) port_step(found, link);
+        if (link.role == Role::agent) port_agent(found, link);
+      }
+    }
+  }
+
+private:
+  void port_step(FoundLaunch& found, const Link& step) {
+    const bool srun = step.program == "srun" && has_srun(x_porting.to);
+    const auto* row = model::find_launcher(step.program);
+    std::vector<std::string> planned;
+    for (const auto& option : step.options) {
+      if (model::find_image_option(option.name)) continue; // the image's affair
+      if (is_in(k_kept_by_step, option.name) && srun && !found.program.once && !found.program.per_node) {
+        if (auto text = text_of(found, option, "=")) {
+          found.program.step_options.push_back(*text);
+          continue;
+        }
+      }
+      if (option.name == "export" || option.name == "x") {
+        keep_settings(step, option);
+        continue;
+      }
+      const auto mpi = option.name == "mpi" ? step.value("mpi") : std::nullopt;
+      if (mpi && *mpi != "none")
+        x_porting.note(option.place, "port/launcher",
+                       step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
+                           " may join MPI's ranks otherwise",
+                       "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
+      else if (is_in(k_planned_of_step, option.name) ||
+               (row && row->says_of(option.name) != OptionMeaning::none))
+        util::add_once(planned, shown(option));
+      else
+        x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",
+                       "--srun=… gives srun an option");
+    }
+    if (!planned.empty())
+      x_porting.note(step.place, "port/launcher",
+                     step.program + "'s " + util::join(planned, ", ") +
+                         (planned.size() == 1 ? " is" : " are") + " planned anew for " + x_porting.to.id +
+                         "'s nodes");
+    if (!step.complete)
+      x_porting.warn(step.place, "port/launcher",
+                     step.program + " has options here that are known only when the script runs (an image "
+                                    "may be one): they are left out",
+                     "--container names an image, --srun=… gives srun an option");
+  }
+
+  /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
+  void keep_settings(const Link& step, const GivenOption& option) {
+    const auto listed = option.value ? "," + option.value->text() + "," : std::string();
+    std::vector<std::string> kept, gone, owned;
+    for (const auto& set : step.sets) {
+      if (listed.find("," + set.name + "=") == std::string::npos) continue;
+      auto& env = x_porting.result.job.env;
+      const bool known =
+          std::any_of(env.begin(), env.end(), [&](const auto& entry) { return entry.first == set.name; });
+      if (known) continue;
+      if (is_owned(set.name))
+        util::add_once(owned, set.name);
+      else if (set.value.known()) {
+        env.emplace_back(set.name,
+                         model::Sourced<std::string>{set.value.text(), x_porting.origin(shown(option))});
+        util::add_once(kept, set.name);
+      } else
+        util::add_once(gone, set.name);
+    }
+    const auto which = step.program + "'s " + shown(option);
+    if (!kept.empty())
+      x_porting.note(option.place, "port/variable",
+                     util::join(kept, ", ") + ", which " + which + " sets, is set for the whole job",
+                     "--env gives another value");
+    if (!owned.empty())
+      x_porting.note(option.place, "port/variable",
+                     util::join(owned, ", ") +
+                         " is left out: the new script and its launcher set what this site needs");
+    if (!gone.empty())
+      x_porting.warn(option.place, "port/variable",
+                     util::join(gone, ", ") + ", which " + which +
+                         " sets to what only the job knows, is left out",
+                     "export it before the launch, or give --env " + gone.front() + "=…");
+    if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
+      x_porting.note(option.place, "port/launcher",
+                     which + " is left out: the program gets the job's variables",
+                     "--srun=… gives srun an option");
+  }
+
+  void port_agent(FoundLaunch& found, const Link& agent) {
+    std::vector<std::string> meeting, watching, watching_names;
+    const auto* row = model::find_launcher(agent.program);
+    const auto& chosen = x_porting.chosen.launcher;
+    const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RanksBy::agent &&
+                          (chosen.empty() || chosen == agent.program);
+    for (const auto& option : agent.options) {
+      const auto says = row ? row->says_of(option.name) : OptionMeaning::none;
+      if (says == OptionMeaning::nodes) port_elastic(agent, option, can_stay);
+      if (is_replaced(says) || is_default(option)) {
+        util::add_once(meeting, shown(option));
+        continue;
+      }
+      const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
+      if (says == OptionMeaning::watching) { // no reason to keep the agent
+        util::add_once(watching_names, shown(option));
+        if (text) watching.push_back(*text);
+        continue;
+      }
+      if (text) {
+        x_porting.agent_options.push_back(*text);
+        continue;
+      }
+      x_porting.warn(option.place, "port/launcher", agent.program + "'s " + shown(option) + " is left out",
+                     row && row->ranks != model::RanksBy::nobody
+                         ? "--launcher " + agent.program + " keeps the launcher, without this option"
+                         : "");
+    }
+    if (!meeting.empty())
+      x_porting.note(agent.place, "port/launcher",
+                     agent.program + "'s " + util::join(meeting, ", ") +
+                         ": the new site's launch says how many ranks there are and how they meet");
+    keep_agent(agent);
+    const bool stays =
+        can_stay && (!x_porting.agent_options.empty() || x_porting.least_nodes > 0 || !chosen.empty());
+    if (stays)
+      x_porting.agent_options.insert(x_porting.agent_options.end(), watching.begin(), watching.end());
+    else if (!watching_names.empty())
+      x_porting.note(agent.place, "port/launcher",
+                     agent.program + "'s " + util::join(watching_names, ", ") +
+                         ": how it watches its processes goes with it",
+                     row && row->ranks != model::RanksBy::nobody
+                         ? "--launcher " + agent.program + " keeps the launcher, without them"
+                         : "");
+  }
+
+  /// The launcher stays where it does what hpcml's does not.
+  void keep_agent(const Link& agent) {
+    if (x_porting.chosen.launcher == agent.program)
+      return x_porting.note(
+          agent.place, "port/launcher", agent.program + " stays the launcher, as asked",
+          agent.program == "torchrun"
+              ? "without torch's own it is `hpcml torchrun`: a link named torchrun to hpcml, "
+                "first in PATH, serves this line"
+              : "");
+    if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
+    auto kept = x_porting.agent_options;
+    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a number of nodes that may change");
+    x_porting.note(agent.place, "port/launcher",
+                   agent.program + " stays the launcher, for " + util::join(kept, " "),
+                   "--launcher hpcml does without it and its options");
+    x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
+                                                                    x_porting.origin("the launcher")};
+  }
+
+  /// "1:4": as many as there are between the two. The new nodes are in proportion.
+  void port_elastic(const Link& agent, const GivenOption& option, bool can_stay) {
+    const auto text = option.value ? option.value->text() : std::string();
+    // In ${N:-4} the colon is bash's.
+    const auto colon = text.find('{') == std::string::npos ? text.find(':') : std::string::npos;
+    if (colon == std::string::npos) return;
+    const auto least = util::parse_unsigned(text.substr(0, colon));
+    const unsigned nodes = x_porting.result.job.nodes ? x_porting.result.job.nodes->value : 1;
+    if (can_stay && model::find_launcher(agent.program)->is_elastic() && least && *least > 0 &&
+        *least <= x_porting.old_nodes) {
+      const auto now =
+          static_cast<unsigned>((*least * nodes + x_porting.old_nodes - 1) / x_porting.old_nodes);
+      if (now < nodes) x_porting.least_nodes = now;
+      return x_porting.note(option.place, "port/launcher",
+                            "--nnodes=" + text + " is --nnodes=" + std::to_string(now) + ":" +
+                                std::to_string(nodes) + " on the new site's nodes",
+                            "Slurm ends the job with a node that fails unless --sbatch=--no-kill");
+    }
+    x_porting.warn(option.place, "port/launcher",
+                   "--nnodes=" + text +
+                       " lets the number of nodes change: the new job has all of "
+                       "them from beginning to end",
+                   "--nodes gives another number");
+  }
+
+  /// Options that say what happens without them, too.
+  static bool is_default(const GivenOption& option) {
+    const auto value = option.value && option.value->known() ? option.value->text() : std::string("?");
+    if (option.name == "max_restarts" || option.name == "max-restarts") return value == "0";
+    return (option.name == "mixed_precision" || option.name == "mixed-precision" ||
+            option.name == "dynamo_backend" || option.name == "dynamo-backend") &&
+           value == "no";
+  }
+
+  /// The option as the new script writes it; nothing where its value is known only in a text for another
+  /// shell.
+  std::optional<std::string> text_of(const FoundLaunch& found, const GivenOption& option,
+                                     const char* equals) const {
+    const auto dashes = shown(option);
+    if (!option.value) return dashes;
+    if (option.value->known())
+      return dashes + (option.name.size() == 1 ? " " : equals) + util::shell_quote(option.value->text());
+    if (found.launch->command->parent || option.value->many) return std::nullopt;
+    std::string text;
+    for (const auto& piece : option.value->pieces) {
+      if (!piece.known && (piece.text.empty() || piece.text[0] != '$')) return std::nullopt;
+      text += piece.text;
+    }
+    if (text.find_first_of("\"\\`") != std::string::npos) return std::nullopt;
+    return dashes + equals + "\"" + text + "\"";
+  }
+
+  Porting& x_porting;
+  std::vector<FoundLaunch>& x_programs;
+};
+
+} // namespace
+
+void port_launchers(Porting& porting, std::vector<FoundLaunch>& programs) {
+  LauncherPorter(porting, programs).port();
+}
+
+} // namespace hpcml::port

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// How many nodes, tasks and GPUs the old script's launches get, as far as its text tells.
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+#include "core/model/launcher.hpp"
+#include "generate/import_script/porting.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::port {
+namespace {
+
+using check::Link;
+using model::OptionMeaning;
+
+/// Sums and products of numbers and variables, from left to right as both arithmetic and expr read them.
+class Arithmetic {
+public:
+  Arithmetic(std::string_view text, const std::function<std::optional<long>(std::string_view)>& variable)
+      : x_text(text), x_variable(variable) {}
+  std::optional<long> value() {
+    const auto result = sum();
+    skip();
+    return x_at == x_text.size() ? result : std::nullopt;
+  }
+
+private:
+  void skip() {
+    while (x_at < x_text.size() && (x_text[x_at] == ' ' || x_text[x_at] == '\\')) ++x_at;
+  }
+  bool take(char c) {
+    skip();
+    if (x_at >= x_text.size() || x_text[x_at] != c) return false;
+    ++x_at;
+    return true;
+  }
+  std::optional<long> sum() {
+    auto left = product();
+    while (left) {
+      const bool plus = take('+');
+      if (!plus && !take('-')) break;
+      const auto right = product();
+      left = right ? std::optional(plus ? *left + *right : *left - *right) : std::nullopt;
+    }
+    return left;
+  }
+  std::optional<long> product() {
+    auto left = term();
+    while (left) {
+      const bool times = take('*');
+      if (!times && !take('/')) break;
+      const auto right = term();
+      if (!right || (!times && *right == 0) || *right > 1000000 || *left > 1000000) return std::nullopt;
+      left = times ? *left * *right : *left / *right;
+    }
+    return left;
+  }
+  std::optional<long> term() {
+    if (take('(')) {
+      const auto inner = sum();
+      return take(')') ? inner : std::nullopt;
+    }
+    skip();
+    const bool dollar = take('$');
+    const bool brace = dollar && take('{');
+    const auto begin = x_at;
+    while (x_at < x_text.size() && util::is_name_char(x_text[x_at])) ++x_at;
+    const auto word = x_text.substr(begin, x_at - begin);
+    if (brace && !take('}')) return std::nullopt;
+    if (word.empty() || word.size() > 64) return std::nullopt;
+    if (std::isdigit(static_cast<unsigned char>(word[0]))) {
+      const auto number = util::parse_unsigned(word);
+      return number && *number <= 1000000 ? std::optional(static_cast<long>(*number)) : std::nullopt;
+    }
+    return x_variable(word);
+  }
+  std::string_view x_text;
+  const std::function<std::optional<long>(std::string_view)>& x_variable;
+  std::size_t x_at = 0;
+};
+
+/// An option under any of these names.
+const check::GivenOption* option_of(const Link* link, std::initializer_list<std::string_view> names) {
+  if (!link) return nullptr;
+  for (const auto name : names)
+    if (const auto* option = link->find(name)) return option;
+  return nullptr;
+}
+
+/// "gpu:a100:4" and "a100:4" end in their number; "gpu" is one.
+Count read_gpus(const Link* link, const Sizes& sizes, std::initializer_list<std::string_view> names) {
+  const auto* option = option_of(link, names);
+  if (!option || !option->value) return {};
+  const auto text = option->value->text();
+  if (!option->value->known()) return sizes.read(*option->value);
+  const auto number = util::parse_unsigned(text.substr(text.rfind(':') + 1));
+  return {Count::Kind::number, number ? static_cast<unsigned>(*number) : 1U};
+}
+
+Count read_said(const Link* link, const Sizes& sizes, std::initializer_list<OptionMeaning> what) {
+  const auto* option = link ? link->find_any(what) : nullptr;
+  if (!option) return {};
+  return option->value ? sizes.read(*option->value) : Count{Count::Kind::unknown, 0};
+}
+
+/// Processes that an agent starts in each task.
+Count agent_processes(const Link& agent, const Sizes& sizes, unsigned nodes) {
+  const auto each = read_said(&agent, sizes, {OptionMeaning::ranks_per_node});
+  if (each.kind != Count::Kind::unset) return each;
+  const auto all = read_said(&agent, sizes, {OptionMeaning::ranks, OptionMeaning::world});
+  const auto* launcher = model::find_launcher(agent.program);
+  if (all.kind == Count::Kind::unset)
+    return launcher && launcher->one_without_ranks ? Count{Count::Kind::number, 1}
+                                                   : Count{Count::Kind::per_gpu, 0};
+  auto machines = read_said(&agent, sizes, {OptionMeaning::nodes});
+  if (machines.kind == Count::Kind::unset) machines = {Count::Kind::number, nodes};
+  if (all.is_number() && machines.is_number() && machines.value > 0 && all.value % machines.value == 0)
+    return {Count::Kind::number, all.value / machines.value};
+  return {Count::Kind::unknown, 0};
+}
+
+bool shows_own(const Link& step) {
+  if (const auto bind = step.value("gpu-bind")) return *bind != "none";
+  return step.find("gpus-per-task") || step.find("ntasks-per-gpu") || step.find("tres-per-task");
+}
+
+/// The agents of one node meet among themselves.
+bool meets_on_its_node(const Link& agent, const Sizes& sizes) {
+  if (agent.find(OptionMeaning::alone)) return true;
+  const auto nodes = read_said(&agent, sizes, {OptionMeaning::nodes});
+  return nodes.is_number() && nodes.value == 1;
+}
+
+} // namespace
+
+Sizes::Sizes(std::string_view text, const slurm::JobOptions& request, const slurm::JobSize& size)
+    : x_text(text) {
+  const auto count = [](auto number) {
+    return static_cast<unsigned>(std::clamp<long>(static_cast<long>(number), 0, 1000000));
+  };
+  nodes = std::max(1U, count(size.min_nodes));
+  tasks_per_node = count(size.tasks_per_node);
+  const auto tasks = count(size.tasks_known);
+  if (!size.nodes_given && tasks > 0 && tasks_per_node > 0 && request.has("ntasks"))
+    nodes = std::max(nodes, (tasks + tasks_per_node - 1) / tasks_per_node);
+  else if (tasks_per_node == 0 && tasks > 0)
+    tasks_per_node = (tasks + nodes - 1) / nodes;
+  gpus_per_node = count(request.gpus_per_node());
+  if (gpus_per_node == 0 && size.gpus_per_task > 0)
+    gpus_per_node = count(size.gpus_per_task) * std::max(1U, tasks_per_node);
+  if (gpus_per_node == 0) gpus_per_node = count(size.gpus) / nodes;
+  const auto bind = request.text("gpu-bind");
+  own_gpus = bind.empty() ? size.gpus_per_task > 0 || request.has("ntasks-per-gpu") : bind != "none";
+}
+
+std::optional<unsigned> Sizes::variable(std::string_view name) const {
+  const auto known = [](unsigned value) { return value > 0 ? std::optional(value) : std::nullopt; };
+  if (name == "SLURM_NNODES" || name == "SLURM_JOB_NUM_NODES") return nodes;
+  if (name == "SLURM_NTASKS_PER_NODE" || name == "SLURM_TASKS_PER_NODE") return known(tasks_per_node);
+  if (name == "SLURM_NTASKS" || name == "SLURM_NPROCS") return known(tasks_per_node * nodes);
+  if (name == "SLURM_GPUS_PER_NODE" || name == "SLURM_GPUS_ON_NODE") return known(gpus_per_node);
+  if (name == "SLURM_GPUS") return known(gpus_per_node * nodes);
+  return assigned(name);
+}
+
+/// What the script's own line gives the variable.
+std::optional<unsigned> Sizes::assigned(std::string_view name) const {
+  if (x_depth > 8) return std::nullopt;
+  const auto line = "\n" + std::string(name) + "=";
+  auto at = x_text.rfind(line);
+  if (at == std::string_view::npos) at = x_text.rfind("\nexport " + line.substr(1));
+  if (at == std::string_view::npos) return std::nullopt;
+  at = x_text.find('=', at) + 1;
+  auto value = util::trim(x_text.substr(at, x_text.find_first_of("#\n;", at) - at));
+  if (value.size() > 1 && value.front() == '"' && value.back() == '"')
+    value = value.substr(1, value.size() - 2);
+  ++x_depth;
+  const auto number = evaluate(value);
+  --x_depth;
+  return number && *number > 0 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
+}
+
+std::optional<long> Sizes::evaluate(std::string_view text) const {
+  const std::function<std::optional<long>(std::string_view)> lookup =
+      [&](std::string_view name) -> std::optional<long> {
+    const auto value = variable(name);
+    return value ? std::optional<long>(*value) : std::nullopt;
+  };
+  if (text.starts_with("$((") && text.ends_with("))")) text = text.substr(3, text.size() - 5);
+  if (text.starts_with("$(expr ") && text.ends_with(")")) text = text.substr(7, text.size() - 8);
+  return Arithmetic(text, lookup).value();
+}
+
+Count Sizes::read(const shell::Argument& word) const {
+  auto text = word.text();
+  if (text == "gpu" || text == "auto") return {Count::Kind::per_gpu, 0};
+  // Of a range of nodes the largest number.
+  const auto range = text.find_first_of("-:");
+  if (word.known() && range != std::string::npos) text = text.substr(range + 1);
+  const auto value = evaluate(text);
+  return value && *value > 0 ? Count{Count::Kind::number, static_cast<unsigned>(*value)}
+                             : Count{Count::Kind::unknown, 0};
+}
+
+Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
+  Shape shape;
+  const auto* step = found.launch->step();
+  const auto* agent = found.launch->agent();
+  const auto nodes = read_said(step, sizes, {OptionMeaning::nodes});
+  shape.nodes = nodes.is_number() ? nodes.value : sizes.nodes;
+  auto per_node = read_said(step, sizes, {OptionMeaning::ranks_per_node});
+  const auto tasks = read_said(step, sizes, {OptionMeaning::ranks});
+  if (!per_node.is_number() && tasks.is_number())
+    per_node = {Count::Kind::number, std::max(1U, tasks.value / shape.nodes)};
+  if (tasks.is_number() && tasks.value < shape.nodes) shape.nodes = tasks.value;
+  unsigned each = per_node.is_number() ? per_node.value : std::max(1U, sizes.tasks_per_node);
+  if (!step) each = 1;
+  if (step && !per_node.is_number() && tasks.kind == Count::Kind::unknown && sizes.tasks_per_node <= 1)
+    each = std::max(1U, agent ? 1U : sizes.gpus_per_node);
+  shape.known_ranks = per_node.kind != Count::Kind::unknown && tasks.kind != Count::Kind::unknown;
+  const auto per_task = read_gpus(step, sizes, {"gpus-per-task"});
+  const auto of_step = read_gpus(step, sizes, {"gpus-per-node", "gres", "gpus"});
+  shape.gpus_per_node = sizes.gpus_per_node;
+  if (per_task.is_number())
+    shape.gpus_per_node = std::max(shape.gpus_per_node, per_task.value * each);
+  else if (shape.gpus_per_node == 0 && of_step.is_number())
+    shape.gpus_per_node = of_step.value;
+  shape.ranks_per_node = each;
+  shape.own_gpus = step && !agent && (shows_own(*step) || (sizes.own_gpus && !step->find("gpu-bind")));
+  if (!agent) {
+    shape.one_process = !step || each == 1;
+    return shape;
+  }
+  const auto processes = agent_processes(*agent, sizes, shape.nodes);
+  shape.one_node = meets_on_its_node(*agent, sizes);
+  const auto counted = read_said(agent, sizes, {OptionMeaning::nodes});
+  shape.counts_nodes = counted.is_number() && counted.value == shape.nodes;
+  if (processes.is_number()) {
+    shape.ranks_per_node = each * processes.value;
+  } else {
+    shape.ranks_per_node = std::max(1U, shape.gpus_per_node);
+    shape.known_ranks = processes.kind == Count::Kind::per_gpu;
+  }
+  shape.gpus_per_node = std::max(shape.gpus_per_node, sizes.gpus_per_node == 0 ? shape.ranks_per_node : 0U);
+  return shape;
+}
+
+} // namespace hpcml::port

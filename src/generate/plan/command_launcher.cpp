@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/command_launcher.hpp"
+
+#include <algorithm>
+
+#include "generate/plan/request.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+
+using model::OptionMeaning;
+
+std::vector<std::string> agent_program(const chain::StartedLauncher& agent) {
+  const bool module = agent.has({OptionMeaning::module});
+  std::vector<std::string> command;
+  if (!agent.has({OptionMeaning::plain})) command.push_back("python");
+  if (module) command.push_back("-m");
+  command.insert(command.end(), agent.command.begin(), agent.command.end());
+  return command;
+}
+
+namespace {
+
+using chain::StartedLauncher;
+using Option = std::pair<std::string, std::optional<std::string>>;
+
+/// Whether the job decides it: options of that kind are read here, others stay the agent's.
+bool is_taken(OptionMeaning says) {
+  switch (says) {
+  case OptionMeaning::none:
+  case OptionMeaning::config:
+  case OptionMeaning::hosts:
+  case OptionMeaning::no_ssh:
+  case OptionMeaning::watching:
+  case OptionMeaning::manner: return false;
+  default: return true;
+  }
+}
+
+std::string word_of(const Option& option) {
+  const auto dashes = option.first.size() == 1 ? "-" : "--";
+  return dashes + option.first + (option.second ? "=" + *option.second : "");
+}
+
+/// Reads the options of an agent into the request.
+class AgentReader {
+public:
+  AgentReader(StepResult<LaunchedJob>& result, const StartedLauncher& agent)
+      : x_job(result.value), x_said(result.remarks), x_agent(agent) {}
+
+  void run() {
+    if (x_agent.command.empty())
+      return x_said.error("usage/command", x_agent.written + " has no program to start",
+                          "write it behind the options, for example: -- " + x_agent.written + " train.py");
+    check_unknown();
+    for (const auto& option : x_agent.options) {
+      const auto says = x_agent.row->says_of(option.first);
+      if (is_taken(says))
+        take(option, says);
+      else
+        x_job.agent_options.push_back(util::shell_quote(full_word(option)));
+    }
+    if (x_ranks) take_ranks();
+    say();
+  }
+
+private:
+  model::Origin origin(const Option& option) const {
+    return {model::OriginKind::flag, x_agent.name + " " + word_of(option), {}, {}, {}};
+  }
+  void error(const std::string& what, const std::string& hint) {
+    x_said.error("usage/command", x_agent.written + ": " + what, hint);
+  }
+
+  static std::string full_word(Option option) {
+    if (option.first == "r") option.first = "redirects";
+    if (option.first == "t") option.first = "tee";
+    return word_of(option);
+  }
+
+  /// The last option, where it is not known to have a value and what follows is no script: it may be its
+  /// value.
+  void check_unknown() {
+    if (x_agent.options.empty() || x_agent.has({OptionMeaning::module, OptionMeaning::plain})) return;
+    const auto& last = x_agent.options.back();
+    if (last.second || is_taken(x_agent.row->says_of(last.first)) ||
+        x_agent.command.front().ends_with(".py") || last.first == "run_path")
+      return;
+    error("whether --" + last.first + " takes a value is not known, so neither is where the program begins",
+          "write --" + last.first + "=VALUE, or the program as a path that ends in .py");
+  }
+
+  void take(const Option& option, OptionMeaning what) {
+    switch (what) {
+    case OptionMeaning::nodes: return take_nodes(option);
+    case OptionMeaning::ranks_per_node:
+    case OptionMeaning::ranks: x_ranks = option; return;
+    case OptionMeaning::module:
+    case OptionMeaning::plain:
+    case OptionMeaning::no_gpus:
+    case OptionMeaning::local_rank:
+    case OptionMeaning::usual: return;              // the program's own words, and what is so anyhow
+    default: x_replaced.push_back(word_of(option)); // the job's own meeting place takes its place
+    }
+  }
+
+  /// "4", or "1:4": a job that may go on with fewer nodes than it began with.
+  void take_nodes(const Option& option) {
+    const auto text = option.second.value_or("");
+    const auto colon = text.find(':');
+    const auto least = util::parse_unsigned(text.substr(0, colon));
+    const auto most = colon == std::string::npos ? least : util::parse_unsigned(text.substr(colon + 1));
+    if (!least || !most || *least == 0 || *most < *least || *most > 1000000)
+      return error(word_of(option) + " is no number of nodes",
+                   "for example --nnodes=2, or 1:4 for an elastic job");
+    auto& nodes = x_job.job.nodes;
+    if (!nodes) nodes = model::Sourced<unsigned>{static_cast<unsigned>(*most), origin(option)};
+    if (nodes->value < *least || nodes->value > *most)
+      return error(word_of(option) + " in a job of " + std::to_string(nodes->value) + " nodes (" +
+                       nodes->origin.by + ")",
+                   "leave one of them out: the job's nodes are the launcher's");
+    if (*least < nodes->value) {
+      x_job.least_nodes = static_cast<unsigned>(*least);
+      x_said.note("the job goes on with " + std::to_string(*least) +
+                      " nodes or more; Slurm ends it with a node that fails unless --sbatch=--no-kill",
+                  origin(option));
+    }
+  }
+
+  void take_ranks() {
+    const auto& [option, value] = *x_ranks;
+    const auto text = value.value_or("");
+    if (text == "gpu" || text == "auto") return; // as many as GPUs: the job's own rule
+    auto number = util::parse_unsigned(text);
+    const unsigned nodes = x_job.job.nodes ? std::max(1u, x_job.job.nodes->value) : 1;
+    if (number && x_agent.row->says_of(option) == OptionMeaning::ranks)
+      number = *number % nodes == 0 ? std::optional(*number / nodes) : std::nullopt;
+    if (!number || *number == 0 || *number > 1000000)
+      return error(word_of(*x_ranks) + " is no number of ranks for " + util::counted(nodes, "node"),
+                   "say --tasks-per-node N instead");
+    const auto ranks = static_cast<unsigned>(*number);
+    auto& tasks = x_job.job.tasks_per_node;
+    // "--tasks-per-node 1" beside it counts the launchers.
+    if (tasks && tasks->value != ranks && tasks->value != 1)
+      return error(word_of(*x_ranks) + " and " + tasks->origin.by + " " + std::to_string(tasks->value) +
+                       " disagree",
+                   "leave one of them out: both are the ranks of a node");
+    tasks = model::Sourced<unsigned>{ranks, origin(*x_ranks)};
+  }
+
+  void say() {
+    // Programs of those that have a library of their own ask it.
+    const auto end = x_agent.row->has_library ? "" : "; a rank finds its place in RANK and LOCAL_RANK";
+    std::string text =
+        x_agent.written + " is started once on each node, with the job's own meeting place" + end;
+    if (!x_replaced.empty()) text += "; it stands for " + util::join(x_replaced, " ");
+    x_said.tell("request/launcher", text);
+    const auto& telling = x_agent.row->telling_module;
+    if (!telling.empty() && x_agent.written.ends_with(telling) && !x_agent.has({OptionMeaning::local_rank}))
+      x_said.warning("request/launcher",
+                     std::string(telling) + " also gives the program --local-rank, " + x_agent.name +
+                         " does not",
+                     "read LOCAL_RANK from the environment in the program");
+  }
+
+  LaunchedJob& x_job;
+  StepDiagnostics& x_said;
+  const StartedLauncher& x_agent;
+  std::optional<Option> x_ranks;
+  std::vector<std::string> x_replaced;
+};
+
+/// The agent with its options where the command is one; nothing where the command is anything else.
+std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_options) {
+  auto words = job.command;
+  const bool agent_wanted = job.launcher && job.launcher->value.is_agent();
+  only_options = agent_wanted && words.front().starts_with("-");
+  if (only_options) {
+    const auto own = job.launcher->value.row().words.start();
+    words.insert(words.begin(), own.begin(), own.end());
+  }
+  auto found = chain::find_started_launcher(words);
+  if (!found || !found->first) return std::nullopt;
+  const bool is_agent = found->row->ranks == model::RanksBy::agent;
+  const bool wanted = !job.launcher || job.launcher->value.name() == found->name;
+  return is_agent && wanted ? found : std::nullopt;
+}
+
+} // namespace
+
+StepResult<LaunchedJob> read_command_launcher(model::JobSpec outer_job) {
+  StepResult<LaunchedJob> result{{std::move(outer_job), {}}};
+  auto& job = result.value.job;
+  if (job.body) {
+    result.value.agent_options = job.body->agent_options;
+    result.value.least_nodes = job.body->least_nodes;
+  }
+  if (job.command.empty() || job.command.front().empty() || job.body || !job.steps.empty()) return result;
+  bool only_options = false;
+  const auto agent = agent_of(job, only_options);
+  if (!agent) {
+    if (job.command.front().starts_with("-"))
+      result.remarks.error("usage/command", "the command begins with an option: " + job.command.front(),
+                           "the program stands first behind --, then its arguments");
+    return result;
+  }
+  AgentReader(result, *agent).run();
+  if (!job.launcher)
+    job.launcher = model::Sourced<model::Launcher>{
+        model::Launcher::parse(agent->name).value(), // its row says that gen writes it
+        {model::OriginKind::flag, "the command, which begins with " + agent->written, {}, {}, {}}};
+  if (!agent->command.empty()) job.command = agent_program(*agent);
+  return result;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/directives.hpp"
+
+#include <algorithm>
+
+#include "generate/plan/command_words.hpp"
+#include "generate/plan/limits.hpp"
+#include "generate/plan/option_value.hpp"
+#include "generate/plan/resource_directives.hpp"
+#include "generate/plan/site_directives.hpp"
+#include "generate/plan/site_verdicts.hpp"
+#include "generate/plan/text_directives.hpp"
+#include "core/slurm/option_word.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using model::Origin;
+
+void add_partition(const SoftwareInput& input, StepResult<Directives>& result) {
+  if (input.placement.partition.empty() || !input.flag("partition").takes()) return;
+  if (input.partition() && !input.partition()->nameable && !input.job.partition) {
+    result.remarks.note("no --partition line: Slurm chooses the partition here", input.partition()->origin);
+    return;
+  }
+  Origin origin = input.job.partition ? input.job.partition->origin : input.flag("partition").origin;
+  if (!input.job.partition && input.partition()) origin = input.partition()->origin;
+  add_directive(result.value, "--partition", input.placement.partition, origin);
+}
+
+void add_options(const SoftwareInput& input, StepResult<Directives>& result) {
+  const model::JobSpec& job = input.job;
+  add_signal(input, result);
+  if (job.requeue) {
+    const auto& planned = input.launch.requeue;
+    const auto value = planned ? planned->slurm : std::nullopt;
+    add_directive(result.value, job.requeue->value ? "--requeue" : "--no-requeue",
+                  value ? std::optional(value->value) : std::nullopt,
+                  value ? value->origin : job.requeue->origin);
+    if (job.requeue->value)
+      add_directive(result.value, "--open-mode", "append",
+                    rule_origin("a requeued job keeps its earlier output"));
+  }
+  if (input.launcher().has_own_agent() && input.launcher().least_nodes > 0)
+    add_directive(result.value, "--no-kill", std::nullopt, job.nnodes->origin);
+  if (input.numbers().spare_nodes > 0)
+    add_directive(result.value, "--no-kill", std::nullopt, job.spare_nodes->origin);
+  if (job.array) add_text(input, result, "array", job.array);
+  if (job.dependency) add_text(input, result, "dependency", job.dependency);
+  add_site_options(input, result);
+  if (input.partition() && input.partition()->exclusive && input.partition()->slurm_exclusive == false &&
+      !result.value.has("--exclusive"))
+    add_directive(result.value, "--exclusive", std::nullopt, input.partition()->origin);
+}
+
+/// What the user gave raw comes last and wins over a line of the same name; features add up.
+void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
+  for (const auto& raw : input.job.sbatch) {
+    slurm::OptionWord option = slurm::split_option(raw.value);
+    auto& directives = result.value.header;
+    const auto same = [&](const auto& planned) { return planned.name == option.name; };
+    if (const auto old = std::find_if(directives.begin(), directives.end(), same);
+        option.name == "--constraint" && old != directives.end() && option.value &&
+        *option.value != *old->value) {
+      const bool either = option.value->find('|') != std::string::npos;
+      const auto parts = util::split(*option.value, '&');
+      auto features = util::split(*old->value, '&');
+      if (!either)
+        std::erase_if(features, [&](const auto& feature) {
+          return std::find(parts.begin(), parts.end(), feature) != parts.end();
+        });
+      features.push_back(either ? "(" + *option.value + ")" : *option.value);
+      option.value = util::join(features, "&");
+    }
+    if (const auto old = std::find_if(directives.begin(), directives.end(), same); old != directives.end()) {
+      if (option.name == "--gres") { // the planned line asks for GPUs, this one for something else
+        old->value = old->value.value_or("") + "," + option.value.value_or("");
+        continue;
+      }
+      result.remarks.note("--sbatch=" + raw.value + " replaces " + old->name +
+                              (old->value ? "=" + *old->value : ""),
+                          raw.origin);
+      directives.erase(old);
+    }
+    add_directive(result.value, option.name, option.value, raw.origin);
+  }
+}
+
+} // namespace
+
+bool Directives::has(const std::string& name) const {
+  return std::any_of(header.begin(), header.end(),
+                     [&](const auto& directive) { return directive.name == name; });
+}
+
+StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::Diagnostics& findings) {
+  StepResult<Directives> result{{input.software.image_options, input.launcher().step_args}};
+  auto& header = result.value;
+  const model::JobSpec& job = input.job;
+  const model::PlannedLayout& layout = input.numbers();
+  if (job.job_name)
+    add_text(input, result, "job-name", job.job_name);
+  else if (const auto& command = input.software.command; !command.empty())
+    add_directive(header, "--job-name", job_name_of(command), rule_origin("the program's name"));
+  add_text(input, result, "account", job.account);
+  add_partition(input, result);
+  const auto& qos_rule = input.flag("qos");
+  if (!job.qos && qos_rule.policy == model::Policy::required && qos_rule.default_value.empty() && input.qos())
+    add_directive(header, "--qos", input.qos()->name, input.qos()->origin);
+  else
+    add_text(input, result, "qos", job.qos);
+  add_directive(header, "--nodes", std::to_string(layout.nodes_asked()),
+                layout.spare_nodes > 0 ? job.spare_nodes->origin
+                : job.nodes            ? job.nodes->origin
+                                       : rule_origin("one node where no number is given"));
+  const Origin tasks =
+      layout.tasks_per_node != layout.ranks_per_node
+          ? rule_origin("one " + input.launcher().choice.name() + " per node; it starts the ranks")
+      : job.tasks_per_node ? job.tasks_per_node->origin
+                           : rule_origin("one rank per GPU");
+  add_directive(header, "--ntasks-per-node", std::to_string(layout.tasks_per_node), tasks);
+  add_gpu_directive(input, result);
+  add_core_directives(input, result);
+  const SiteJudgement judgement(input, demand_of(input));
+  if (const auto memory = plan_memory(input, judgement, result.remarks))
+    add_directive(header, "--mem", memory->value.to_slurm(), memory->origin);
+  if (const auto time = plan_time(input, judgement, result.remarks))
+    add_directive(header, "--time", time->value.to_slurm(), time->origin);
+  add_log(input, result);
+  add_options(input, result);
+  add_raw(input, result);
+  if (!job.sbatch.empty()) refuse_combinations(result.remarks, input.site, header.header);
+  check_flags(input, findings, result);
+  return result;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// Variables, caches, interfaces, rendezvous and backend.
+#include "generate/plan/environment.hpp"
+
+#include <algorithm>
+
+#include "hpcml/rank_env.hpp"
+#include "core/model/gpu_arch.hpp"
+#include "core/model/tf32.hpp"
+#include "generate/plan/command_words.hpp"
+#include "generate/plan/software.hpp"
+#include "generate/plan/threads.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using model::Backend;
+using model::GpusSeen;
+using model::PlannedEnv;
+using model::Scope;
+
+/// Variables that differ from rank to rank: one value for the whole job would be wrong on all but one.
+bool is_rank_variable(const std::string& name) {
+  return std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
+}
+
+void add_user_variables(const LaunchInput& input, StepResult<Software>& result) {
+  for (const auto& [name, value] : input.job.env) {
+    if (!util::is_variable_name(name))
+      result.remarks.error("usage/env", "'" + name + "' is no name for a variable",
+                           "letters, digits and _, as --env NAME=VALUE");
+    else if (is_rank_variable(name))
+      result.remarks.error("usage/env", name + " is set by the launcher, for each rank its own",
+                           "leave --env " + name + " out");
+    else if (value.value.find('\0') != std::string::npos)
+      result.remarks.error("usage/env", "the value of " + name + " holds a zero byte");
+    else
+      set_variable(result.value.env, {name, value.value, false, Scope::batch, value.origin},
+                   "the request says otherwise");
+  }
+}
+
+/// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
+void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
+  if (!input.job.tf32) return;
+  const auto& [wish, origin] = *input.job.tf32;
+  const auto flag = "--tf32 " + model::word_of(wish);
+  const auto* node = input.node();
+  const auto arch = node && node->gpu ? model::gpu_arch(*node->gpu) : std::string();
+  std::string why;
+  if (input.numbers().gpus_per_node == 0)
+    why = "a job without GPUs has no TF32";
+  else if (!model::may_have_tf32(arch))
+    why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
+  if (!why.empty() && wish == model::Tf32::on)
+    result.remarks.warning("request/tf32", flag + " changes nothing: " + why,
+                           "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
+  else if (!why.empty())
+    result.remarks.tell("request/tf32", flag + " changes nothing: " + why);
+  if (input.is_hpcml()) return;
+  for (const auto& [name, value] : model::tf32_variables(wish, input.placement.gpu_vendor).set)
+    set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
+}
+
+void plan_backend(const LaunchInput& input, StepResult<Software>& result) {
+  const bool gpus = input.numbers().gpus_per_node > 0;
+  if (!input.job.backend) {
+    result.value.backend =
+        gpus ? model::Sourced<Backend>{Backend::automatic,
+                                       rule_origin("NCCL where the ranks see GPUs, else Gloo")}
+             : model::Sourced<Backend>{Backend::gloo, rule_origin("a job without GPUs")};
+    return;
+  }
+  result.value.backend = *input.job.backend;
+  if (result.value.backend.value == Backend::nccl && !gpus)
+    result.remarks.error("request/backend", "NCCL needs GPUs, and this job has none",
+                         "use --backend gloo, or ask for GPUs");
+}
+
+void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
+  const model::GpuVisibility& rule = input.site.gpu_visibility;
+  result.value.gpu_visibility =
+      input.job.gpu_visibility.value_or(model::Sourced<GpusSeen>{rule.mode, rule.origin});
+  const model::GpuRequest& request = input.gpu_request();
+  const bool by_slurm = input.gpus_by_task();
+  if (by_slurm && input.job.gpu_visibility && result.value.gpu_visibility.value == GpusSeen::all)
+    result.remarks.error("request/gpu-visibility",
+                         input.site.name +
+                             " asks for GPUs by the task, and then Slurm shows each rank its own only" +
+                             site::cited(request.origin),
+                         "leave --gpu-visibility out");
+  else if (by_slurm)
+    result.value.gpu_visibility = {
+        GpusSeen::own, rule_origin("with --gpus-per-task Slurm shows each task its own GPUs only")};
+}
+
+} // namespace
+
+std::string job_folder(const std::string& base, const std::string& name) {
+  return (base == "/" ? "" : base) + "/hpcml-$UID-$SLURM_JOB_ID-" + name;
+}
+
+void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::string& why) {
+  const auto old = std::find_if(env.begin(), env.end(),
+                                [&](const auto& existing) { return existing.name == variable.name; });
+  if (old != env.end()) {
+    if (old->value != variable.value)
+      variable.origin.superseded.push_back(
+          {old->value, old->origin.source.empty() ? old->origin.by : old->origin.source.text(), why});
+    env.erase(old);
+  }
+  env.push_back(std::move(variable));
+}
+
+std::vector<PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,
+                                         model::GpuVendor gpu_vendor) {
+  std::vector<PlannedEnv> env;
+  if (!site.network.interfaces.empty()) {
+    // Both lists are exact names: NCCL would also take prefixes, Gloo splits at the commas and takes nothing
+    // else.
+    const std::string names = util::join(site.network.interfaces, ",");
+    if (facts.gpus) env.push_back({"NCCL_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
+    env.push_back({"GLOO_SOCKET_IFNAME", names, false, Scope::task, site.network.origin});
+  }
+  if (facts.gpus && gpu_vendor == model::GpuVendor::nvidia)
+    env.push_back({"CUDA_DEVICE_ORDER", "PCI_BUS_ID", false, Scope::task,
+                   rule_origin("CUDA numbers GPUs by speed unless told to go by PCI address")});
+  for (const auto& [name, value] : site.network.proxy)
+    env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
+  for (const auto& rule : site.env)
+    if (site::applies(rule.when, facts))
+      set_variable(env, {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
+                   "a later rule of the site");
+  return env;
+}
+
+model::PlannedEnv cpu_rank_variable() {
+  return {"ACCELERATE_USE_CPU", "true", false, Scope::task,
+          rule_origin("without it Accelerate starts a separate world for each rank on CPUs")};
+}
+
+bool binds_threads(const std::string& name, const std::string& value) {
+  if (name == "OMP_PLACES") return true;
+  const auto word = util::to_lower(value);
+  return (name == "OMP_PROC_BIND" || name == "KMP_AFFINITY" || name == "GOMP_CPU_AFFINITY") &&
+         !word.empty() && word != "false" && word != "none" && word != "disabled";
+}
+
+std::vector<PlannedEnv> openmp_environment(const model::Site& site, unsigned cores) {
+  std::vector<PlannedEnv> env;
+  if (cores > 0)
+    env.push_back({"OMP_NUM_THREADS", std::to_string(cores), false, Scope::task,
+                   rule_origin("one thread per core of the rank")});
+  for (const auto& [name, value] : site.openmp)
+    if (!binds_threads(name, value)) env.push_back({name, value, false, Scope::task, site.openmp_origin});
+  return env;
+}
+
+namespace {
+
+/// Data loaders that the request itself counts.
+std::optional<unsigned> wanted_workers(const model::JobSpec& job) {
+  for (const auto& [name, value] : job.env)
+    if (name == "HPCML_DATALOADER_WORKERS")
+      if (const auto number = util::parse_unsigned(value.value); number && *number < 100000)
+        return static_cast<unsigned>(*number);
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<model::PlannedCache> site_caches(const model::Site& site, const site::JobFacts& facts) {
+  std::vector<model::PlannedCache> caches;
+  for (const auto& rule : site.caches)
+    if (site::applies(rule.when, facts))
+      caches.push_back({rule.name, rule.base, rule.variables, rule.origin});
+  return caches;
+}
+
+namespace {
+
+/// "${SCRATCH:-$HOME/.cache}": where Hugging Face's libraries look by themselves, should the variable be
+/// missing.
+std::string with_fallback(const std::string& scratch) {
+  const auto end = std::find_if_not(scratch.begin() + 1, scratch.end(), util::is_name_char);
+  const std::string name(scratch.begin() + 1, end), rest(end, scratch.end());
+  return scratch.front() != '$' || name.empty() || name == "HOME" ? scratch
+                                                                  : "${" + name + ":-$HOME/.cache}" + rest;
+}
+
+} // namespace
+
+std::string place_in_scratch(const model::Site& site, const std::string& variable,
+                             const std::string& folder) {
+  const auto& scratch = site.storage.scratch;
+  return scratch.find('$') == std::string::npos
+             ? std::string()
+             : "${" + variable + ":-" + with_fallback(scratch) + "/" + folder + "}";
+}
+
+namespace {
+
+/// Models do not fit into a home's quota: their caches go to scratch, where the profile knows one that is the
+/// user's own.
+void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Software>& result) {
+  if (!is_python(input.job.command)) return;
+  const model::StorageRule& storage = input.site.storage;
+  const auto left = [&](const std::string& why) {
+    result.remarks.note(
+        "HF_HOME and TORCH_HOME, the folders of Hugging Face's and torch's models, stay as they are: " + why,
+        rule_origin("--env HF_HOME=FOLDER places them"));
+  };
+  if (leaves_host(input.job, input.request.images) && !shows_scratch)
+    left("an image sees only what is bound");
+  else if (storage.scratch.find('$') == std::string::npos)
+    left("the profile knows no folder of one's own on shared storage");
+  else
+    for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
+      result.value.env.push_back(
+          {name, place_in_scratch(input.site, name, folder), true, Scope::batch, storage.origin});
+  if (site::is_offline(input.site, input.placement.place.partitions))
+    result.value.env.push_back(
+        {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, input.site.network.origin});
+}
+
+} // namespace
+
+namespace {
+
+model::PlannedRendezvous meeting_place(const model::Site& site) {
+  const model::MasterRule& master = site.network.master;
+  model::PlannedRendezvous place{master.interface, master.suffix, site.network.interfaces, master.origin};
+  place.ipv4 = master.ipv4;
+  place.from_env = master.from_env;
+  place.port_from_env = master.port_from_env;
+  place.port = master.port.value_or(0);
+  return place;
+}
+
+} // namespace
+
+StepResult<Software> plan_environment(const LaunchInput& input, Software software) {
+  StepResult<Software> result{std::move(software)};
+  auto& env = result.value.env;
+  const model::PlannedLayout& layout = input.numbers();
+  env = site_environment(input.site, input.facts(), input.placement.gpu_vendor);
+  for (auto& variable : thread_environment(input.site, {layout.cpus_per_rank, layout.gpus_per_node > 0,
+                                                        wanted_workers(input.job),
+                                                        layout.cpus_per_rank * layout.threads_per_core}))
+    set_variable(env, std::move(variable), "the rank's cores");
+  if (layout.gpus_per_node == 0) env.push_back(cpu_rank_variable());
+  const auto* image = result.value.image_rule;
+  if (image)
+    for (const auto& [name, value] : image->env)
+      set_variable(env, {name, value, false, Scope::batch, image->origin},
+                   "the images of " + model::word_of(image->engine));
+  place_models(input, image && image->shows_scratch, result);
+  if (input.job.nccl_debug && layout.gpus_per_node == 0)
+    result.remarks.warning("request/nccl-debug", "a job without GPUs has no NCCL: --nccl-debug is left out",
+                           "leave it out, or ask for GPUs: --gpus-per-node N");
+  if (input.job.nccl_debug && layout.gpus_per_node > 0) {
+    const model::Origin origin{model::OriginKind::flag, "--nccl-debug", {}, {}, {}};
+    set_variable(env, {"NCCL_DEBUG", "INFO", false, Scope::batch, origin}, "asked for");
+    set_variable(env, {"NCCL_DEBUG_SUBSYS", "INIT,COLL", false, Scope::batch, origin}, "asked for");
+  }
+  plan_tf32(input, result);
+  // Without hpcml in the task nothing sets variables there; a literal is the same for every rank, so the
+  // script can export it.
+  if (!input.is_hpcml())
+    for (auto& variable : env)
+      if (!variable.expression) variable.scope = Scope::batch;
+  add_user_variables(input, result);
+  result.value.caches = site_caches(input.site, input.facts());
+  result.value.rendezvous = meeting_place(input.site);
+  plan_backend(input, result);
+  plan_visibility(input, result);
+  return result;
+}
+
+} // namespace hpcml::plan

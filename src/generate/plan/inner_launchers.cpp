@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// Launchers in commands that each rank would start anew: torchrun, srun, mpirun.
+#include <algorithm>
+
+#include "generate/plan/command_launcher.hpp"
+#include "generate/plan/launch_plan.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using chain::StartedLauncher;
+using model::OptionMeaning;
+
+/// How often a command is started.
+struct Starts {
+  unsigned per_node = 1;
+  unsigned nodes = 1;
+};
+
+/// "A=1" words in front become --env, a container's image --container.
+std::string flags_of_prefixes(const std::vector<std::string>& prefixes) {
+  std::string text;
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    const auto& word = prefixes[i];
+    const auto equals = word.find('=');
+    if (equals != std::string::npos && util::is_variable_name(word.substr(0, equals)))
+      text += "--env " + util::shell_quote(word) + " ";
+    if (chain::role_of(util::base_name(word)) == chain::Role::container)
+      text += "--container " + util::shell_quote(prefixes.back()) + " ";
+  }
+  return text;
+}
+
+std::optional<unsigned> number_of(const std::optional<std::string>& text) {
+  const auto number = util::parse_unsigned(text.value_or(""));
+  return number && *number > 0 && *number <= 1000000 ? std::optional(static_cast<unsigned>(*number))
+                                                     : std::nullopt;
+}
+
+/// The ranks of a node as the launcher's options have them: srun's "-n 8 -N 2" are four.
+std::optional<unsigned> tasks_of(const StartedLauncher& found) {
+  if (const auto own = number_of(found.value(OptionMeaning::ranks_per_node))) return own;
+  const auto all =
+      number_of(found.value(found.has({OptionMeaning::ranks}) ? OptionMeaning::ranks : OptionMeaning::world));
+  const auto nodes = number_of(found.value(OptionMeaning::nodes)).value_or(1);
+  return all && *all % nodes == 0 ? std::optional(*all / nodes) : std::nullopt;
+}
+
+/// What to type instead of a command with a launcher in it.
+std::string right_line(const StartedLauncher& found) {
+  std::string flags = flags_of_prefixes(found.prefixes);
+  auto command = found.command;
+  // A step's own name is the site's affair.
+  if (!found.row->starts_tasks && !found.is_hpcml() && found.row->ranks != model::RanksBy::nobody)
+    flags += "--launcher " + found.name + " ";
+  const auto tasks = tasks_of(found);
+  if (const auto nodes = number_of(found.value(OptionMeaning::nodes)))
+    flags += "--nodes " + std::to_string(*nodes) + " ";
+  if (tasks) flags += "--tasks-per-node " + std::to_string(*tasks) + " ";
+  if (const auto cpus = number_of(found.value("cpus_per_task")))
+    flags += "--cpus-per-task " + std::to_string(*cpus) + " ";
+  if (found.role == chain::Role::agent && !found.is_hpcml()) command = agent_program(found);
+  return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
+}
+
+void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts& starts,
+            StepDiagnostics& diagnostics) {
+  const auto all = starts.per_node * starts.nodes;
+  const auto times = starts.per_node > 1
+                         ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"
+                     : all > 1 ? std::string("once on each node, and none would know of the others")
+                               : std::string("within a task that has been started already");
+  const auto tasks = found.role == chain::Role::step;
+  std::string what = found.written + " starts " + (tasks ? "the job's tasks" : "a node's processes") +
+                     " itself, and would be started " + times;
+  std::string hint = "say " + right_line(found);
+  if (!tasks && !found.is_hpcml() && (found.in_text || !found.first))
+    hint += "; or, to start the command once on each node: --tasks-per-node 1 --gpus-per-node " +
+            std::to_string(input.numbers().gpus_per_node) +
+            (starts.nodes > 1 ? ", with " + found.name + "'s options for several nodes" : "");
+  diagnostics.error("usage/command", what, hint);
+}
+
+void check_command(const LayoutInput& input, const std::vector<std::string>& command, bool once,
+                   const std::string& script, StepDiagnostics& diagnostics) {
+  auto found = chain::find_started_launcher(command);
+  if (!found && !script.empty()) found = chain::find_started_launcher_in(script);
+  if (!found) return;
+  const auto& layout = input.numbers();
+  const Starts starts = once ? Starts{} : Starts{layout.ranks_per_node, layout.nodes};
+  const bool alone = starts.per_node == 1 && found->role == chain::Role::agent && !found->is_hpcml();
+  if (alone && (starts.nodes == 1 || found->meets_other_nodes())) return;
+  refuse(input, *found, starts, diagnostics);
+}
+
+} // namespace
+
+StepDiagnostics check_inner_launchers(const LayoutInput& input) {
+  StepDiagnostics diagnostics;
+  const auto& job = input.job;
+  if (job.body) {
+    for (const auto& piece : job.body->pieces)
+      check_command(input, piece.launch.command, piece.launch.once, {}, diagnostics);
+  } else if (!job.steps.empty()) {
+    for (const auto& step : job.steps) check_command(input, step.command, step.once, {}, diagnostics);
+  } else {
+    check_command(input, job.command, false, job.command_script, diagnostics);
+  }
+  return diagnostics;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// What the site says to the job as a whole, and to its ranks.
+#include "generate/plan/directives.hpp"
+#include "generate/plan/site_verdicts.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+/// How many ranks may share a GPU, and what becomes of them on parts of GPUs.
+void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  const model::PlannedLayout& layout = input.numbers();
+  const auto* node = input.node();
+  const bool alone = node && node->gpu && node->gpu->compute_mode == model::ComputeMode::exclusive_process;
+  if (layout.gpus_per_node == 0) return;
+  if (alone && layout.ranks_per_node > layout.gpus_per_node)
+    diagnostics.error("request/tasks-per-node",
+                      std::to_string(layout.ranks_per_node) + " ranks share " +
+                          std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + input.site.name +
+                          " takes one process" + site::cited(node->origin),
+                      "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
+  if (input.slice() && layout.nodes * layout.ranks_per_node > 1)
+    diagnostics.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
+                        "one rank, or --backend gloo");
+}
+
+} // namespace
+
+StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directives) {
+  using site::SiteRule;
+  StepDiagnostics diagnostics;
+  const SiteJudgement judgement(input, demand_of(input, directives.header));
+  judgement.say(diagnostics, {SiteRule::nodes_under});
+  judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
+  judgement.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
+  judgement.say(diagnostics, {SiteRule::max_nodes_per_user});
+  judgement.say(diagnostics, {SiteRule::jobs_over});
+  judgement.say(diagnostics, {SiteRule::nodes_not_connected});
+  judgement.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
+  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
+                              SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
+  check_ranks(input, diagnostics);
+  judgement.say(diagnostics, {SiteRule::memory_share});
+  judgement.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
+                              SiteRule::constraint_operator});
+  return diagnostics;
+}
+
+} // namespace hpcml::plan

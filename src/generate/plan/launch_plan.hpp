@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The fourth step of the planner: what starts the ranks, and who binds them to cores.
+#pragma once
+
+#include <optional>
+
+#include "generate/plan/layout.hpp"
+#include "core/topo/affinity.hpp"
+
+namespace hpcml::plan {
+
+/// How a job's ranks are started and bound.
+struct LaunchPlan {
+  model::PlannedLauncher launcher;
+  model::PlannedBinding binding;
+  std::optional<model::PlannedSaving> saving = {};
+  std::optional<model::PlannedRequeue> requeue = {};
+};
+
+/// Plans the launch. `refused`: the request has been refused already, and nobody needs its ranks' masks.
+StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused);
+
+/// Refuses commands with a launcher that each rank would start anew; says the line to type instead.
+StepDiagnostics check_inner_launchers(const LayoutInput& input);
+
+/// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
+/// there are too few.
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::CoreSpill spill,
+                                            std::size_t gpus);
+
+/// A request whose launch is planned, for the steps behind it.
+struct LaunchInput : LayoutInput {
+  LaunchInput(const LayoutInput& input, const LaunchPlan& how) : LayoutInput(input), launch(how) {}
+
+  const LaunchPlan& launch;
+
+  const model::PlannedLauncher& launcher() const { return launch.launcher; }
+  bool is_hpcml() const { return launcher().choice.is_hpcml(); }
+};
+
+} // namespace hpcml::plan

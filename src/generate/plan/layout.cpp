@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/layout.hpp"
+
+#include <algorithm>
+
+#include "generate/plan/site_verdicts.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+/// The GPUs of a node that nobody has counted: one for each task that is counted, where the site gives parts
+/// of nodes; else all, unless that is more than a job may have. Parts of several nodes nobody means.
+StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
+  const auto& job = input.job;
+  const unsigned have = input.node()->gpu ? input.node()->gpu->per_node : 0;
+  if (have == 0) return {0};
+  unsigned gpus = have;
+  const auto& most = input.limit(&model::Limits::max_gpus);
+  if (most && nodes == 1) gpus = std::min(gpus, most->value);
+  if (input.owns_nodes()) {
+    StepResult<unsigned> whole{gpus};
+    if (counts_all_but_gpus(job))
+      whole.remarks.tell("request/gpus-per-node",
+                         "whole nodes with " + util::counted(have, "GPU") +
+                             " each: the request counts cores and memory, and the profile has no partition "
+                             "for jobs without GPUs",
+                         "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
+    return whole;
+  }
+  const auto& rule = site::gpu_rule(input.site, input.placement.place.facts);
+  if (job.tasks_per_node) {
+    const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
+    const bool taken =
+        wanted < gpus && wanted > 0 && site::gpu_count_faults(rule, nodes, wanted, have).empty();
+    if (taken) gpus = wanted;
+  }
+  StepResult<unsigned> result{gpus};
+  result.remarks.tell("request/gpus-per-node",
+                      (gpus == have ? "all " : "") + util::counted(gpus, "GPU") + " of each node" +
+                          (job.tasks_per_node && gpus < have ? ", one per rank" : "") +
+                          ": the request does not count them",
+                      "--gpus-per-node N for another number" +
+                          std::string(rule.must_request ? "" : ", 0 for a job without GPUs"));
+  return result;
+}
+
+StepResult<unsigned> count_gpus(const PlacementInput& input, unsigned nodes) {
+  if (input.gpus_per_node()) return {input.gpus_per_node()->value};
+  if (input.node()) return usual_gpus(input, nodes);
+  StepResult<unsigned> none{0};
+  if (input.site.node_types.empty() || (input.partition() && !input.partition()->cpu_only))
+    none.remarks.error("usage/gpus-per-node",
+                       "the profile of " + input.site.name + " does not say how many GPUs a node" +
+                           (input.partition() ? " of partition " + input.partition()->name : "") + " has",
+                       "say --gpus-per-node N (0 for a job without GPUs)");
+  return none;
+}
+
+/// The ranks of a node.
+struct RankCount {
+  unsigned per_node = 1;
+  unsigned gpus_each = 0;
+};
+
+/// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
+/// none.
+void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, StepDiagnostics& diagnostics) {
+  const auto& backend = job.backend;
+  const auto what = std::to_string(ranks) + " ranks share " + util::counted(gpus, "GPU");
+  if (backend && backend->value == model::Backend::gloo)
+    return diagnostics.note(what + "; NCCL refuses two ranks on one GPU", job.tasks_per_node->origin);
+  const auto hint = "say --tasks-per-node " + std::to_string(gpus) +
+                    ", one rank per GPU; ranks that share GPUs on purpose: --backend gloo";
+  const auto why = what + " of a node: NCCL refuses two ranks on one GPU, and GPU number LOCAL_RANK is not "
+                          "there for each rank";
+  if (backend && backend->value == model::Backend::nccl)
+    diagnostics.error("request/tasks-per-node", why, hint);
+  else
+    diagnostics.warning("request/tasks-per-node", why, hint);
+}
+
+/// "1, 2, 4 or 8".
+std::string divisors_of(unsigned number) {
+  std::string text = "1";
+  for (unsigned divisor = 2; divisor <= number; ++divisor)
+    if (number % divisor == 0) text += (divisor == number ? " or " : ", ") + std::to_string(divisor);
+  return text;
+}
+
+StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
+  StepResult<RankCount> result;
+  auto& [ranks, diagnostics] = result;
+  const unsigned per_rank = job.gpus_per_task ? job.gpus_per_task->value : 0;
+  if (per_rank > gpus)
+    diagnostics.error("request/gpus-per-task",
+                      std::to_string(per_rank) + " GPUs per rank, but " + std::to_string(gpus) + " per node",
+                      "a rank lives on one node: ask for fewer GPUs per rank, or more per node");
+  if (job.tasks_per_node)
+    ranks.per_node = job.tasks_per_node->value;
+  else
+    ranks.per_node = gpus == 0 ? 1 : std::max(1u, gpus / std::max(1u, per_rank));
+  if (ranks.per_node == 0) {
+    diagnostics.error("usage/tasks-per-node", "--tasks-per-node 0: a node needs at least one rank");
+    ranks.per_node = 1;
+  }
+  ranks.gpus_each = per_rank ? per_rank : gpus == 0 ? 0 : std::max(1u, gpus / ranks.per_node);
+  if (per_rank > 0 && per_rank <= gpus && ranks.per_node * per_rank > gpus)
+    diagnostics.error("request/gpus-per-task", std::to_string(ranks.per_node) + " ranks with " +
+                                                   std::to_string(per_rank) + " GPUs each need " +
+                                                   std::to_string(ranks.per_node * per_rank) +
+                                                   " GPUs per node, not " + std::to_string(gpus));
+  if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
+    say_shared_gpus(job, ranks.per_node, gpus, diagnostics);
+  else if (gpus > ranks.per_node * ranks.gpus_each)
+    diagnostics.warning(
+        per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
+        std::to_string(gpus - ranks.per_node * ranks.gpus_each) + " of the " + std::to_string(gpus) +
+            " GPUs of each node have no rank: ranks take equal numbers of GPUs",
+        per_rank ? "all are used where GPUs per rank times ranks per node is " + std::to_string(gpus)
+                 : "all are used by " + divisors_of(gpus) + " ranks per node (--tasks-per-node)");
+  return result;
+}
+
+/// The cores that a rank gets when nobody says: the site's share per GPU, else an equal part of the node; 0
+/// where the site does not say what a node has.
+unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& layout) {
+  if (!input.node()) return 0;
+  const model::NodeType& node = *input.node();
+  if (node.cpu.cores == 0) // the share of a GPU may be known where the whole is not
+    return node.cpus_per_gpu && layout.gpus_per_node > 0
+               ? std::max(1u, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node)
+               : 0;
+  const unsigned fair = std::max(1u, site::usable_cores(node) / layout.ranks_per_node);
+  if (layout.gpus_per_node == 0) return input.owns_nodes() ? fair : 1;
+  if (node.cpus_per_gpu)
+    return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
+  if (!node.gpu || node.gpu->per_node == 0) return fair;
+  return std::max(1u, std::min(fair, site::usable_cores(node) * layout.gpus_per_node /
+                                         (node.gpu->per_node * layout.ranks_per_node)));
+}
+
+/// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
+/// them, it shows one.
+StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& input,
+                                                         const site::JobFacts& facts) {
+  StepResult<model::Known<unsigned>> result{input.job.threads_per_core};
+  auto& [threads, diagnostics] = result;
+  const model::FlagRule& rule = site::flag_rule(input.site, "threads-per-core", facts);
+  if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
+    threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
+    diagnostics.note(rule.default_value + " hardware threads of each core" +
+                         (rule.why.empty() ? "" : ": " + rule.why),
+                     rule.origin);
+  }
+  const auto* node = input.node();
+  if (threads && threads->value == 0) {
+    diagnostics.error("usage/threads-per-core",
+                      "--threads-per-core 0: a core has at least one hardware thread");
+    threads.reset();
+  } else if (threads && node && threads->value > node->cpu.threads_per_core) {
+    diagnostics.warning("request/threads-per-core",
+                        std::to_string(threads->value) + " hardware threads of each core: the profile of " +
+                            input.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
+                            " on node type " + node->id + site::cited(node->origin),
+                        "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
+  }
+  return result;
+}
+
+} // namespace
+
+site::JobFacts facts_of(const model::Site& site, const Placement& placement,
+                        const model::PlannedLayout& numbers, const JobKind& kind) {
+  const auto* partition = placement.place.partition();
+  site::JobOutline job;
+  job.nodes = numbers.nodes_asked();
+  job.gpus_per_node = numbers.gpus_per_node;
+  job.partition = partition ? partition->name : placement.partition;
+  job.launcher = kind.launcher;
+  job.container = kind.leaves_host;
+  job.node_type = placement.node_type;
+  job.gpu_type = placement.gpu_type;
+  job.qos = placement.qos;
+  job.owns_nodes = kind.owns_nodes;
+  job.image = kind.image;
+  return site::make_facts(site, job);
+}
+
+StepResult<Layout> plan_layout(const PlacementInput& input) {
+  const model::JobSpec& job = input.job;
+  Layout layout;
+  auto& numbers = layout.numbers;
+  numbers.nodes = job.nodes ? job.nodes->value : 1;
+  numbers.spare_nodes = job.spare_nodes ? job.spare_nodes->value : 0;
+  auto gpus = count_gpus(input, numbers.nodes_asked());
+  numbers.gpus_per_node = numbers.gpus_held = gpus.value;
+  if (input.owns_nodes() && input.node() && input.node()->gpu)
+    numbers.gpus_held = std::max(gpus.value, input.node()->gpu->per_node);
+  auto ranks = count_ranks(job, gpus.value);
+  numbers.ranks_per_node = ranks.value.per_node;
+  numbers.gpus_per_rank = ranks.value.gpus_each;
+  numbers.tasks_per_node = input.request.spawns_ranks() ? 1 : numbers.ranks_per_node;
+  numbers.cpus_per_rank =
+      input.cpus_per_task() ? input.cpus_per_task()->value : default_cores(input, numbers);
+  layout.facts =
+      facts_of(input.site, input.placement, numbers,
+               {input.request.launcher.name(), leaves_host(job, input.request.images),
+                input.placement.place.owner, job.container ? job.container->value : std::string()});
+  auto threads = read_hardware_threads(input, layout.facts);
+  layout.threads_per_core = threads.value;
+  if (threads.value) numbers.threads_per_core = threads.value->value;
+
+  StepDiagnostics diagnostics;
+  const LayoutInput done(input, layout);
+  const SiteJudgement judgement(done, demand_of(done));
+  using site::SiteRule;
+  if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
+  judgement.say(diagnostics, {SiteRule::nodes_over});
+  add(diagnostics, std::move(gpus.remarks));
+  judgement.say(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
+  add(diagnostics, std::move(ranks.remarks));
+  if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
+    diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
+  judgement.say(diagnostics,
+                {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
+  add(diagnostics, std::move(threads.remarks));
+  return {std::move(layout), std::move(diagnostics)};
+}
+
+bool LayoutInput::gpus_by_task() const {
+  return gpu_request().style == model::GpuStyle::gpus_per_task && numbers().gpus_per_node > 0 &&
+         numbers().tasks_per_node > 1;
+}
+
+std::string LayoutInput::with_numbers(std::string text) const {
+  const model::PlannedLayout& all = numbers();
+  const std::pair<const char*, unsigned> values[] = {
+      {"{nodes}", all.nodes},
+      {"{tasks}", all.nodes * all.tasks_per_node},
+      {"{tasks_per_node}", all.tasks_per_node},
+      {"{gpus_per_node}", all.gpus_per_node},
+      {"{gpus_per_task}", all.gpus_per_rank},
+      {"{cpus_per_task}", all.cpus_per_rank},
+  };
+  for (const auto& [name, value] : values)
+    text = util::replace_all(std::move(text), name, std::to_string(value));
+  return text;
+}
+
+} // namespace hpcml::plan

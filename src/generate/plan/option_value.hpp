@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Values of sbatch's options in a request, held against the site's Slurm before the queue sees them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "core/model/site.hpp"
+#include "generate/plan/step_diagnostics.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::plan {
+
+/// What is wrong with the value of an option ("array") for the site's sbatch, or for that of any version
+/// where the site's is not known; nothing where it is taken.
+std::optional<util::Error> find_value_fault(const model::Site& site, const std::string& option,
+                                            const std::string& value);
+
+/// Says what the site's sbatch, or where its version is not known that of some version, refuses of options
+/// that do not go together.
+void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
+                         const std::vector<model::PlannedDirective>& directives);
+
+} // namespace hpcml::plan

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Which partition and which kind of node the job goes to.
+#include <algorithm>
+
+#include "generate/plan/placement.hpp"
+#include "generate/plan/site_verdicts.hpp"
+#include "core/site_rules/gpu_names.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+/// The job names no partition, and the profile has none for it that is not a guess.
+void say_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
+  const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
+  diagnostics.error("usage/partition",
+                    input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
+                    "say --partition: " + util::join(input.placement.place.choices, ", "));
+}
+
+/// A part of a GPU brings its own share of the node.
+SliceShare share_of(const model::JobSpec& job, const site::ResolvedPlacement& place) {
+  SliceShare share;
+  if (!place.slice) return share;
+  const auto* node = place.node();
+  const model::Origin& origin = node ? node->origin : job.gpu_type->origin;
+  share.gpus_per_node = model::Sourced<unsigned>{1, rule_origin("one part of a GPU")};
+  if (place.slice->cpus) share.cpus_per_task = model::Sourced<unsigned>{*place.slice->cpus, origin};
+  if (place.slice->memory) share.mem = model::Sourced<model::MemSize>{*place.slice->memory, origin};
+  // Where no document says it, the part of the GPU's share that its memory is of the GPU's.
+  const auto& part = place.slice->mem_gib;
+  const auto whole = node && node->gpu ? node->gpu->mem_gib : std::nullopt;
+  if (!part || !whole || *whole == 0 || *part > *whole) return share;
+  const auto rule = rule_origin("the GPU's share by the part's memory");
+  if (!share.cpus_per_task && node->cpus_per_gpu)
+    share.cpus_per_task = model::Sourced<unsigned>{std::max(1u, *node->cpus_per_gpu * *part / *whole), rule};
+  if (!share.mem && node->mem_per_gpu)
+    share.mem = model::Sourced<model::MemSize>{
+        model::MemSize::of_mib(node->mem_per_gpu->mib() * *part / *whole), rule};
+  return share;
+}
+
+void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
+  const auto& kinds = input.placement.place.kinds;
+  const auto types = site::gpu_type_names(kinds);
+  const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
+  const auto near = util::nearest(input.job.gpu_type->value, types);
+  diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + input.job.gpu_type->value + "'",
+                    (near ? "did you mean " + *near + "? " : std::string()) +
+                        (!models.empty() ? "its GPUs are " + util::join(models, ", ") +
+                                               ": leave --gpu-type out, or name another --partition"
+                         : types.empty() ? "its GPUs have no type name: leave --gpu-type out"
+                                         : "types: " + util::join(types, ", ")));
+}
+
+/// Slurm chooses among several kinds of node; a request with the share of one keeps the job from those that
+/// have less.
+void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
+                     StepDiagnostics& diagnostics) {
+  const auto& job = input.job;
+  const auto& place = input.placement.place;
+  const unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : place.nodes.front()->gpu ? 1 : 0;
+  if (gpus == 0 || !chosen.gpu || (job.cpus_per_task && job.mem)) return;
+  if (input.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
+  const auto memory = job.mem ? std::optional(job.mem->value) : std::nullopt;
+  std::vector<std::string> others;
+  for (const auto* node : site::nodes_with_other_share(place, gpus, memory))
+    util::add_once(others, site::gpu_name(*node));
+  if (others.empty()) return;
+  const auto name = site::gpu_name(chosen);
+  diagnostics.warning(
+      "request/gpu-type",
+      (input.partition() ? "partition " + input.partition()->name : input.site.name) +
+          " has several kinds of GPU node, and cores and memory of this request are those of " + name +
+          ": nodes that have less per GPU do not get the job",
+      "say --gpu-type " + name + " or another (" + util::join(others, ", ") +
+          "), or --cpus-per-task and --mem that all of them have");
+}
+
+/// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
+/// of.
+void say_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
+                      StepDiagnostics& diagnostics) {
+  const std::string option = "--gpu-type " + input.job.gpu_type->value;
+  const auto& request = site::gpu_rule(input.site, input.placement.place.facts);
+  if (request.style == model::GpuStyle::none)
+    diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes,
+                     origin);
+  else if (request.type != model::Policy::forbidden) // that one is said with the line
+    diagnostics.warning("request/gpu-type",
+                        "the profile of " + input.site.name + " does not know what Slurm calls the GPUs of " +
+                            nodes + ": " + option + " is taken as it is",
+                        "sinfo -o '%P %G' shows the names");
+}
+
+/// What is to be said of the kind of node that the job is planned for.
+void judge_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
+  const auto* node = input.node();
+  const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
+  if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
+  if (!typed) return;
+  if (!node && input.partition())
+    return say_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin,
+                            diagnostics);
+  if (!node) return;
+  if (!input.placement.place.type_is_there) return refuse_type(input, diagnostics);
+  if (input.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
+  const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
+  say_unnamed_type(input, "node type " + node->id + model, node->origin, diagnostics);
+}
+
+} // namespace
+
+StepResult<Placement> plan_placement(const Request& request) {
+  const model::Site& site = request.site;
+  const model::JobSpec& job = request.job;
+  StepResult<Placement> result{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
+  auto& [placement, diagnostics] = result;
+  auto& place = placement.place;
+  if (job.partition) {
+    add(diagnostics, judge_named_partition(request, place));
+    placement.partition = job.partition->value;
+  } else if (place.partition()) {
+    placement.partition = place.partition()->name;
+  } else if (site.partitions.empty()) {
+    placement.partition = site::flag_rule(site, "partition", place.facts).default_value;
+    place.qos = site::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
+  }
+  const PlacementInput input(request, placement);
+  if (place.chosen_by == site::ChosenBy::only_with_type)
+    diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
+                         job.gpu_type->value,
+                     place.partition()->origin);
+  if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(input, diagnostics);
+  judge_node(input, diagnostics);
+  const auto* node = place.node();
+  if (node) placement.node_type = node->id;
+  placement.share = share_of(job, place);
+  if (place.slice)
+    placement.gpu_type = place.slice->name;
+  else if (job.gpu_type && (!node || !node->gpu || node->gpu->slurm_type.empty()))
+    placement.gpu_type = job.gpu_type->value;
+  placement.qos = job.qos ? job.qos->value : place.qos ? place.qos->name : "";
+  if (node && node->gpu) placement.gpu_vendor = node->gpu->vendor;
+  return result;
+}
+
+} // namespace hpcml::plan

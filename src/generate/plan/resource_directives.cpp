@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/resource_directives.hpp"
+
+#include <algorithm>
+
+#include "core/site_rules/gpu_names.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+
+using model::GpuStyle;
+using model::Origin;
+using model::Policy;
+
+namespace {
+
+/// The site wants a type and the request has none: which one it gets must not be a surprise.
+void say_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
+                     StepDiagnostics& diagnostics) {
+  const auto others = site::other_gpu_types(input.placement.place.kinds, type);
+  const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
+  if (others.empty())
+    diagnostics.note(what + ", the only one here", origin);
+  else
+    diagnostics.warning("request/gpu-type", what + site::cited(origin),
+                        "--gpu-type chooses; there are also " + util::join(others, ", "));
+}
+
+} // namespace
+
+void add_directive(Directives& directives, const std::string& name, std::optional<std::string> value,
+                   const Origin& origin) {
+  directives.header.push_back({name, std::move(value), origin});
+}
+
+void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result) {
+  const model::PlannedLayout& layout = input.numbers();
+  const model::GpuRequest& request = input.gpu_request();
+  if (layout.gpus_per_node == 0) return;
+  Origin origin = input.gpus_per_node() ? input.gpus_per_node()->origin
+                  : input.node()        ? input.node()->origin
+                                        : request.origin;
+  if (request.style == GpuStyle::none) {
+    result.remarks.note("no GPU option: the GPUs come with the node here", request.origin);
+    return;
+  }
+  std::string type;
+  if (input.job.gpu_type)
+    type = input.job.gpu_type->value;
+  else if (request.type == Policy::required && input.node() && input.node()->gpu) {
+    type = input.node()->gpu->slurm_type;
+    say_chosen_type(input, type, request.origin, result.remarks);
+  }
+  if (request.type == Policy::required && type.empty())
+    result.remarks.error("usage/gpu-type",
+                         input.site.name + " wants the GPU type named" + site::cited(request.origin),
+                         "say --gpu-type");
+  if (request.type == Policy::forbidden && !type.empty()) {
+    result.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",
+                        request.origin);
+    type.clear();
+  }
+  if (!std::all_of(type.begin(), type.end(),
+                   [](char c) { return util::is_name_char(c) || c == '-' || c == '.'; }))
+    result.remarks.error("usage/gpu-type", "'" + type + "' is no GPU type");
+  const std::string prefix = type.empty() ? "" : type + ":";
+  if (request.style == GpuStyle::gpus)
+    add_directive(result.value, "--gpus",
+                  prefix + std::to_string(layout.gpus_per_node * layout.nodes_asked()), origin);
+  else if (request.style == GpuStyle::gres)
+    add_directive(result.value, "--gres", "gpu:" + prefix + std::to_string(layout.gpus_per_node), origin);
+  else if (request.style == GpuStyle::gpus_per_task)
+    add_directive(result.value, "--gpus-per-task",
+                  prefix + std::to_string(layout.gpus_per_node / layout.tasks_per_node), origin);
+  else
+    add_directive(result.value, "--gpus-per-node", prefix + std::to_string(layout.gpus_per_node), origin);
+}
+
+void add_core_directives(const LaunchInput& input, StepResult<Directives>& result) {
+  const model::PlannedBinding& binding = input.launch.binding;
+  const model::PlannedLayout& layout = input.numbers();
+  const bool asked_smt = layout.threads_per_core > 1;
+  const bool smt = asked_smt || (input.node() && input.node()->cpu.threads_per_core > 1);
+  // Where no CPUs are counted the site's default could still be one thread of each core.
+  const auto all_threads = [&] {
+    if (asked_smt)
+      add_directive(result.value, "--hint", "multithread", input.layout.threads_per_core->origin);
+  };
+  if (binding.binder == model::Binder::srun_masks) {
+    all_threads();
+    result.remarks.note("no --cpus-per-task: it would make the step smaller than the masks", binding.origin);
+    return;
+  }
+  // A count would shrink the step to CPUs of Slurm's choosing, which need not be those near the GPUs.
+  if (binding.binder != model::Binder::srun_cores && input.launcher().by_srun() && input.owns_nodes()) {
+    all_threads();
+    result.remarks.note("no --cpus-per-task: the step has the whole node", input.partition()->origin);
+    return;
+  }
+  if (input.node() && input.node()->share_policy == model::SharePolicy::automatic &&
+      layout.gpus_per_node > 0 && !input.cpus_per_task()) {
+    all_threads();
+    result.remarks.note("no --cpus-per-task: cores come with the GPUs here", input.node()->origin);
+    return;
+  }
+  const unsigned ranks = layout.ranks_per_node / std::max(1U, layout.tasks_per_node); // of each task
+  if (layout.cpus_per_rank == 0 || (!input.node() && !input.cpus_per_task())) {
+    all_threads();
+    // Slurm's default is one for each task.
+    if (ranks > 1)
+      add_directive(result.value, "--cpus-per-task", std::to_string(ranks * layout.threads_per_core),
+                    rule_origin("one core for each rank that the task starts"));
+    result.remarks.note(ranks > 1
+                            ? "one core per rank: the site does not say how many a GPU has; "
+                              "--cpus-per-task N asks for N of them for each rank"
+                            : "one core per rank, Slurm's default: the site does not say how many a GPU has; "
+                              "--cpus-per-task changes it",
+                        rule_origin(ranks > 1 ? "the site's profile has no cores" : "Slurm's default"));
+    return;
+  }
+  Origin origin = input.cpus_per_task() ? input.cpus_per_task()->origin
+                  : input.node()        ? input.node()->origin
+                                        : Origin{};
+  add_directive(result.value, "--cpus-per-task",
+                std::to_string(layout.cpus_per_rank * ranks * layout.threads_per_core), origin);
+  // Slurm counts hardware threads where the nodes show them; with this it counts those that are meant.
+  if (smt)
+    add_directive(result.value, "--threads-per-core", std::to_string(layout.threads_per_core),
+                  asked_smt ? input.layout.threads_per_core->origin
+                            : rule_origin("cores are counted, not hardware threads"));
+}
+
+} // namespace hpcml::plan

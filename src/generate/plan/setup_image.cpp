@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "generate/plan/setup_steps.hpp"
+#include "generate/plan/staging.hpp"
+
+namespace hpcml::plan {
+
+namespace {
+
+/// How srun gets a node for a while.
+std::vector<std::string> step_of(const model::JobSpec& job) {
+  std::vector<std::string> words = {"--nodes=1", "--ntasks=1",
+                                    "--time=" + (job.time ? job.time->value.to_slurm() : "00:30:00")};
+  if (job.account) words.push_back("--account=" + job.account->value);
+  if (job.partition) words.push_back("--partition=" + job.partition->value);
+  return words;
+}
+
+} // namespace
+
+StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKind kind) {
+  StepResult<SetupMethod> result;
+  auto& [way, diagnostics] = result;
+  way.kind = kind;
+  way.squashed.emplace(); // whatever else is wrong: nothing is chosen for the host
+  const auto refuse = [&](const char* code, const std::string& what, const std::string& hint) {
+    result.remarks.error(code, what, hint);
+    return result;
+  };
+  if (kind != SetupKind::venv)
+    return refuse("usage/setup",
+                  fmt::format("--setup {} makes an environment without an image", model::word_of(kind)),
+                  "leave --container out; --setup venv makes one on top of an image");
+  auto inside = input.facts(kind);
+  inside.container = leaves_host(input.job, input.images);
+  const auto* rule = first_that_applies(input.images, inside);
+  if (!rule || !rule->squashfs.known)
+    return refuse(
+        "request/setup",
+        fmt::format("the profile of {} does not say how an environment on top of {} image is mounted",
+                    input.site.name, rule ? "such an" : "an"),
+        "leave --container out");
+  const bool by_srun = model::row_of(rule->engine).by_description;
+  if (by_srun && !fits_edf(input.job.container->value + (input.job.venv ? input.job.venv->value : "")))
+    return refuse("usage/container", "an EDF cannot name a file with quotes, backslashes or dollars",
+                  "rename it");
+  if (by_srun && input.is_offline())
+    return refuse("request/setup", "an EDF's image is entered on a node, and the nodes have no internet",
+                  "leave --container out");
+  if (by_srun && !input.job.account && input.site.flag("account").policy == model::Policy::required)
+    return refuse("usage/account", "an EDF's image is entered by srun, in a job that is charged",
+                  "say --account NAME");
+  if (!input.job.venv || !is_squashed(input.job.venv->value))
+    return refuse("usage/venv", "an environment on top of an image is one file",
+                  "say where, on a file system that all nodes see: --venv /project/me/env.sqsh");
+  if (input.spec.packages.empty())
+    diagnostics.error("usage/packages", "the image has its packages already",
+                      "say what it lacks: --packages 'optuna wandb'");
+  std::vector<std::string> options;
+  for (const auto& option : rule->options)
+    if (option.find("{image}") == std::string::npos) options.push_back(option);
+  way.squashed = SquashedSetup{rule->engine,
+                               input.job.container->value,
+                               rule->image_variable,
+                               options,
+                               rule->enter,
+                               rule->squashfs.at,
+                               rule->squashfs.options,
+                               by_srun ? step_of(input.job) : std::vector<std::string>{}};
+  diagnostics.note("jobs mount it with the image: one file for the file system instead of thousands",
+                   rule->squashfs.origin);
+  way.image_rule = rule; // what the host's Python needs is of no use inside: there is no recipe
+  return result;
+}
+
+} // namespace hpcml::plan

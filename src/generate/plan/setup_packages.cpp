@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "generate/plan/requirements.hpp"
+#include "generate/plan/setup_steps.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+
+using model::GpuVendor;
+using model::PythonWay;
+
+namespace {
+
+/// The newest Python that all indexes of today take; older indexes want an older one.
+constexpr const char* k_python = "3.12";
+
+} // namespace
+
+StepResult<SetupPackages> read_setup_packages(const SetupMethodInput& input) {
+  StepResult<SetupPackages> result;
+  auto& [packages, diagnostics] = result;
+  const auto* recipe = input.way.recipe;
+  std::vector<std::string> words;
+  if (input.spec.packages.empty()) {
+    words = recipe && !recipe->packages.empty() ? recipe->packages : std::vector<std::string>{"torch"};
+  } else {
+    words = requirement_words(input.spec.packages, "--packages", diagnostics.findings);
+  }
+  const bool is_file = !words.empty() && words.front() == "-r";
+  if (input.way.kind == SetupKind::libtorch) {
+    if (std::none_of(words.begin(), words.end(), brings_torch) && !is_file) words.emplace_back("torch");
+    util::add_once(words, "numpy");
+  }
+  packages.has_torch = is_file || std::any_of(words.begin(), words.end(), brings_torch);
+  if (is_file) {
+    if (input.way.kind == SetupKind::container)
+      diagnostics.error("usage/packages",
+                        "an image is built from packages by name, not from a requirements file",
+                        "as --packages 'torch numpy'");
+    packages.pip_words = words;
+    words = {"torch"};
+  }
+  for (const auto& word : words)
+    (is_torch_package(word) ? packages.torch : packages.pip_words).push_back(word);
+  return result;
+}
+
+StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const SetupPlace& place) {
+  StepResult<SetupIndex> result;
+  auto& [chosen, diagnostics] = result;
+  const auto* recipe = input.way.recipe;
+  if (input.way.squashed || !place.easyconfig.empty()) {
+    const bool any = !input.spec.cuda.empty() || !input.spec.rocm.empty() || !input.spec.python.empty() ||
+                     !input.spec.pack.empty();
+    if (any)
+      diagnostics.error("usage/setup", "CUDA, ROCm and Python are the image's own",
+                        "leave --cuda, --rocm, --python and --pack out");
+    if (!place.easyconfig.empty() && !input.spec.packages.empty())
+      diagnostics.error("usage/packages", "the recipe says what is in the image",
+                        "leave --packages out; --setup venv --container " + place.place +
+                            " --venv FILE.sqsh adds to it");
+    return result;
+  }
+  if (recipe && recipe->kind == PythonWay::wheelhouse) {
+    chosen.list_wheels = recipe->list_wheels;
+    for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
+      if (!version->empty())
+        diagnostics.error("usage/setup",
+                          "the site's own wheels are built for its GPUs: there is nothing to choose",
+                          "leave --cuda and --rocm out");
+  } else {
+    auto target = input.nodes.target;
+    if (input.way.kind == SetupKind::container && recipe) {
+      target.toolkit_max = target.vendor == GpuVendor::amd ? recipe->image.rocm : recipe->image.cuda;
+      target.limit = "base image";
+    }
+    const bool amd = target.vendor == GpuVendor::amd;
+    target.toolkit_wanted = amd ? input.spec.rocm : input.spec.cuda;
+    if (!(amd ? input.spec.cuda : input.spec.rocm).empty())
+      diagnostics.error("usage/setup", fmt::format("the GPUs there are {}'s", amd ? "AMD" : "NVIDIA"),
+                        amd ? "say --rocm VERSION" : "say --cuda VERSION");
+    const auto choice = choose_wheels(target);
+    if (!choice.index) diagnostics.error("request/setup", choice.reason, choice.hint);
+    chosen.index = choice.index;
+    chosen.reason = choice.reason;
+  }
+  chosen.python = input.spec.python;
+  if (!chosen.python.empty() && chosen.python.find_first_not_of("0123456789.") != std::string::npos)
+    diagnostics.error("usage/python", "'" + chosen.python + "' is no version of Python", "as --python 3.12");
+  if (!chosen.python.empty()) return result;
+  // All are "3.NN".
+  chosen.python = chosen.index && chosen.index->python_to < k_python ? chosen.index->python_to : k_python;
+  return result;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "generate/plan/requirements.hpp"
+#include "generate/plan/setup_steps.hpp"
+#include "generate/plan/staging.hpp"
+#include "core/util/one_line.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+
+using model::PythonWay;
+
+StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
+  StepResult<SetupPlace> result;
+  auto& [chosen, diagnostics] = result;
+  const auto kind = input.way.kind;
+  const auto* recipe = input.way.recipe;
+  switch (kind) {
+  case SetupKind::conda:
+    chosen.use = "--conda";
+    chosen.place = input.job.conda ? input.job.conda->value : "torch";
+    break;
+  case SetupKind::container:
+    chosen.use = "--container";
+    if (input.is_module_image())
+      chosen.easyconfig = util::replace_all(input.job.container->value, "/", "-") + ".eb";
+    if (input.job.container)
+      chosen.place = input.job.container->value;
+    else
+      diagnostics.error("usage/container", "the image needs a path",
+                        "say where it is built: --container /project/me/torch.sif");
+    break;
+  case SetupKind::wheelhouse: // tried in a folder that goes away; what stays is the list of packages
+    chosen.use = "--wheelhouse";
+    // pip reads the file that it is given before the list is written, and that one stays as it is.
+    chosen.place = ("/" + requirements_file(input.spec.packages).value_or("")).ends_with("/requirements.txt")
+                       ? "requirements-" + input.site.id + ".txt"
+                       : "requirements.txt";
+    break;
+  default:
+    chosen.use = input.way.squashed ? "--container IMAGE --venv" : "--venv";
+    if (input.job.venv) {
+      chosen.place = input.job.venv->value;
+    } else if (recipe && !recipe->where.empty() && recipe->kind != PythonWay::wheelhouse) {
+      chosen.place = recipe->where + "/torch";
+      chosen.expression = true;
+    } else if (!input.spec.kind && input.site.storage.scratch.starts_with("$")) {
+      chosen.place = input.site.storage.scratch + "/torch";
+      chosen.expression = true;
+      if (const auto& days = input.site.storage.scratch_days)
+        diagnostics.note(
+            fmt::format(
+                "scratch removes files that nobody has touched for {} days; --venv chooses another place",
+                *days),
+            input.site.storage.origin);
+    } else {
+      diagnostics.error("usage/venv", "the environment needs a path",
+                        "say where, on a file system that all nodes see: --venv /project/me/torch");
+    }
+  }
+  chosen.pack = input.spec.pack;
+  const bool can_pack = kind == SetupKind::conda || kind == SetupKind::venv || kind == SetupKind::uv;
+  if (!chosen.pack.empty() && !(can_pack && is_archive(chosen.pack)))
+    diagnostics.error("usage/pack",
+                      can_pack ? "'" + chosen.pack + "' is no archive"
+                               : "only conda and virtual environments are packed",
+                      "as --setup conda --pack /project/me/env.tar.gz");
+  for (const auto* text : {&chosen.place, &chosen.pack})
+    if (!text->empty() && !util::is_one_line(*text))
+      diagnostics.error("usage/setup", "an environment's name or path is one line of text", {});
+  return result;
+}
+
+} // namespace hpcml::plan

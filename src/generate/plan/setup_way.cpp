@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "generate/plan/setup_steps.hpp"
+
+namespace hpcml::plan {
+
+using model::PythonWay;
+
+namespace {
+
+/// The first way of the site's that a script can go; what stands before it is said to be left out.
+SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics) {
+  for (const auto& rule : site.python) {
+    if (rule.kind == PythonWay::module) break; // a Python in a module is what environments are made with
+    const bool built = rule.kind != PythonWay::container || !rule.image.tool.empty();
+    if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
+    if (built) continue;
+    diagnostics.warning(
+        "request/setup",
+        fmt::format("{} recommends images{}, and its profile does not say how they are built there: "
+                    "this makes a virtual environment",
+                    site.name, rule.origin.source.empty() ? "" : " [" + rule.origin.source.text() + "]"),
+        "a ready image needs no set-up: hpcml gen --container IMAGE");
+  }
+  return SetupKind::venv;
+}
+
+SetupKind kind_of(const SetupNodesInput& input, StepDiagnostics& diagnostics) {
+  if (input.spec.kind) return *input.spec.kind;
+  if (input.job.conda) return SetupKind::conda;
+  if (input.job.venv) {
+    const auto& ways = input.site.python;
+    return !ways.empty() && ways.front().kind == PythonWay::uv ? SetupKind::uv : SetupKind::venv;
+  }
+  if (input.job.container) return SetupKind::container;
+  return recommended_kind(input.site, diagnostics);
+}
+
+/// The site's first recipe of that way for these nodes.
+const model::PythonRule* find_recipe(const SetupNodesInput& input, SetupKind kind,
+                                     std::optional<PythonWay> way) {
+  const auto facts = input.facts(kind);
+  for (const auto& rule : input.site.python)
+    if (rule.kind == way && site::applies(rule.when, facts) &&
+        (rule.image.tool == "easybuild") == input.is_module_image(kind))
+      return &rule;
+  return nullptr;
+}
+
+} // namespace
+
+StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
+  StepResult<SetupMethod> result;
+  auto& [way, diagnostics] = result;
+  const auto kind = kind_of(input, diagnostics);
+  const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(input, kind, of); };
+  const auto name = model::word_of(kind);
+  way.kind = kind;
+  way.recipe = recipe_for(model::find_word<PythonWay>(name));
+  if (!input.spec.kind && way.recipe)
+    diagnostics.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
+  // Where the site has a Python of its own in a module, an environment is made with it.
+  if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
+    way.recipe = recipe_for(PythonWay::module);
+  if (kind == SetupKind::libtorch) {
+    const auto* wheels = recipe_for(PythonWay::wheelhouse);
+    way.recipe = wheels ? wheels : recipe_for(PythonWay::venv);
+  }
+  if (kind == SetupKind::wheelhouse && !way.recipe)
+    diagnostics.error("request/setup", input.site.name + " has no wheels of its own in its profile",
+                      "--setup venv or --setup conda take PyTorch's");
+  if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
+    diagnostics.error(
+        "request/setup",
+        fmt::format("the profile of {} does not say how images are built there", input.site.name),
+        "--setup venv makes an environment without an image");
+  if (!input.job.container || kind == SetupKind::container) return result;
+  auto on_image = choose_setup_image(input, kind);
+  add(diagnostics, std::move(on_image.remarks));
+  if (!on_image.value.image_rule)
+    on_image.value.recipe = way.recipe; // refused: what else is wrong is said, too
+  way = std::move(on_image.value);
+  return result;
+}
+
+} // namespace hpcml::plan

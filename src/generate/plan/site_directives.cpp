@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/site_directives.hpp"
+
+#include <algorithm>
+
+#include "generate/plan/resource_directives.hpp"
+#include "generate/plan/site_verdicts.hpp"
+#include "core/site_rules/form.hpp"
+#include "core/slurm/option_word.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+using model::Origin;
+using model::Policy;
+
+/// An option for srun, where the site gives it to the step.
+void add_to_step(Directives& directives, const std::string& option) {
+  util::add_once(directives.step_args, option);
+}
+
+/// True if the job keeps something on the nodes' own disks.
+bool uses_local_disk(const SoftwareInput& input) {
+  if (!input.node() || !input.node()->local_disk) return false;
+  const std::string& disk = *input.node()->local_disk;
+  const auto below = [&](const std::string& path) { return path.starts_with(disk); };
+  const auto& caches = input.software.caches;
+  return below(input.software.python.where) || input.software.stage ||
+         std::any_of(caches.begin(), caches.end(), [&](const auto& c) { return below(c.base); });
+}
+
+/// The value that the request has for an option of a flag rule, if it has one.
+const Origin* asked_by_user(const LayoutInput& input, const std::string& name) {
+  const auto of = [](const auto& known) { return known ? &known->origin : nullptr; };
+  const model::JobSpec& job = input.job;
+  if (name == "account") return of(job.account);
+  if (name == "qos") return of(job.qos);
+  if (name == "mem") return of(job.mem);
+  if (name == "signal") return of(job.signal);
+  if (name == "requeue") return of(job.requeue);
+  if (name == "array") return of(job.array);
+  if (name == "dependency") return of(job.dependency);
+  for (const auto& raw : job.sbatch)
+    if (slurm::split_option(raw.value).name == "--" + name) return &raw.origin;
+  return nullptr;
+}
+
+/// Moves the option from the header to the step.
+void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, const std::string& option,
+                  const Origin& origin) {
+  auto& directives = result.value.header;
+  const auto found =
+      std::find_if(directives.begin(), directives.end(), [&](const auto& d) { return d.name == option; });
+  if (found == directives.end()) return;
+  if (option == "--ntasks-per-node") {
+    const model::PlannedLayout& layout = input.numbers();
+    add_to_step(result.value, "--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node));
+  }
+  add_to_step(result.value, found->value ? option + "=" + *found->value : option);
+  result.remarks.note(option + " is given to srun: sbatch refuses it here", origin);
+  directives.erase(found);
+}
+
+/// What the site says why, and where.
+std::string why_of(const site::PolicyViolation& verdict) {
+  return (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site::cited(verdict.origin);
+}
+
+/// Whether a finding speaks of the option already: then it was given, and what is wrong with it is said.
+bool is_said(const diag::Diagnostics& findings, const std::string& name) {
+  return std::any_of(findings.begin(), findings.end(), [&](const auto& finding) {
+    return finding.code == "usage/" + name || finding.code == "request/" + name;
+  });
+}
+
+/// An option that the site wants of every job: one without a value is given, others must be asked for.
+void say_missing(const model::Site& site, const site::PolicyViolation& verdict,
+                 const diag::Diagnostics& earlier, StepResult<Directives>& result) {
+  const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
+  const std::string option = "--" + name;
+  if (name == "exclusive")
+    add_directive(result.value, option, std::nullopt, flag->origin);
+  else if (!is_said(earlier, name) && !is_said(result.remarks.findings, name))
+    result.remarks.error("usage/" + name, site.name + " requires " + option + why_of(verdict),
+                         "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
+}
+
+} // namespace
+
+void add_site_options(const SoftwareInput& input, StepResult<Directives>& result) {
+  const auto contradicts = [&](const std::string& text, const Origin& origin) {
+    if (input.numbers().threads_per_core == 1 || slurm::split_option(text).name != "--hint") return false;
+    result.remarks.note(text + " is left out: --threads-per-core " +
+                            std::to_string(input.numbers().threads_per_core) + " was asked for",
+                        origin);
+    return true;
+  };
+  const auto add_once = [&](const std::string& text, const Origin& origin) {
+    const slurm::OptionWord option = slurm::split_option(input.with_numbers(text));
+    if (!result.value.has(option.name)) add_directive(result.value, option.name, option.value, origin);
+  };
+  for (const auto& always : input.site.always) {
+    if (!input.applies(always.when) || contradicts(always.value, always.origin)) continue;
+    if (always.on_srun)
+      add_to_step(result.value, input.with_numbers(always.value));
+    else
+      add_once(always.value, always.origin);
+  }
+  if (input.node() && !input.node()->constraint.empty())
+    add_once("--constraint=" + input.node()->constraint, input.node()->origin);
+  if (input.qos())
+    for (const auto& needed : input.qos()->needs) add_once(needed, input.qos()->origin);
+  if (!uses_local_disk(input)) return;
+  if (const auto& gib = input.node()->local_disk_gib)
+    result.remarks.note("the nodes' own disk, " + *input.node()->local_disk + ", has " +
+                            std::to_string(*gib) + " GiB",
+                        input.node()->origin);
+  if (input.node()->local_disk_option.empty()) return;
+  const std::string& option = input.node()->local_disk_option;
+  if (option.find("{gib}") == std::string::npos)
+    add_once(option, input.node()->origin);
+  else
+    result.remarks.note("room on the nodes' own disks is asked for with --sbatch=" + option,
+                        input.node()->origin);
+}
+
+void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
+                 StepResult<Directives>& result) {
+  for (const auto& [name, unconditional] : input.site.flags)
+    if (const auto& rule = input.flag(name); rule.policy == Policy::srun_only)
+      give_to_srun(input, result, "--" + name, rule.origin);
+  auto demand = demand_of(input, result.value.header);
+  for (const auto& [name, unconditional] : input.site.flags)
+    if (asked_by_user(input, name)) demand.options.emplace(name, "");
+  const SiteJudgement judgement(input, std::move(demand));
+  for (const auto& verdict : judgement.verdicts()) {
+    if (!verdict.flag) continue;
+    const std::string option = "--" + verdict.name;
+    if (verdict.rule == site::SiteRule::option_refused) {
+      result.remarks.error(
+          "request/" + verdict.name, input.site.name + " refuses " + option + why_of(verdict),
+          verdict.name == "requeue"
+              ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
+                "which goes on where the one before has saved"
+              : "leave " + option + " out");
+    } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(input, verdict.name)) {
+      result.remarks.warning("request/" + verdict.name,
+                             input.site.name + " ignores " + option + why_of(verdict),
+                             "the script has no such line: leave " + option + " out");
+      std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
+    } else if (verdict.rule == site::SiteRule::option_missing) {
+      say_missing(input.site, verdict, earlier, result);
+    }
+  }
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// What a site's profile says to the author of a job: where to submit, what is there, what does not go
+// together.
+#include <algorithm>
+
+#include "generate/plan/directives.hpp"
+#include "generate/plan/environment.hpp"
+#include "core/site_rules/submission.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+/// libgomp binds the first thread as soon as torch is loaded, and data loaders are forked from it.
+void note_threads(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  std::vector<std::string> left_out;
+  const auto asked_for = [&](const std::string& name) {
+    return std::any_of(input.job.env.begin(), input.job.env.end(),
+                       [&](const auto& variable) { return variable.first == name; });
+  };
+  for (const auto& [name, value] : input.site.openmp)
+    if (binds_threads(name, value) && !asked_for(name)) left_out.push_back(name + "=" + value);
+  if (!left_out.empty())
+    diagnostics.note(
+        util::join(left_out, " and ") +
+            " of the site's pages left out: with it `import torch` binds the program to one core, and its "
+            "data loaders with it; threads stay on the rank's cores but may move between them (--env "
+            "sets it all the same)",
+        input.site.openmp_origin);
+}
+
+void note_place(const LayoutInput& input, const Directives& directives, StepDiagnostics& diagnostics) {
+  const model::Site& site = input.site;
+  if (directives.has("--clusters"))
+    diagnostics.note("--clusters may send the job elsewhere: it is planned for " + site.name +
+                         ", and none of its limits is held against it",
+                     rule_origin("another cluster has rules of its own"));
+  if (!site.until.empty())
+    diagnostics.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
+                        site.successor.empty() ? "" : "its successor is " + site.successor);
+  if (input.partition() && input.partition()->on_request)
+    diagnostics.note("partition " + input.partition()->name + " is open to those who applied for it",
+                     input.partition()->origin);
+  if (input.qos() && input.qos()->on_request)
+    diagnostics.note("QoS " + input.qos()->name + " is open to those who applied for it",
+                     input.qos()->origin);
+  if (input.partition() && !input.partition()->note.empty())
+    diagnostics.note("partition " + input.partition()->name + ": " + input.partition()->note,
+                     input.partition()->origin);
+  const bool preemptible =
+      (input.partition() && input.partition()->preemptible) || (input.qos() && input.qos()->preemptible);
+  if (preemptible && !(input.job.requeue && input.job.requeue->value))
+    diagnostics.note("the job may be stopped for others here: save checkpoints and use --requeue",
+                     input.qos() && input.qos()->preemptible ? input.qos()->origin
+                                                             : input.partition()->origin);
+  if (preemptible && !site.signal_for_preemption.empty() && !input.job.signal)
+    diagnostics.note("before it is stopped it gets " + site.signal_for_preemption +
+                         "; --signal asks for one before the time limit, too",
+                     model::Origin{model::OriginKind::site, "signal_for_preemption", {}, {}, {}});
+  if (const auto& minutes = site.policies.idle_gpu_minutes; minutes && input.numbers().gpus_per_node > 0)
+    diagnostics.note("jobs whose GPUs idle for " + std::to_string(minutes->value) + " minutes are stopped",
+                     minutes->origin);
+  const auto arch = input.node() ? input.node()->cpu_arch : model::CpuArch::unknown;
+  if (arch != model::CpuArch::unknown && site.login_arch != model::CpuArch::unknown &&
+      arch != site.login_arch)
+    diagnostics.note("the compute nodes are " + model::word_of(arch) + ", the login nodes " +
+                         model::word_of(site.login_arch) + ": programs and environments must be made for " +
+                         model::word_of(arch),
+                     input.node()->origin);
+}
+
+/// How many jobs a person may have: of an array, or of a chain, the others wait.
+void note_job_counts(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  using model::Limits;
+  const auto say = [&](const model::Known<unsigned>& most, const std::string& who, const std::string& what) {
+    if (most)
+      diagnostics.note(who + " lets one user have " + std::to_string(most->value) + " jobs " + what,
+                       most->origin);
+  };
+  const auto& running = input.limit(&Limits::max_jobs);
+  if (running)
+    say(running, input.limit_owner(&Limits::max_jobs), "running");
+  else
+    say(input.site.policies.max_jobs, input.site.name, "at a time");
+  say(input.limit(&Limits::max_submitted), input.limit_owner(&Limits::max_submitted), "queued and running");
+}
+
+/// What of a node is not the job's, or not what one thinks.
+void note_node(const SoftwareInput& input, const Directives& directives, StepDiagnostics& diagnostics) {
+  const model::NodeType* node = input.node();
+  const auto& seen = input.site.gpu_visibility;
+  if (input.numbers().gpus_per_node > 0 && !seen.why.empty() &&
+      input.software.gpu_visibility.value == seen.mode && !input.job.gpu_visibility)
+    diagnostics.note("a rank sees " + model::word_of(seen.mode) + " GPUs: " + seen.why, seen.origin);
+  if (!node) return;
+  const auto& cpu = node->cpu;
+  if (!cpu.reserved.empty() && !cpu.reserved_override.empty() &&
+      !directives.has(cpu.reserved_override.substr(0, cpu.reserved_override.find('='))))
+    diagnostics.note("CPUs " + cpu.reserved.to_list() + " of each node are the system's; --sbatch=" +
+                         cpu.reserved_override + " asks for them, too",
+                     node->origin);
+  const bool hbm = node->memory_kind == model::MemoryCounted::hbm;
+  if (node->memory && (hbm || node->memory_kind == model::MemoryCounted::sum))
+    diagnostics.note("the memory of node type " + node->id + ", " + node->memory->value.to_slurm() + ", is " +
+                         (hbm ? "HBM" : "HBM and the processors' memory together"),
+                     node->memory->origin);
+}
+
+void note_network(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  const model::NetworkRule& network = input.site.network;
+  const bool offline = network.internet_on_compute && !*network.internet_on_compute;
+  const bool is_used =
+      input.partition() && input.partition()->internet ? *input.partition()->internet : !offline;
+  if (is_used || !network.internet_on_compute) return;
+  if (!network.proxy_module.empty())
+    diagnostics.note("the compute nodes reach the internet only through a proxy: --module " +
+                         network.proxy_module,
+                     network.origin);
+  else if (network.proxy.empty())
+    diagnostics.note("the compute nodes do not reach the internet: fetch data and packages before",
+                     network.origin);
+  if (!network.allowed_hosts.empty())
+    diagnostics.note("the compute nodes reach only " + util::join(network.allowed_hosts, ", "),
+                     network.origin);
+}
+
+void note_storage(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  const model::StorageRule& storage = input.site.storage;
+  if (!storage.read_only_on_compute.empty())
+    diagnostics.note("the compute nodes cannot write below " + util::join(storage.read_only_on_compute, ", "),
+                     storage.origin);
+  if (storage.tmp_is_memory)
+    diagnostics.note("/tmp is memory here: what lies there counts as the job's", storage.origin);
+  if (storage.scratch_days)
+    diagnostics.note("files on " + (storage.scratch.empty() ? "scratch" : storage.scratch) +
+                         " that nobody touched for " + std::to_string(*storage.scratch_days) +
+                         " days are removed",
+                     storage.origin);
+}
+
+/// "NAME" or "NAME=VALUE" among the job's variables.
+bool is_set(const Software& software, const std::string& setting) {
+  const auto equals = setting.find('=');
+  return std::any_of(software.env.begin(), software.env.end(), [&](const auto& variable) {
+    return variable.name == setting.substr(0, equals) &&
+           (equals == std::string::npos || variable.value == setting.substr(equals + 1));
+  });
+}
+
+void warn_of_conflicts(const SoftwareInput& input, StepDiagnostics& diagnostics) {
+  for (const auto& rule : input.site.conflicts)
+    if (!rule.settings.empty() && input.applies(rule.when) &&
+        std::all_of(rule.settings.begin(), rule.settings.end(),
+                    [&](const auto& setting) { return is_set(input.software, setting); }))
+      diagnostics.warning("request/env",
+                          util::join(rule.settings, " and ") + " do not go together on " + input.site.name +
+                              ": " + rule.why + site::cited(rule.origin),
+                          "leave one of them out");
+}
+
+} // namespace
+
+StepResult<model::Sourced<std::string>> plan_submission(const LayoutInput& input) {
+  StepResult<model::Sourced<std::string>> result{{"sbatch", {}}};
+  auto& [command, diagnostics] = result;
+  const model::SubmitRule& submit = input.site.submit;
+  const auto [hosts, own] = site::submission_of(input.site, input.facts());
+  if (!hosts.empty()) diagnostics.note("submit it from " + util::join(hosts, " or "), submit.origin);
+  if (own) {
+    command = {own->value, own->origin};
+    diagnostics.note("submit it with " + own->value, own->origin);
+  }
+  if (!submit.require_directories.empty())
+    diagnostics.note("submit it from below " + util::join(submit.require_directories, " or "), submit.origin);
+  if (!submit.forbid_directories.empty())
+    diagnostics.note("do not submit it from below " + util::join(submit.forbid_directories, " or "),
+                     submit.origin);
+  return result;
+}
+
+StepDiagnostics note_site_rules(const SoftwareInput& input, const Directives& directives) {
+  StepDiagnostics diagnostics;
+  note_place(input, directives, diagnostics);
+  note_threads(input, diagnostics);
+  note_job_counts(input, diagnostics);
+  note_node(input, directives, diagnostics);
+  note_network(input, diagnostics);
+  note_storage(input, diagnostics);
+  warn_of_conflicts(input, diagnostics);
+  return diagnostics;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The fifth step of the planner: what the job's programs run in: modules, Python, an image, files on the
+// nodes' disks, variables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "generate/plan/launch_plan.hpp"
+
+namespace hpcml::plan {
+
+/// What surrounds the job's programs, and how their own words are called in there.
+struct Software {
+  model::Sourced<model::ModulesReset> modules_reset{model::ModulesReset::none, {}};
+  std::vector<model::PlannedModule> modules;
+  model::PlannedPython python;
+  std::optional<model::PlannedContainer> container;
+  const model::ContainerRule* image_rule = nullptr;   ///< the site's for the image
+  std::vector<model::PlannedDirective> image_options; ///< of sbatch, for images that Slurm starts
+  std::vector<std::string> command;                   ///< with its paths as the image has them
+  std::vector<model::JobStep> steps;                  ///< the same
+  std::optional<model::PlannedStage> stage;
+  std::vector<model::PlannedEnv> env;
+  std::vector<model::PlannedCache> caches;
+  model::PlannedRendezvous rendezvous;
+  model::Sourced<model::Backend> backend;
+  model::Sourced<model::GpusSeen> gpu_visibility;
+};
+
+/// Plans all of it.
+StepResult<Software> plan_software(const LaunchInput& input);
+
+// The parts of it, in their order: each adds to what those before it have decided.
+
+/// Modules and the Python environment.
+StepResult<Software> plan_modules(const LaunchInput& input);
+/// The image, and the environment and the commands as they are called in it.
+StepResult<Software> enter_image(const LaunchInput& input, Software software);
+/// What is copied to the nodes' own disks.
+StepResult<Software> stage_files(const LaunchInput& input, Software software);
+/// Variables, caches, meeting place and backend.
+StepResult<Software> plan_environment(const LaunchInput& input, Software software);
+
+/// A module of the job, once; "use:/path" is a folder of modules.
+void add_module(StepResult<Software>& result, const std::string& text, const model::Origin& origin);
+
+/// A request whose software is planned, for the steps behind it.
+struct SoftwareInput : LaunchInput {
+  SoftwareInput(const LaunchInput& input, const Software& with) : LaunchInput(input), software(with) {}
+
+  const Software& software;
+};
+
+} // namespace hpcml::plan

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/step_diagnostics.hpp"
+
+#include <iterator>
+
+namespace hpcml::plan {
+
+void StepDiagnostics::error(const std::string& code, const std::string& message, const std::string& hint) {
+  findings.push_back({diag::Severity::error, code, message, {}, hint});
+}
+
+void StepDiagnostics::warning(const std::string& code, const std::string& message, const std::string& hint) {
+  findings.push_back({diag::Severity::warning, code, message, {}, hint});
+}
+
+void StepDiagnostics::tell(const std::string& code, const std::string& message, const std::string& hint) {
+  findings.push_back({diag::Severity::note, code, message, {}, hint});
+}
+
+void StepDiagnostics::note(const std::string& text, const model::Origin& origin) {
+  notes.emplace_back(text, origin);
+}
+
+void add(StepDiagnostics& diagnostics, StepDiagnostics later) {
+  diagnostics.findings.insert(diagnostics.findings.end(), std::make_move_iterator(later.findings.begin()),
+                              std::make_move_iterator(later.findings.end()));
+  diagnostics.notes.insert(diagnostics.notes.end(), std::make_move_iterator(later.notes.begin()),
+                           std::make_move_iterator(later.notes.end()));
+}
+
+} // namespace hpcml::plan

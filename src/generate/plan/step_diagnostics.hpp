@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a step of the planner has to say besides the value that it returns.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/diag/diagnostic.hpp"
+#include "core/model/origin.hpp"
+
+namespace hpcml::plan {
+
+/// Findings for the person who asks, and notes for --explain, each in their order.
+struct StepDiagnostics {
+  diag::Diagnostics findings;
+  std::vector<std::pair<std::string, model::Origin>> notes; ///< worth saying, and about no line of the script
+
+  void error(const std::string& code, const std::string& message, const std::string& hint = {});
+  void warning(const std::string& code, const std::string& message, const std::string& hint = {});
+  /// Something that was chosen for the request, and how to choose otherwise.
+  void tell(const std::string& code, const std::string& message, const std::string& hint = {});
+  void note(const std::string& text, const model::Origin& origin);
+  bool refuse() const { return diag::has_errors(findings); }
+};
+
+/// What a step decides, and what is to be said of it.
+template <class T> struct StepResult {
+  T value;
+  StepDiagnostics remarks = {};
+};
+
+/// Puts `later` behind what has been said.
+void add(StepDiagnostics& diagnostics, StepDiagnostics later);
+/// The value alone; what is said of it goes behind what has been said.
+template <class T> T unwrap(StepResult<T> result, StepDiagnostics& diagnostics) {
+  add(diagnostics, std::move(result.remarks));
+  return std::move(result.value);
+}
+
+/// A value that a rule of the planner decided.
+inline model::Origin rule_origin(const std::string& rule) {
+  return {model::OriginKind::rule, rule, {}, {}, {}};
+}
+
+} // namespace hpcml::plan

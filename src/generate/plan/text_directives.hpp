@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The #SBATCH options whose values are texts of the user: what the site expects of them, the signal, the log.
+#pragma once
+
+#include <string>
+
+#include "generate/plan/directives.hpp"
+
+namespace hpcml::plan {
+
+/// An option whose value is a text that the site may require, forbid or check ("account").
+void add_text(const SoftwareInput& input, StepResult<Directives>& result, const std::string& name,
+              const model::Known<std::string>& wanted);
+
+/// The signal before the time limit, for the ranks.
+void add_signal(const SoftwareInput& input, StepResult<Directives>& result);
+
+/// The log lies beside the script: Slurm makes no folders, and a job whose log has none ends without a word.
+void add_log(const SoftwareInput& input, StepResult<Directives>& result);
+
+} // namespace hpcml::plan

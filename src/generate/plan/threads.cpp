@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/threads.hpp"
+
+#include <algorithm>
+
+#include "generate/plan/environment.hpp"
+#include "generate/plan/step_diagnostics.hpp"
+
+namespace hpcml::plan {
+
+std::vector<model::PlannedEnv> thread_environment(const model::Site& site, const ThreadFacts& facts) {
+  if (facts.cores == 0) return {};
+  constexpr unsigned k_most_workers =
+      16; // each holds batches in memory; more than a GPU can take in are of no use
+  const auto task = [](const char* name, unsigned value, const std::string& why) {
+    return model::PlannedEnv{name, std::to_string(value), false, model::Scope::task, rule_origin(why)};
+  };
+  const auto wanted = facts.workers_wanted;
+  // Loaders wait for files and decode: a core's second thread is good enough for them, and for no matrix
+  // product.
+  const unsigned threads = std::max(facts.threads, facts.cores);
+  const std::string each = threads > facts.cores ? "hardware thread" : "core";
+  auto env = openmp_environment(site, facts.cores);
+  if (wanted && *wanted > 0) {
+    const unsigned left = threads > *wanted ? std::min(facts.cores, threads - *wanted) : 1;
+    set_variable(env,
+                 task("OMP_NUM_THREADS", left,
+                      "the rank's " + std::to_string(threads) + " " + each + "s without those of its " +
+                          std::to_string(*wanted) + " data loaders"),
+                 "the data loaders need cores, too");
+  }
+  env.push_back(facts.gpus ? task("HPCML_INTEROP_THREADS", 1,
+                                  "the GPU runs operators beside each other, the cores need not")
+                           : task("HPCML_INTEROP_THREADS", std::min(2U, facts.cores),
+                                  "two operators at a time, each with the rank's threads"));
+  if (!wanted)
+    env.push_back(facts.gpus ? task("HPCML_DATALOADER_WORKERS", std::min(k_most_workers, threads - 1),
+                                    threads - 1 > k_most_workers
+                                        ? "one " + each + " each, at most 16"
+                                        : "one for each " + each + " but that of the rank itself")
+                             : task("HPCML_DATALOADER_WORKERS", 0, "the rank computes on all of its cores"));
+  return env;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// What is said of names that a site does not have, for every planner that takes requests.
+#pragma once
+
+#include "core/diag/diagnostic.hpp"
+#include "core/site_rules/verdict.hpp"
+
+namespace hpcml::plan {
+
+/// What is said of a partition that the profile does not describe, with the name that was probably meant.
+diag::Diagnostic describe_unknown_partition(const model::Site& site, const site::PolicyViolation& verdict);
+
+} // namespace hpcml::plan

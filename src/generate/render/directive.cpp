@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "generate/render/directive.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+// Slurm copies each word into a buffer of BUFSIZ bytes; the name of the option shares it.
+constexpr std::size_t k_longest_value = 8000;
+} // namespace
+
+util::Result<std::string> escape_directive_value(std::string_view value) {
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto c = static_cast<unsigned char>(value[i]);
+    if (c == '\n' || c == '\r')
+      return util::Error{"a line break cannot be written in an #SBATCH line", "take the line break out", i};
+    if (c < 0x20 || c == 0x7f)
+      return util::Error{"a control character cannot be written in an #SBATCH line", "take it out", i};
+  }
+  if (value.size() > k_longest_value)
+    return util::Error{"the value is longer than Slurm reads in an #SBATCH line (8000 bytes)", "shorten it",
+                       k_longest_value};
+  const bool plain = std::all_of(value.begin(), value.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=:,@%+^[]*{}&|!~?").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !value.empty()) return std::string(value);
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+util::Status check_directive_name(std::string_view name) {
+  const bool longer = name.size() > 2 && name.starts_with("--");
+  const bool letters = longer && std::all_of(name.begin() + 2, name.end(),
+                                             [](char c) { return util::is_name_char(c) || c == '-'; });
+  const bool brief =
+      name.size() == 2 && name[0] == '-' && std::isalpha(static_cast<unsigned char>(name[1])) != 0;
+  if (letters || brief) return util::Done{};
+  return util::Error{"'" + std::string(name) + "' is no option of sbatch", "write it as --name=value"};
+}
+
+} // namespace hpcml::render

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The lines of a script, typed: each type has its own escaper and carries the origins of what it says.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/model/origin.hpp"
+#include "generate/render/word.hpp"
+
+namespace hpcml::render {
+
+/// One reason for a line: what it is about ("" = the whole line) and who decided it.
+struct Reason {
+  std::string about;
+  model::Origin origin;
+};
+using Reasons = std::vector<Reason>;
+
+/// `#SBATCH --name=value`.
+struct Directive {
+  std::string name;
+  std::optional<std::string> value;
+  Reasons reasons;
+};
+
+/// `export NAME=value`; an expression is a profile's text with variables, evaluated where the line stands.
+struct Export {
+  std::string name;
+  std::string value;
+  bool expression = false;
+  Reasons reasons;
+};
+
+/// `module load NAME` or `module use PATH`.
+struct Module {
+  std::string name;
+  bool is_path = false;
+  Reasons reasons;
+};
+
+/// A command on one line.
+struct CommandLine {
+  ScriptWords words;
+  Reasons reasons;
+};
+
+/// A job step: groups of words, one group per line of the script.
+struct Step {
+  std::vector<ScriptWords> groups;
+  Reasons reasons;
+};
+
+/// A line for people.
+struct Comment {
+  std::string text;
+  Reasons reasons;
+};
+
+/// Lines of a template, as they are.
+struct Verbatim {
+  std::string text;
+  Reasons reasons;
+};
+
+using ScriptLine = std::variant<Directive, Export, Module, CommandLine, Step, Comment, Verbatim>;
+using ScriptLines = std::vector<ScriptLine>;
+
+/// The line as it stands in the script, without the line break at its end.
+std::string render_line(const ScriptLine& line);
+/// The reasons of a line of any type.
+const Reasons& reasons_of(const ScriptLine& line);
+/// A reason that is a rule of the product.
+Reasons by_rule(std::string rule);
+
+} // namespace hpcml::render

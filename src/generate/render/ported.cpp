@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// The commands of a script that is ported, with its launches as this site starts them.
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "generate/render/sections.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::render {
+namespace {
+
+/// A variable that Slurm sets only where the request has the option.
+struct RequestVariable {
+  const char* name;
+  const char* option;
+  unsigned (*value)(const model::PlannedLayout&);
+};
+
+/// What each task has of something that the plan counts by the rank: an agent's task has that of all its
+/// ranks.
+unsigned by_task(unsigned of_rank, const model::PlannedLayout& layout) {
+  return layout.tasks_per_node == 0 ? of_rank : of_rank * layout.ranks_per_node / layout.tasks_per_node;
+}
+
+constexpr std::array<RequestVariable, 8> k_request_variables = {{
+    {"SLURM_CPUS_PER_TASK", "--cpus-per-task",
+     [](const model::PlannedLayout& l) { return by_task(l.cpus_per_rank, l); }},
+    {"SLURM_GPUS_PER_NODE", "--gpus-per-node", [](const model::PlannedLayout& l) { return l.gpus_per_node; }},
+    {"SLURM_GPUS_ON_NODE", "--gpus-per-node", [](const model::PlannedLayout& l) { return l.gpus_per_node; }},
+    {"SLURM_GPUS_PER_TASK", "--gpus-per-task",
+     [](const model::PlannedLayout& l) { return by_task(l.gpus_per_rank, l); }},
+    {"SLURM_GPUS", "--gpus", [](const model::PlannedLayout& l) { return l.gpus_per_node * l.nodes; }},
+    {"SLURM_NTASKS_PER_NODE", "--ntasks-per-node",
+     [](const model::PlannedLayout& l) { return l.tasks_per_node; }},
+    {"SLURM_NTASKS", "--ntasks-per-node",
+     [](const model::PlannedLayout& l) { return l.tasks_per_node * l.nodes; }},
+    {"SLURM_NPROCS", "--ntasks-per-node",
+     [](const model::PlannedLayout& l) { return l.tasks_per_node * l.nodes; }},
+}};
+
+bool reads_variable(const std::string& text, const std::string& name) {
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    const bool whole = (at == 0 || !util::is_name_char(text[at - 1])) &&
+                       (end >= text.size() || !util::is_name_char(text[end]));
+    if (whole && !(end < text.size() && text[end] == '=')) return true;
+  }
+  return false;
+}
+
+/// A variable as the request of the old script had Slurm set it, for the commands that stay. Numbers of the
+/// whole step: an agent's tasks are fewer than its ranks, and the old script's variables counted ranks or
+/// tasks as it asked for them.
+ScriptLines kept_variables(const model::Plan& plan, const std::string& text) {
+  ScriptLines lines;
+  for (const auto& variable : k_request_variables) {
+    const bool set = std::any_of(plan.directives.begin(), plan.directives.end(),
+                                 [&](const auto& directive) { return directive.name == variable.option; }) &&
+                     !(std::string_view(variable.name) == "SLURM_CPUS_PER_TASK" && !mask_lines(plan).empty());
+    const auto value = variable.value(plan.layout);
+    if (set || value == 0 || !reads_variable(text, variable.name)) continue;
+    lines.push_back(
+        Verbatim{fmt::format("{}={} # read below, and not set by this request", variable.name, value),
+                 by_rule("commands of the old script read it")});
+  }
+  return lines;
+}
+
+Step ported_step(const ScriptStep& step) {
+  if (step.program.per_node)
+    return single_step(step, per_node_words(step.plan),
+                       "a step of the old script with one process on each node");
+  return program_step(step);
+}
+
+} // namespace
+
+ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>& step_args) {
+  auto lines = mask_lines(plan);
+  const auto& body = *plan.body;
+  lines.push_back(Comment{"From here on " + body.file + ", with its launches written for this site.",
+                          by_rule("the script that is ported")});
+  lines.push_back(CommandLine{literals({"set", "+euo", "pipefail"}),
+                              by_rule("the old script was written without these")});
+  std::string text, read;
+  Reasons reasons;
+  for (const auto& piece : body.pieces) {
+    text += piece.text;
+    read += piece.text;
+    if (piece.launch.command.empty()) continue;
+    read += " " + util::join(piece.launch.source, " ") + "\n";
+    const auto step = ported_step({plan, piece.launch, step_args});
+    text += render_line(step);
+    if (reasons.empty()) reasons = step.reasons;
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  for (auto& line : kept_variables(plan, read)) lines.push_back(std::move(line));
+  lines.push_back(Verbatim{text, reasons});
+  return lines;
+}
+
+} // namespace hpcml::render

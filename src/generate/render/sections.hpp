@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The parts of a script, each a pure function of the plan; templates/script.mustache puts them in order.
+#pragma once
+
+#include "core/model/plan.hpp"
+#include "generate/render/line.hpp"
+
+namespace hpcml::render {
+
+/// The `#SBATCH` lines.
+ScriptLines make_directives(const model::Plan& plan);
+/// Comments on what the script is and how it was made.
+ScriptLines make_head(const model::Plan& plan);
+/// Finds hpcml for the node's architecture and proves that it starts; empty in a plain script.
+ScriptLines make_find_hpcml(const model::Plan& plan);
+/// Modules, and the activation of an environment that is not inside a container.
+ScriptLines make_software(const model::Plan& plan);
+/// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
+ScriptLines make_per_node(const model::Plan& plan);
+/// Whether the script removes folders on each node at its end.
+bool removes_folders(const model::Plan& plan);
+/// Copies what is to be on each node's own disk.
+ScriptLines make_staging(const model::Plan& plan);
+/// Makes the virtual environment of a node from the site's wheels.
+ScriptLines make_wheelhouse(const model::Plan& plan);
+/// Exports for the whole job.
+ScriptLines make_environment(const model::Plan& plan);
+/// Where the ranks meet: all of it in a plain script, with hpcml only what launch cannot find.
+ScriptLines make_rendezvous(const model::Plan& plan);
+/// Returns the lines that make the job's key and start the script's own rendezvous store. Empty for one rank,
+/// or if the ranks do not use a store of hpcml.
+ScriptLines make_store(const model::Plan& plan);
+/// Caches of a plain script; with hpcml, launch makes them.
+ScriptLines make_caches(const model::Plan& plan);
+/// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
+ScriptLines make_container(const model::Plan& plan);
+/// What asks the ranks to save before the time limit, and waits for them; empty where nobody asks.
+ScriptLines make_survival(const model::Plan& plan);
+/// Whether the script hears signals while its step runs, or looks at how that ended.
+bool hears_signals(const model::Plan& plan);
+/// Whether Slurm starts the job again before all others (--requeue=expedite).
+bool expedites(const model::Plan& plan);
+ScriptLines make_expedite(const model::Plan& plan);
+/// The step as the script runs it: by the function that hears signals meanwhile, where there is one.
+Step step_with_signal_trap(const model::Plan& plan, Step step);
+/// The step or steps that run the program; `step_args` are the launcher's options of each.
+ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args);
+
+/// A task's rank, as a word for the task's shell: by the site's variable for it, Slurm's, or MPI's.
+std::string task_rank(const model::Plan& plan);
+/// Its rank on the node; where the launcher does not tell, from the variable `rank` of the same shell.
+std::string task_local_rank(const model::Plan& plan, const std::string& rank);
+/// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's
+/// `fallback`.
+std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
+/// One step of a script: what it runs as the plan says.
+struct ScriptStep {
+  const model::Plan& plan;
+  const model::PortedLaunch& program;        ///< of a ported script with its text and its options
+  const std::vector<std::string>& step_args; ///< what the launcher gets
+};
+/// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
+ScriptWords step_words(const ScriptStep& step);
+/// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and
+/// activates a virtualenv of the node, the container, a shell inside it that activates what is there. `last`
+/// starts the program.
+std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::string& task_lines = {},
+                                        const std::string& last = "exec \"$@\"");
+/// The last words of the step's command: `words`, or their text in the script that is ported.
+ScriptWords program_words(const model::PortedLaunch& program, const std::vector<std::string>& words);
+/// The program in a step of its own kind, `start` being what starts its tasks: without what sets up ranks.
+Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
+/// The program as a step: one task per rank (or one agent per node), or one process on the first node.
+Step program_step(const ScriptStep& step);
+/// The options of a step on the healthy ones of the job's nodes; empty where the job has no spare ones.
+ScriptWords healthy_node_words(const model::Plan& plan);
+/// Who decided what of a step.
+Reasons step_reasons(const model::Plan& plan);
+/// The step over all components of a heterogeneous job: one `srun` for all, each component with its own
+/// options and, where it has one, its own program.
+Step component_step(const ScriptStep& first);
+/// What stands before it: what the batch step knows of the first component is none of the others' business.
+ScriptLines component_lines();
+/// What stands before a step that binds with masks.
+ScriptLines mask_lines(const model::Plan& plan);
+/// What starts one task on each node.
+ScriptWords per_node_words(const model::Plan& plan);
+/// The old script's own commands, its launches written anew where they stand.
+ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>& step_args);
+/// The step of a script with `hpcml launch`, and of a plain one.
+std::vector<ScriptWords> launch_groups(const ScriptStep& step);
+std::vector<ScriptWords> plain_groups(const ScriptStep& step);
+/// The variables that a plain step sets in each task, as lines of a shell program; empty where there are
+/// none.
+std::string task_exports(const model::Plan& plan);
+
+/// All lines of the script in order, ready to print or to explain.
+ScriptLines make_script(const model::Plan& plan);
+
+} // namespace hpcml::render

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "generate/render/word.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+
+#include "core/diag/visible_text.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+/// Whether people do not see the character, or see what follows in another order.
+bool is_hidden(const diag::VisibleChar& c, std::string_view text) {
+  return c.shown != text.substr(0, c.length);
+}
+
+bool has_hidden(std::string_view text) {
+  // Nearly every word: nothing but printable ASCII, which shows as it is.
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; })) return false;
+  for (; !text.empty();) {
+    const auto c = diag::first_visible(text);
+    if (is_hidden(c, text)) return true;
+    text.remove_prefix(c.length);
+  }
+  return false;
+}
+
+std::string quote_ansi(std::string_view word) {
+  std::string text = "$'";
+  for (; !word.empty();) {
+    const auto c = diag::first_visible(word);
+    if (word[0] == '\'' || word[0] == '\\')
+      text += {'\\', word[0]};
+    else if (word[0] == '\n' || word[0] == '\t' || word[0] == '\r' || !is_hidden(c, word))
+      text += c.shown;
+    else // its bytes: bash reads \uNNNN by the locale of the job
+      for (const char byte : word.substr(0, c.length))
+        text += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+    word.remove_prefix(c.length);
+  }
+  return text + "'";
+}
+
+std::string quote_double(std::string_view word) {
+  std::string text = "\"";
+  for (const char c : word) {
+    if (c == '"' || c == '\\' || c == '$' || c == '`') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+/// Length of "$NAME", "${NAME}" or "${NAME:-word}" at the start of `text`; 0 if there is none.
+std::size_t variable_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '$') return 0;
+  const bool braces = text[1] == '{';
+  std::size_t end = braces ? 2 : 1;
+  const std::size_t first = end;
+  if (first >= text.size() || std::isdigit(static_cast<unsigned char>(text[first])) != 0) return 0;
+  while (end < text.size() && util::is_name_char(text[end])) ++end;
+  if (end == first) return 0;
+  if (!braces) return end;
+  if (text.substr(end, 2) == ":-") {
+    end += 2;
+    while (end < text.size() &&
+           (util::is_name_char(text[end]) || text[end] == '/' || text[end] == '.' || text[end] == '-'))
+      ++end;
+  }
+  return end < text.size() && text[end] == '}' ? end + 1 : 0;
+}
+
+} // namespace
+
+std::string ScriptWord::to_shell() const { return x_expression ? x_text : quote_word(x_text); }
+
+ScriptWords literals(const std::vector<std::string>& texts) {
+  ScriptWords words;
+  for (const auto& text : texts) words.push_back(ScriptWord::literal(text));
+  return words;
+}
+
+std::string join_words(const ScriptWords& words) {
+  std::string line;
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + word.to_shell();
+  return line;
+}
+
+std::string quote_word(std::string_view word) {
+  if (has_hidden(word)) return quote_ansi(word);
+  // Typographic quotes inside plain ones look like a slip of an editor, to people and to shellcheck.
+  if (word.find("\xe2\x80") != std::string_view::npos) return quote_ansi(word);
+  // A quoted tilde at the start looks like a forgotten expansion; escaped, it is plainly meant.
+  if (!word.empty() && word.front() == '~')
+    return "\\~" + (word.size() > 1 ? quote_word(word.substr(1)) : "");
+  if (word.find_first_of("'$`\\") == std::string_view::npos) return util::shell_quote(word);
+  return quote_double(word);
+}
+
+std::string quote_program(std::string_view text) {
+  return "'" + util::replace_all(std::string(text), "'", "'\\''") + "'";
+}
+
+std::string quote_path(std::string_view path) {
+  if (path.find('$') == std::string_view::npos) return quote_word(path);
+  std::string text = "\"";
+  while (!path.empty()) {
+    if (const auto length = variable_length(path); length > 0) {
+      text += path.substr(0, length);
+      path.remove_prefix(length);
+      continue;
+    }
+    if (path.front() == '"' || path.front() == '\\' || path.front() == '$' || path.front() == '`')
+      text += '\\';
+    text += path.front();
+    path.remove_prefix(1);
+  }
+  return text + "\"";
+}
+
+std::string quote_expression(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const auto length = std::max<std::size_t>(variable_length(text), 1);
+    auto name = text.substr(0, length);
+    name.remove_prefix(name.starts_with("${") ? 2 : 1);
+    if (!name.empty() && name.back() == '}') name.remove_suffix(1);
+    // Scripts run under `set -u`, and a profile may well name what only some nodes or modules set.
+    if (std::all_of(name.begin(), name.end(), util::is_name_char) && !name.empty())
+      quoted += fmt::format("${{{}-}}", name);
+    else
+      quoted += text.substr(0, length);
+    text.remove_prefix(length);
+  }
+  return quoted + "\"";
+}
+
+std::string comment_text(std::string_view text) {
+  auto out = diag::visible_text(text);
+  // A backslash at the end of a comment looks like a continuation to people and to shellcheck.
+  if (!out.empty() && out.back() == '\\') out += " ";
+  return out;
+}
+
+} // namespace hpcml::render

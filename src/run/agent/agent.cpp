@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/agent.hpp"
+
+#include <csignal>
+#include <initializer_list>
+
+#include "run/agent/agent_loop.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/reach_srun.hpp"
+#include "run/launch/save_request.hpp"
+#include "run/launch/supervisor.hpp"
+#include "run/store/client.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+/// What the ranks hear is blocked from here on: none of it is lost between two attempts.
+sigset_t block_signals() {
+  sigset_t mask, before;
+  ::sigemptyset(&mask);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, launch::k_save_word_signal})
+    ::sigaddset(&mask, signal);
+  ::sigprocmask(SIG_BLOCK, &mask, &before);
+  return before;
+}
+
+/// The signal that has come and asks this agent to end; 0: none.
+int find_request_to_end() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (::sigismember(&pending, signal) == 1) return signal;
+  return 0;
+}
+
+/// From the first rank's world to the end of the run.
+launch::Outcome run(const AgentRequest& request, const launch::RuntimeContext& context,
+                    const launch::World& world, const sigset_t& mask) {
+  const auto fail = [&](const char* phase, const util::Error& error) {
+    return launch::Outcome{
+        launch::report_failure({k_cannot_set_up, phase, error, {}, context.host}, context.env), 0};
+  };
+  const auto run_id = run_id_of(request, world.identity);
+  auto folder = RunFolder::make(request, run_id, context);
+  if (!folder) return fail("log", folder.error());
+  auto met = join_agents(request, context, world, run_id, [] { return find_request_to_end() != 0; });
+  if (const int signal = find_request_to_end(); !met && signal != 0) return {128 + signal, signal};
+  if (!met) return fail("agents", met.error());
+  auto own = world;
+  own.channel = met->channel;
+  AgentLoop loop(request, context, std::move(own), std::move(*met), std::move(*folder), run_id, mask);
+  const auto outcome = loop.run();
+  const auto lost = store::parse_place(loop.lost_place());
+  if (lost && outcome.signal == 0)
+    launch::wait_until_srun_is_reached(context.env, lost->second, [] { return find_request_to_end() != 0; });
+  return outcome;
+}
+
+} // namespace
+
+int run_agent(const AgentRequest& request, const launch::RuntimeContext& context) {
+  auto first = launch::find_first_world(request.launch, context);
+  if (const auto* failure = std::get_if<launch::Failure>(&first))
+    return launch::report_failure(*failure, context.env);
+  const auto mask = block_signals();
+  const auto outcome = run(request, context, std::get<launch::World>(first), mask);
+  if (outcome.signal != 0) launch::end_step_by_signal(outcome.signal, context.env);
+  return outcome.code;
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// One agent per node: starts the ranks of its node with those of the others, and all again where one fails.
+#pragma once
+
+#include "run/agent/request.hpp"
+#include "run/launch/request.hpp"
+
+namespace hpcml::agent {
+
+/// Runs the ranks of this node until the run has ended. Returns its exit code, the same on all nodes: 0, that
+/// of the rank that failed first, 124 where the ranks stalled, 1 where nodes were missing, 125 where this
+/// agent could not set up. Where a signal asked it to end, and its ranks did, this process ends by it, too.
+int run_agent(const AgentRequest& request, const launch::RuntimeContext& context);
+
+} // namespace hpcml::agent

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/agent_loop.hpp"
+
+#include <algorithm>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/agent/attempt_world.hpp"
+#include "run/agent/coordinator.hpp"
+#include "core/failures/failure_hints.hpp"
+#include "run/agent/failure_report.hpp"
+#include "run/agent/flight_recorder.hpp"
+#include "run/agent/stop_words.hpp"
+#include "run/launch/end_class.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/meet.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "run/launch/separate_worlds.hpp"
+#include "run/launch/serve_ranks.hpp"
+#include "run/store/client.hpp"
+#include "core/util/file.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+/// Once this agent was asked to end, the conductor has so long to say that all others do, too.
+constexpr auto k_farewell = std::chrono::seconds(5);
+
+/// Signals that ask an agent to end; it hears them when it looks.
+sigset_t end_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&set, signal);
+  return set;
+}
+
+} // namespace
+
+AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
+                     AgentRendezvous met, RunFolder folder, std::string run_id, const sigset_t& mask)
+    : x_request(request), x_here(context), x_own(std::move(own)), x_met(std::move(met)),
+      x_folder(std::move(folder)), x_run_id(std::move(run_id)), x_mask(mask) {
+  const auto signals = end_signals();
+  x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (x_met.link->place().empty() || !x_request.heartbeat.is_on()) return;
+  auto watchdog = AgentWatchdog::start(x_request.heartbeat, x_here.host);
+  if (watchdog)
+    x_watchdog = std::move(*watchdog);
+  else
+    launch::log_stderr("hpcml agent: " + watchdog.error().what);
+  x_met.link->set_watchdog(x_watchdog.get());
+}
+
+AgentLoop::~AgentLoop() {
+  end_store(x_store);
+  for (auto& cache : x_caches) launch::release_cache(cache);
+  if (x_signals >= 0) ::close(x_signals);
+}
+
+launch::Outcome AgentLoop::run() {
+  while (!x_end) wait_for_order();
+  // The others wait no more, and what is left to do may take long.
+  x_met.link->set_watchdog(nullptr);
+  x_watchdog.reset();
+  const auto why = tell_class();
+  note(RunEnded{x_end->code, x_attempt ? x_attempt->world.agent->restarts : 0, why});
+  return *x_end;
+}
+
+std::string AgentLoop::lost_place() const {
+  return x_met.link->fault().empty() ? std::string() : x_met.link->place();
+}
+
+/// Why the run ended: the last line on standard error where it ended badly, once for all nodes.
+std::optional<model::FailureClass> AgentLoop::tell_class() const {
+  const bool of_rank = x_failure && !x_failure->of_launcher;
+  const auto why = launch::classify_end({.code = x_end->code,
+                                         .signal = x_signal != 0 ? x_signal : x_run_signal,
+                                         .asked_to_save = x_saving,
+                                         .rank_failed = of_rank || x_apart,
+                                         .out_of_memory = of_rank && x_failure->out_of_memory,
+                                         .launcher_failed = x_failure && !of_rank,
+                                         .nodes_missing = x_end->code == k_nodes_missing,
+                                         .node_at_fault = x_node_at_fault},
+                                        x_here.env, std::chrono::system_clock::now(),
+                                        x_met.leads ? x_here.ask_slurm : launch::AskSlurm());
+  if (why && x_end->code != 0 && x_met.leads) launch::log_stderr(launch::describe_class(x_end->code, *why));
+  return why;
+}
+
+int AgentLoop::wait_milliseconds() const {
+  auto until = x_met.link->due();
+  if (x_signal != 0 && (!until || x_leaving + k_farewell < *until)) until = x_leaving + k_farewell;
+  if (!until) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count() + 1;
+  return static_cast<int>(std::clamp<long long>(left, 0, 60000));
+}
+
+/// The process that joins the agents is the first node's own; for the others it is that node that they lack.
+int AgentLoop::code_of_lost_line() const { return x_met.leads ? k_cannot_set_up : k_nodes_missing; }
+
+/// Between attempts. Signals that come meanwhile are told as those that come to ranks.
+void AgentLoop::wait_for_order() {
+  if (auto order = x_met.link->take()) return handle_command(*order);
+  if (const auto fault = x_met.link->fault(); !fault.empty()) {
+    if (x_signal == 0) launch::log_stderr("hpcml agent: " + fault);
+    x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
+    return;
+  }
+  const bool writes = x_met.link->wants_to_write();
+  pollfd ends[] = {{x_met.link->fd(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0},
+                   {x_signals, POLLIN, 0}};
+  if (::poll(ends, 2, wait_milliseconds()) > 0 && ends[1].revents != 0) take_signals();
+  if (x_signal != 0 && Clock::now() >= x_leaving + k_farewell)
+    x_end = launch::Outcome{128 + x_signal, x_signal};
+}
+
+void AgentLoop::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (x_signal != 0) continue;
+    x_signal = static_cast<int>(info.ssi_signo);
+    x_leaving = Clock::now();
+    AgentEvent event;
+    event.kind = AgentEvent::Kind::leaving;
+    event.signal = x_signal;
+    send_event(std::move(event));
+  }
+}
+
+void AgentLoop::handle_command(const AgentCommand& order) {
+  note_lost(order);
+  switch (order.kind) {
+  case AgentCommand::Kind::serve: return serve(order);
+  case AgentCommand::Kind::start: return start(order);
+  case AgentCommand::Kind::stop: // nothing runs here
+  case AgentCommand::Kind::name: return report_stop(order, launch::log_stderr);
+  case AgentCommand::Kind::lost: // no rank of it runs any more
+  case AgentCommand::Kind::end: return end(order);
+  case AgentCommand::Kind::heartbeat: // the link's own
+  case AgentCommand::Kind::look: return;
+  }
+}
+
+void AgentLoop::send_event(AgentEvent event) {
+  event.attempt = x_attempt ? x_attempt->number : 0;
+  x_met.link->send_event(event);
+}
+
+/// What this agent cannot do counts as a rank's failure does: the run has one first failure, whoever's.
+void AgentLoop::fail(const launch::Failure& failure) {
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::failed;
+  event.failure.of_launcher = true;
+  event.failure.host = x_here.host;
+  event.failure.status = failure.exit_code << 8;
+  event.failure.message = failure.error.what;
+  launch::log_stderr(launch::describe(failure));
+  x_told_failure = true;
+  send_event(std::move(event));
+}
+
+/// Plans this node for an attempt, once; false where that failed and was told.
+bool AgentLoop::prepare(const AgentCommand& order) {
+  if (x_attempt && x_attempt->number == order.attempt && x_attempt->node) return true;
+  launch::AgentFacts facts;
+  facts.restarts = order.restarts;
+  facts.max_restarts = x_request.max_restarts;
+  facts.run_id = x_run_id;
+  facts.role = x_request.role;
+  facts.error_folder = x_folder.attempt(order.attempt);
+  facts.serial = order.attempt;
+  facts.offered = {{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"}}; // as torchrun says it
+  if (x_folder.is_kept())
+    for (auto& variable : flight_recorder_variables(facts.error_folder))
+      facts.offered.push_back(std::move(variable));
+  x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_met.address, facts), nullptr,
+                      x_folder.attempt(order.attempt), x_folder.is_kept()};
+  x_told_failure = false;
+  open_record(order);
+  auto& world = x_attempt->world;
+  // One node is left of several: its ranks need no network.
+  if (world.layout.node_count() == 1 && x_own.layout.node_count() > 1 && x_met.address.empty()) {
+    const auto port = launch::free_loopback_port();
+    world.address = "127.0.0.1";
+    if (port && !world.port_given) world.port = *port;
+  }
+  x_met.link->keep_alive();
+  auto prepared = launch::prepare_ranks(x_request.launch, x_here, world);
+  x_met.link->keep_alive();
+  if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
+  auto& ready = std::get<launch::PreparedRanks>(prepared);
+  x_attempt->node = ready.node;
+  // Held anew before they are let go: those that stay are never without a holder.
+  for (auto& cache : std::exchange(x_caches, std::move(ready.caches))) launch::release_cache(cache);
+  for (unsigned local = 0; local < world.layout.local_world_size; ++local)
+    if (const auto made = x_folder.make_rank(order.attempt, world.layout.rank + local); !made)
+      return fail({k_cannot_set_up, "log", made.error(), {}, x_here.host}), false;
+  return true;
+}
+
+/// A fresh store for the attempt's ranks, before the old one goes.
+void AgentLoop::serve(const AgentCommand& order) {
+  if (!prepare(order)) return;
+  const auto& world = x_attempt->world;
+  pid_t before = std::exchange(x_store, -1);
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::serving;
+  if (launch::needs_rendezvous(world, x_request.launch)) {
+    const auto store = launch::serve_ranks(x_attempt->node, x_request.launch, x_here, &x_activity);
+    if (!store) {
+      end_store(before);
+      return fail({k_cannot_set_up, "store", store.error(), {}, x_here.host});
+    }
+    x_store = store->pid;
+    event.place = store::place_text(world.address, store->port);
+  }
+  end_store(before);
+  send_event(std::move(event));
+}
+
+void AgentLoop::end_store(pid_t& store) {
+  if (store <= 0) return;
+  ::kill(store, SIGKILL);
+  ::waitpid(store, nullptr, 0);
+  store = -1;
+}
+
+void AgentLoop::start(const AgentCommand& order) {
+  x_all_good = false;
+  if (!prepare(order)) return tell_ended(false); // the others' ranks are waited for, and none is here
+  auto& node = *x_attempt->node;
+  if (order.place.empty())
+    node.env.unset(launch::k_store_variable);
+  else
+    node.env.set(launch::k_store_variable, order.place);
+  AttemptFacts facts{order.attempt, x_attempt->world.layout.world_size, {}};
+  for (unsigned i = 0; i < order.world.size(); ++i)
+    facts.nodes.push_back({i, order.world[i].host, order.world[i].processes});
+  note(facts);
+  auto launch_request = x_request.launch;
+  launch_request.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
+  WorkerGroup overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
+                       x_store > 0 ? &x_activity : nullptr,
+                       [this](const AgentCommand& why, const auto& say) { report_stop(why, say); });
+  launch::SupervisionOptions oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
+  if (x_met.service) oversight.spared.push_back(*x_met.service);
+  if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());
+  if (x_watchdog) oversight.spared.push_back(x_watchdog->pid());
+  launch::Outcome outcome;
+  {
+    launch::Supervisor ranks(launch_request, x_here, x_attempt->node, &oversight);
+    if (x_store > 0) ranks.meet_at(x_store);
+    outcome = ranks.run();
+    x_own_code = outcome.code;
+    x_saving = x_saving || ranks.was_asked_to_save();
+    x_all_good = ranks.all_succeeded();
+    x_evidence = launch::find_world_evidence(x_attempt->node, x_request.launch, ranks);
+    if (ranks.has_lost_store()) x_store = -1; // waited for: its number may be another's
+    overseer.note_start_up(ranks);
+  }
+  if (overseer.signal != 0) x_signal = overseer.signal, x_leaving = Clock::now();
+  if (overseer.end) return end(*overseer.end);
+  if (overseer.line_lost) {
+    x_end = x_signal != 0 ? outcome_of_signal(x_signal) : launch::Outcome{code_of_lost_line(), 0};
+    return;
+  }
+  x_told_failure = x_told_failure || overseer.told_failure;
+  if (outcome.code != 0 && !outcome.stopped && !x_told_failure && x_signal == 0)
+    fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_here.host});
+  tell_ended(outcome.code == 0 && !outcome.stopped);
+}
+
+void AgentLoop::tell_ended(bool good) {
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::ended;
+  event.good = good;
+  send_event(std::move(event));
+}
+
+void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& say) {
+  if (!order.says) return;
+  x_said = order;
+  const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
+  for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
+  if (order.failure) {
+    note(FailureSeen{*order.failure, find_hint(*order.failure)});
+    if (const auto fault = find_node_fault(*order.failure); !fault.empty())
+      note_bad_node(order.failure->host,
+                    "rank " + std::to_string(order.failure->rank) + " ended by: " + fault);
+  }
+  if (order.kind != AgentCommand::Kind::end && order.restarts_all) {
+    RestartBegun begun{order.restarts,
+                       x_request.max_restarts,
+                       {},
+                       order.reason,
+                       std::chrono::duration<double>(order.pause).count()};
+    if (order.failure && order.failure->of_launcher) begun.why = order.failure->message;
+    if (order.failure && !order.failure->of_launcher) begun.because_of = order.failure->rank;
+    note(begun);
+  }
+  const auto stalled = render_stalled(order);
+  if (stalled.empty() || !x_attempt || !x_folder.is_kept()) return;
+  const auto file = x_attempt->folder + "/stacks.txt";
+  if (const auto written = util::write_file(file, stalled); !written)
+    say("hpcml agent: " + written.error().what);
+  else
+    say("hpcml agent: where all ranks were: " + file);
+}
+
+void AgentLoop::end(const AgentCommand& order) {
+  x_apart = order.code == 0 && x_evidence &&
+            launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
+  // What was said at the stop is not said again.
+  const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
+  if (order.code != 0 && !was_commanded) report_stop(order, launch::log_stderr);
+  if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
+    const auto& failed = *order.failure;
+    const auto more = launch::record_failure(
+        {order.code,
+         "run",
+         {render_failed_rank(failed) + (failed.of_launcher ? ": " + failed.message : "")},
+         failed.of_launcher ? std::nullopt : std::optional(failed.rank),
+         failed.host},
+        x_here.env);
+    if (!more.empty()) launch::log_stderr(more);
+  }
+  const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
+  if (by_signal) x_run_signal = order.code - 128;
+  x_failure = order.failure;
+  note_lost(order);
+  x_node_at_fault = x_failure ? !find_node_fault(*x_failure).empty() : !order.lost.empty();
+  const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
+  x_end = by_signal ? outcome_of_signal(order.code - 128)
+                    : launch::Outcome{x_apart ? k_cannot_set_up : order.code, signal};
+}
+
+/// After a signal the code is the programs' own, as without an agent: those that have saved what they had and
+/// ended with 0 have ended well.
+launch::Outcome AgentLoop::outcome_of_signal(int signal) const {
+  if (x_all_good) return {0, 0};
+  if (x_saving && x_own_code != 0) return {x_own_code, x_own_code == 128 + signal ? signal : 0};
+  return {128 + signal, signal == x_signal ? signal : 0};
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/agent_watchdog.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/agent/process_states.hpp"
+#include "run/launch/failure.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+/// The file of the descriptor that is the first argument of the system call which a process is in; empty: it
+/// cannot be known.
+std::string file_in_use(pid_t pid, const std::string& proc) {
+  const auto folder = proc + "/" + std::to_string(pid);
+  const auto words = util::split(util::read_file(folder + "/syscall").value_or(""), ' ');
+  if (words.size() < 2 || !words[1].starts_with("0x")) return {};
+  const auto descriptor = std::strtoul(words[1].c_str(), nullptr, 16);
+  char target[512];
+  const auto link = folder + "/fd/" + std::to_string(descriptor);
+  const auto length = ::readlink(link.c_str(), target, sizeof target);
+  return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
+}
+
+/// What blocks the agent must not block this process.
+void report(const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); }
+
+/// Reads what the agent has sent; false if that is the end.
+bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
+  char words[64];
+  const auto count = ::read(line, words, sizeof words);
+  if (count < 0) return errno == EINTR || errno == EAGAIN;
+  if (count == 0) return false;
+  if (words[count - 1] == 'p')
+    timer.pause();
+  else
+    timer.on_heartbeat(now);
+  return true;
+}
+
+[[noreturn]] void watch(pid_t agent, int line, const HeartbeatOptions& options, const std::string& host) {
+  const auto who = "the agent of " + host + " (process " + std::to_string(agent) + ")";
+  SilenceTimer timer(options, util::now_with_suspend());
+  for (;;) {
+    pollfd end{line, POLLIN, 0};
+    const int ready = ::poll(&end, 1, static_cast<int>(timer.turn().count()));
+    const auto now = util::now_with_suspend();
+    if (ready == 1 && !read_line(line, timer, now)) ::_exit(0);
+    const auto action = timer.on_turn(now);
+    if (action == SilenceTimer::Action::none) continue;
+    const auto state = describe_process(agent);
+    const auto silence = whole_seconds(timer.silence(now));
+    if (action == SilenceTimer::Action::report) {
+      report(who + " has not worked for " + silence + (state.empty() ? "" : ": it " + state));
+      continue;
+    }
+    report(who + " and its ranks are killed: no heartbeat for " + silence);
+    ::kill(agent, SIGKILL);
+    ::_exit(0);
+  }
+}
+
+} // namespace
+
+SilenceTimer::Action SilenceTimer::on_turn(Time now) {
+  if (util::is_late(x_turn, now, x_options.late_limit())) x_heard = now;
+  x_turn = now + turn();
+  if (!x_expects) return Action::none;
+  const auto margin = std::chrono::milliseconds(x_options.interval) / 2;
+  if (now - x_heard >= x_options.timeout + margin) return Action::kill;
+  if (x_reported || now - x_heard < x_options.timeout - margin) return Action::none;
+  x_reported = true;
+  return Action::report;
+}
+
+std::string describe_process(pid_t pid, const std::string& proc) {
+  // Only what the kernel gives without waiting for the process: not its maps or its command line.
+  const auto folder = proc + "/" + std::to_string(pid);
+  const auto read = [&](const char* name) { return util::read_file(folder + name).value_or(""); };
+  const auto stat = parse_process_stat(read("/stat"));
+  if (!stat) return {};
+  ThreadState main;
+  main.state = stat->state;
+  main.syscall = parse_syscall(read("/syscall"));
+  if (const auto channel = util::trim(read("/wchan")); channel != "0") main.wait_channel = channel;
+  auto text = render_state(main);
+  if (main.state == 'T' || main.state == 't') return text;
+  if (const auto file = file_in_use(pid, proc); !file.empty()) text += ", file " + file;
+  return text;
+}
+
+util::Result<std::unique_ptr<AgentWatchdog>> AgentWatchdog::start(const HeartbeatOptions& options,
+                                                                  const std::string& host) {
+  const auto failed = [] {
+    return util::Error{std::string("cannot start the agent's watchdog: ") + std::strerror(errno)};
+  };
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return failed();
+  const pid_t agent = ::getpid(), pid = ::fork();
+  if (pid == 0) {
+    if (!util::end_with(agent)) ::_exit(1);
+    // Ctrl-Z and Slurm's suspend stop it with the agent.
+    for (int signal = 1; signal < 32; ++signal)
+      if (signal != SIGTSTP && signal != SIGCONT) ::signal(signal, SIG_IGN);
+    ::signal(SIGTSTP, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::dup2(ends[0], STDIN_FILENO);
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing >= 0) ::dup2(nothing, STDOUT_FILENO);
+    util::close_descriptors(STDERR_FILENO + 1);
+    if (::chdir("/") != 0) ::_exit(1);
+    watch(agent, STDIN_FILENO, options, host);
+  }
+  ::close(ends[0]);
+  if (pid > 0) return std::unique_ptr<AgentWatchdog>(new AgentWatchdog(pid, ends[1]));
+  ::close(ends[1]);
+  return failed();
+}
+
+/// If the pipe is full the other side has enough to read.
+void AgentWatchdog::send(char word) const {
+  while (::write(x_line, &word, 1) < 0 && errno == EINTR) {
+  }
+}
+
+AgentWatchdog::~AgentWatchdog() {
+  ::close(x_line);
+  ::kill(x_pid, SIGKILL);
+  while (::waitpid(x_pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/failure_order.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+#include <sys/wait.h>
+
+namespace hpcml::agent {
+
+namespace {
+
+/// As gloo, NCCL and torch's store say that somebody has gone with whom they were connected.
+constexpr std::string_view k_gone[] = {
+    "Connection closed by peer",
+    "Connection reset by peer",
+    "Connection closed by remote peer",
+    "Connection was likely closed",
+    "remote process exited",
+    "failed to recv, got 0 bytes",
+    "Broken pipe",
+    "Connection was closed by",
+    "peer closed",
+};
+
+/// Error files have whole seconds, so that of two nodes a difference below one second is not known; the rest
+/// is for the messages' way.
+constexpr std::int64_t k_clock_margin = 900;
+
+bool says_gone(std::string_view text) {
+  return std::any_of(std::begin(k_gone), std::end(k_gone),
+                     [&](auto words) { return text.find(words) != std::string_view::npos; });
+}
+
+} // namespace
+
+bool is_secondary_failure(const RankFailure& note) {
+  if (note.of_launcher || note.out_of_memory) return false;
+  // Aborts are the watchdogs' way to end a program that waits for somebody.
+  if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
+  if (!note.message.empty()) return says_gone(note.message);
+  return std::any_of(note.last_lines.begin(), note.last_lines.end(), says_gone);
+}
+
+bool precedes(const RankFailure& later, const RankFailure& first) {
+  if (later.gpu_fault.empty() != first.gpu_fault.empty()) return first.gpu_fault.empty();
+  const bool suffers = is_secondary_failure(later);
+  if (suffers != is_secondary_failure(first)) return !suffers;
+  if (later.told_at == 0 || first.told_at == 0) return false;
+  if (later.host == first.host) return later.told_at < first.told_at;
+  return later.failed_at + k_clock_margin <= first.failed_at;
+}
+
+bool needs_arrival(const RankFailure& later, const RankFailure& first) {
+  return later.host != first.host && later.told_at > 0 && first.told_at > 0 &&
+         later.gpu_fault.empty() == first.gpu_fault.empty() &&
+         is_secondary_failure(later) == is_secondary_failure(first);
+}
+
+std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time) {
+  return told_at == 0 ? 0 : std::clamp<std::int64_t>(now - told_at * 1000, 0, run_time);
+}
+
+bool may_be_secondary(const RankFailure& first) {
+  return first.gpu_fault.empty() && (first.told_at > 0 || is_secondary_failure(first));
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Of two ranks that failed in one attempt, which one is to be named: the end of one is often the cause of the
+// other's, and who is heard of first need not have failed first. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "run/agent/failure_note.hpp"
+
+namespace hpcml::agent {
+
+/// Whether a rank says only that another one has gone: its connection was closed.
+bool is_secondary_failure(const RankFailure& note);
+
+/// Whether `later`, which was heard of later, is to be named in the place of `first`: its node's kernel
+/// tells of a GPU, it failed of itself and the other only suffers, or both say in their error files when, and
+/// it was before. Clocks of two nodes are not compared: there `failed_at` decides.
+bool precedes(const RankFailure& later, const RankFailure& first);
+
+/// True if only the coordinator can compare the two: they failed on two nodes, and differ in time alone.
+bool needs_arrival(const RankFailure& later, const RankFailure& first);
+
+/// Milliseconds between a failure and `now`, in milliseconds since 1970 by the same clock: not more than
+/// the time that the ranks have run, should that clock have been set meanwhile.
+std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time);
+
+/// Whether any failure could come before this one.
+bool may_be_secondary(const RankFailure& first);
+
+} // namespace hpcml::agent

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The one report of a run's first failure.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "run/agent/failure_note.hpp"
+
+namespace hpcml::agent {
+
+/// What the agents do about a failure.
+struct AfterFailure {
+  unsigned world_size = 1;       ///< of the ranks that were running
+  unsigned restart = 0;          ///< the one that comes now, counted from 1; 0: none
+  unsigned max_restarts = 0;     ///< that were asked for
+  std::chrono::seconds pause{0}; ///< before the restart
+};
+
+/// At most 60 lines of at most 400 characters, control characters shown and not sent: who failed and how, out
+/// of memory or not, its message, its traceback, the last lines of its standard error that are not in that,
+/// what to do, and what happens next.
+std::vector<std::string> render_failure_report(const RankFailure& note, const AfterFailure& after);
+/// Returns " after a pause of 4 s"; an empty text if there is none.
+std::string describe_pause(std::chrono::seconds pause);
+/// Its first line: "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s".
+std::string render_failed_rank(const RankFailure& note);
+
+} // namespace hpcml::agent

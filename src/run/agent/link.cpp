@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/link.hpp"
+
+#include <algorithm>
+#include <poll.h>
+#include <unistd.h>
+
+#include "run/launch/failure.hpp"
+#include "run/store/client.hpp"
+#include "run/store/own_words.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr auto k_tick = milliseconds(500);
+constexpr auto k_connect_time = seconds(2); ///< of one place
+constexpr auto k_answer_time = seconds(60); ///< of one that is connected: its machine may be busy
+constexpr auto k_pause = milliseconds(50);  ///< between two rounds of questions, at first
+
+class OwnLink : public CoordinatorConnection {
+public:
+  OwnLink(const CoordinatorOptions& rules, const RegisterRequest& registration)
+      : x_coordinator(rules, Clock::now()) {
+    x_coordinator.register_agent(k_self, registration, Clock::now());
+  }
+  void send_event(const AgentEvent& event) override { x_coordinator.on_event(k_self, event, Clock::now()); }
+  std::optional<AgentCommand> take() override {
+    if (Clock::now() >= x_tick) {
+      x_coordinator.tick(Clock::now());
+      x_tick = Clock::now() + k_tick;
+    }
+    for (auto& [agent, order] : x_coordinator.take_orders()) x_orders.push_back(std::move(order));
+    for (const auto& line : x_coordinator.take_words()) launch::log_stderr("hpcml agent: " + line);
+    if (x_orders.empty()) return std::nullopt;
+    auto order = std::move(x_orders.front());
+    x_orders.erase(x_orders.begin());
+    return order;
+  }
+  int fd() const override { return -1; }
+  bool wants_to_write() const override { return false; }
+  std::optional<Time> due() const override { return x_orders.empty() ? x_tick : Clock::now(); }
+  std::string fault() const override { return {}; }
+  std::string place() const override { return {}; }
+
+private:
+  static constexpr AgentId k_self = 1;
+  Coordinator x_coordinator;
+  std::vector<AgentCommand> x_orders;
+  Time x_tick = Clock::now();
+};
+
+class FarLink : public CoordinatorConnection {
+public:
+  FarLink(store::Client client, const CoordinatorSearch& search, std::string open_secret)
+      : x_client(std::move(client)), x_own(search.own), x_name(search.name),
+        x_open_secret(std::move(open_secret)), x_heartbeat(search.heartbeat, util::now_with_suspend()) {
+    x_client.put_get(k_order_key);
+    x_client.advance();
+  }
+  void send_event(const AgentEvent& event) override {
+    x_client.put_set(k_event_key, pack_event(event));
+    x_client.advance();
+  }
+  std::optional<AgentCommand> take() override {
+    keep_alive();
+    for (;;) {
+      x_client.advance();
+      const auto value = x_client.take_value();
+      if (!value) break;
+      x_heartbeat.on_answer(util::now_with_suspend());
+      x_client.put_get(k_order_key);
+      x_client.advance();
+      auto order = unpack_order(*value);
+      if (!order || order->kind != AgentCommand::Kind::heartbeat) return order;
+    }
+    x_silent = x_silent || (x_client.fd() >= 0 && x_heartbeat.is_overdue(util::now_with_suspend()));
+    return std::nullopt;
+  }
+  int fd() const override { return x_client.fd(); }
+  bool wants_to_write() const override { return (x_client.wanted() & POLLOUT) != 0; }
+  /// What has come while something was sent is not seen by who polls for more.
+  std::optional<Time> due() const override {
+    if (x_client.fd() >= 0 && !x_client.has_value()) return heartbeat_due();
+    return Clock::now();
+  }
+  std::optional<Time> keep_alive() override {
+    if (x_heartbeat.is_due(util::now_with_suspend())) {
+      if (x_watchdog != nullptr) x_watchdog->on_heartbeat();
+      if (x_client.fd() >= 0) {
+        AgentEvent event;
+        event.kind = AgentEvent::Kind::heartbeat;
+        send_event(event);
+      }
+    }
+    return heartbeat_due();
+  }
+  bool was_away() const override { return x_heartbeat.was_away(); }
+  void set_watchdog(AgentWatchdog* watchdog) override { x_watchdog = watchdog; }
+  void announce_wait() override {
+    if (x_watchdog != nullptr) x_watchdog->pause();
+  }
+  std::string fault() const override {
+    if (x_client.fd() >= 0 && !x_silent) return {};
+    const auto who = (x_own ? "the process that joins the agents (" : "the agent of the first node (") +
+                     (x_name.empty() ? "" : x_name + ", ") + x_client.place() + ")";
+    if (x_client.session_error() != store::SessionError::none) return who + " " + x_client.fault();
+    if (!x_silent) return who + " has gone";
+    return "no heartbeat from " + who + " for " + whole_seconds(x_heartbeat.options().timeout) +
+           ": treated as lost";
+  }
+  std::string place() const override { return x_client.place(); }
+  std::string open_secret() const override { return x_open_secret; }
+
+private:
+  Time heartbeat_due() const {
+    const bool may_answer = x_client.fd() >= 0 && !x_silent;
+    return Clock::now() + (x_heartbeat.due(may_answer) - util::now_with_suspend());
+  }
+
+  store::Client x_client;
+  bool x_own;
+  std::string x_name, x_open_secret;
+  HeartbeatTimer x_heartbeat;
+  AgentWatchdog* x_watchdog = nullptr;
+  bool x_silent = false; ///< the coordinator has not answered for the timeout
+};
+
+std::optional<store::Credentials> credentials_of(const RegisterRequest& registration,
+                                                 const CoordinatorSearch& search) {
+  if (!search.key) return std::nullopt;
+  return store::Credentials{*search.key,
+                            {store::PeerRole::agent, registration.job,
+                             store::identity_text(registration.run_id), registration.node_rank.value_or(0)}};
+}
+
+/// Describes an answer that is not a reply to an agent.
+std::string describe_other(const std::string& answer, const std::string& place) {
+  const auto welcome = store::unpack_welcome(answer);
+  if (welcome && welcome->refusal == store::JoinError::key)
+    return "the agent at " + place + " " + welcome->refused + ", and this one has none";
+  return "another program answers at " + place;
+}
+
+/// The answer of one place to a hello. A line that is dropped once it stands is, where the hello has been
+/// heard, an agent that has gone: who is connected waits on.
+util::Result<std::string> ask_place(store::Client& client, const RegisterRequest& registration,
+                                    const CoordinatorSearch& search, Clock::time_point deadline) {
+  client.put_compare_set(k_hello_key, {}, pack_registration(registration));
+  const auto begin = Clock::now();
+  for (;;) {
+    auto value = client.wait_for_value(Clock::now() + k_tick);
+    if (value || !client.fault().empty() || (search.is_over && search.is_over())) return value;
+    const bool stands = client.is_connected();
+    const auto limit = stands ? std::max(std::min(begin + k_answer_time, deadline), begin + search.answer)
+                              : std::min(begin + k_connect_time, deadline);
+    if (Clock::now() >= limit) return value;
+  }
+}
+
+} // namespace
+
+std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& rules,
+                                                     const RegisterRequest& registration) {
+  return std::make_unique<OwnLink>(rules, registration);
+}
+
+std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>
+find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search) {
+  const auto begin = Clock::now(), deadline = begin + search.join_timeout;
+  auto pause = k_pause;
+  auto word = seconds(20);
+  std::string reason = "no address of it is known";
+  for (;;) {
+    for (const auto& place : search.places) {
+      store::Client client(place.address, place.port, credentials_of(registration, search));
+      const auto value = ask_place(client, registration, search, deadline);
+      const auto reply = value ? unpack_reply(*value) : std::nullopt;
+      if (client.session_error() != store::SessionError::none) {
+        reason = "the store at " + client.place() + " " + client.fault();
+      } else if (!value) {
+        reason = value.error().what;
+      } else if (!reply) {
+        reason = describe_other(*value, client.place());
+      } else if (reply->refused.empty()) {
+        return std::unique_ptr<CoordinatorConnection>(
+            std::make_unique<FarLink>(std::move(client), search, reply->secret));
+      } else {
+        reason = "the agent at " + client.place() + " " + reply->refused;
+        if (!reply->again) return NoCoordinator{{reason}, true};
+      }
+    }
+    const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
+    if (search.is_over && search.is_over()) return NoCoordinator{{"asked to end"}, true};
+    if (Clock::now() >= deadline)
+      return NoCoordinator{{"the agent of the first node did not answer within " +
+                                std::to_string(search.join_timeout.count()) + " s: " + reason,
+                            "is it started there, and may this node reach its port?"}};
+    if (waited >= word && search.slow) {
+      search.slow(waited, reason);
+      word *= 3;
+    }
+    ::usleep(static_cast<useconds_t>(std::chrono::microseconds(pause).count()));
+    pause = std::min(milliseconds(1000), pause * 3 / 2);
+  }
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/run_folder.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <unistd.h>
+
+#include "core/util/own_directory.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_name(const std::string& run_id) {
+  std::string name;
+  for (const char c : run_id) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '_' : c;
+  return name == "." || name == ".." ? "_" : name;
+}
+
+/// Runs that nobody has named are told by when they began.
+std::string name_by_time() {
+  char text[32];
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+  return std::string(text) + "-" + std::to_string(::getpid());
+}
+
+util::Status make_folder(const std::string& path) {
+  const auto made = util::make_own_directory(path);
+  return made ? made : util::Error{made.error().what, "set --log-dir to a directory that belongs to you"};
+}
+
+} // namespace
+
+std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& identity) {
+  if (!request.run_id.empty()) return request.run_id;
+  if (request.place && !request.place->run_id.empty()) return request.place->run_id;
+  if (identity.job == 0) return "none";
+  return std::to_string(identity.job) + "." + std::to_string(identity.step) +
+         (identity.restart > 0 ? "." + std::to_string(identity.restart) : "");
+}
+
+util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::string& run_id,
+                                        const launch::RuntimeContext& context) {
+  if (!request.log_folder.empty()) {
+    std::error_code error;
+    const auto base = fs::absolute(request.log_folder, error);
+    if (error) return util::Error{"cannot find directory " + request.log_folder + ": " + error.message()};
+    RunFolder folder(base.string() + "/" + (run_id == "none" ? name_by_time() : folder_name(run_id)), true);
+    TRY_DONE(make_folder(folder.path()));
+    return folder;
+  }
+  const auto base = context.env.get_or("TMPDIR", "/tmp");
+  std::string path = base + "/hpcml-agent.XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr)
+    return util::Error{"cannot make a folder in " + base + ": " + std::strerror(errno),
+                       "set TMPDIR to a folder of yours on this node, or name one with --log-dir"};
+  RunFolder folder(path, false);
+  // Where no folder can be locked it stays behind an agent that is killed between two attempts.
+  if (auto held = launch::hold_folder(path)) folder.x_held = *held;
+  return folder;
+}
+
+RunFolder::~RunFolder() {
+  std::error_code error;
+  if (!x_path.empty() && !x_kept) fs::remove_all(x_path, error);
+  launch::release_folder(x_held);
+}
+
+util::Status RunFolder::make_rank(unsigned number, unsigned rank) const {
+  TRY_DONE(make_folder(attempt(number)));
+  return make_folder(attempt(number) + "/" + std::to_string(rank));
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/service.hpp"
+
+namespace hpcml::agent {
+
+Service::Service(CoordinatorOptions rules, std::function<void(const std::string&)> say,
+                 std::string open_secret)
+    : x_coordinator(std::move(rules), util::now_with_suspend()), x_open_secret(std::move(open_secret)),
+      x_say(std::move(say)) {}
+
+void Service::authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time) {
+  x_identities[client] = identity;
+}
+
+bool Service::is_agent(store::ClientId client, const RegisterRequest& registration) const {
+  const auto found = x_identities.find(client);
+  if (found == x_identities.end()) return !x_open_secret.empty();
+  const auto& identity = found->second;
+  return identity.role == store::PeerRole::agent && identity.job == registration.job &&
+         identity.step == store::identity_text(registration.run_id) &&
+         identity.number == registration.node_rank.value_or(0);
+}
+
+RegisterReply Service::reply_to(store::ClientId client, const RegisterRequest& registration,
+                                store::Time now) {
+  if (!is_agent(client, registration)) return {"does not take this process for an agent", false};
+  auto reply = x_coordinator.register_agent(client, registration, now);
+  if (reply.refused.empty()) reply.secret = x_open_secret;
+  return reply;
+}
+
+bool Service::heard(store::ClientId client, const store::Message& message, store::Answers& answers,
+                    store::Time) {
+  using store::Op;
+  const auto now = util::now_with_suspend();
+  const auto key = message.keys.empty() ? std::string_view() : message.keys.front();
+  if (message.op == Op::compare_set && key == k_hello_key) {
+    const auto registration =
+        unpack_registration(message.values.size() == 2 ? message.values[1] : std::string_view());
+    const auto reply = registration ? reply_to(client, *registration, now)
+                                    : RegisterReply{"does not understand the agents of this hpcml", false};
+    answers.message(client, pack_reply(reply));
+  } else if (message.op == Op::set && key == k_event_key) {
+    if (const auto event = unpack_event(message.values.empty() ? std::string_view() : message.values[0]))
+      x_coordinator.on_event(client, *event, now);
+  } else if (message.op == Op::get && key == k_order_key) {
+    x_asks.insert(client);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Service::left(store::ClientId client, const std::string&, const std::string&, store::Time) {
+  x_coordinator.on_disconnect(client, util::now_with_suspend());
+  collect_orders();
+  // The next client may have its number, and is not to hear what was meant for this one.
+  x_asks.erase(client);
+  x_waiting.erase(client);
+  x_identities.erase(client);
+}
+
+void Service::collect_orders() {
+  for (auto& [agent, order] : x_coordinator.take_orders()) x_waiting[agent].push_back(pack_order(order));
+}
+
+void Service::round(store::Answers& answers, store::Time) {
+  collect_orders();
+  for (auto& line : x_coordinator.take_words()) x_say(line);
+  for (auto& [agent, orders] : x_waiting) {
+    const auto asks = x_asks.find(agent);
+    if (orders.empty() || asks == x_asks.end()) continue;
+    answers.message(agent, orders.front());
+    orders.pop_front();
+    x_asks.erase(asks);
+  }
+}
+
+bool Service::tick(const store::Table&, store::Time) {
+  x_coordinator.tick(util::now_with_suspend());
+  return false; // it ends with the agent that has started it
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The process that serves the conductor: a child of the first node's agent.
+#include "run/agent/service.hpp"
+
+#include "run/launch/failure.hpp"
+#include "run/store/session_gate.hpp"
+
+namespace hpcml::agent {
+
+util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
+                                               const launch::JobChannel& channel,
+                                               const std::vector<std::string>& addresses,
+                                               const std::vector<std::uint16_t>& ports) {
+  return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
+    const auto say = [](const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); };
+    Service service(rules, say, channel.is_open ? channel.key->to_hex() : std::string());
+    store::GateRules gate_rules{channel.key, rules.job};
+    if (channel.is_open) gate_rules = {std::nullopt, rules.job, store::PlainMessages::accepted};
+    store::SessionGate gate(std::move(gate_rules), service, say);
+    gate.set_port(listening.port);
+    store::ServerLimits limits;
+    // Messages of agents are short, and other clients have no messages: low limits keep them from filling the
+    // node's memory.
+    limits.message.value_bytes = std::uint64_t{16} << 20;
+    limits.bytes = std::uint64_t{256} << 20;
+    limits.clients_read = true; // orders must not wait for a node that is gone
+    store::Server server(std::move(listening), limits, gate);
+    return server.run(-1);
+  });
+}
+
+} // namespace hpcml::agent

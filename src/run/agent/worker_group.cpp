@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/worker_group.hpp"
+
+#include <csignal>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "run/agent/error_file.hpp"
+#include "run/agent/failure_order.hpp"
+#include "run/agent/flight_recorder.hpp"
+#include "run/agent/read_stacks.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/report.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+#include "core/util/visible.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// For the tools that look into programs, in all.
+constexpr auto k_stack_time = std::chrono::seconds(20);
+
+/// What changes where a file is touched or written.
+std::string file_state(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec) + "." +
+         std::to_string(found.st_size);
+}
+
+/// By TERM or KILL, which we send, or a code that says so.
+bool is_end_by_request(int status) {
+  const int code = util::exit_code_of_status(status);
+  return code == 128 + SIGTERM || code == 128 + SIGKILL;
+}
+
+/// Whether a program's last word is what it failed of.
+bool ends_with_message(const RankFailure& note) {
+  if (note.message.empty()) return false;
+  const auto first = note.message.substr(0, note.message.find('\n'));
+  for (auto line = note.last_lines.rbegin(); line != note.last_lines.rend(); ++line)
+    if (!util::trim(*line).empty()) return line->find(first) != std::string::npos;
+  return false;
+}
+
+/// What Python and torch raise where a program hears TERM.
+bool is_of_request(const std::string& message) {
+  for (const auto* name : {"SignalException", "KeyboardInterrupt", "SystemExit"})
+    if (message.find(name) != std::string::npos) return true;
+  return false;
+}
+
+std::int64_t milliseconds_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+}
+
+std::optional<unsigned> rank_of(const std::optional<RankFailure>& failure) {
+  return failure && !failure->of_launcher ? std::optional(failure->rank) : std::nullopt;
+}
+
+} // namespace
+
+WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context,
+                         const Attempt& attempt, CoordinatorConnection& link, RunRecord* record,
+                         const store::Activity* activity, StopReporter report_stop)
+    : x_request(request), x_here(context), x_attempt(attempt), x_link(link), x_record(record),
+      x_activity(activity), x_report_stop(std::move(report_stop)), x_started(Clock::now()),
+      x_memory(launch::read_memory_levels()) {
+  if (request.stall_timeout) x_stall.emplace(*request.stall_timeout, x_started);
+  x_progress.resize(attempt.world.layout.local_world_size);
+}
+
+void WorkerGroup::note(const RecordEvent& event) {
+  if (x_record == nullptr) return;
+  if (const auto added = x_record->add(event); !added)
+    launch::log_stderr("hpcml agent: " + added.error().what);
+}
+
+void WorkerGroup::send_event(AgentEvent event) {
+  event.attempt = x_attempt.number;
+  x_link.send_event(event);
+}
+
+double WorkerGroup::seconds_since_start(Time time) const {
+  return std::chrono::duration<double>(time - x_started).count();
+}
+
+std::string WorkerGroup::file_of_rank(unsigned rank, const char* name) const {
+  return x_attempt.folder + "/" + std::to_string(rank) + "/" + name;
+}
+
+std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
+  if (!hears_orders()) return x_keep_alive_at;
+  auto next = x_link.due();
+  if (x_stall && !stop) {
+    const auto look = x_stall->due();
+    if (!next || look < *next) next = look;
+  }
+  return next;
+}
+
+bool WorkerGroup::look(launch::Supervisor& ranks) {
+  keep_alive();
+  while (hears_orders()) {
+    const auto order = x_link.take();
+    if (!order) break;
+    take(*order, ranks);
+  }
+  if (hears_orders() && !x_link.fault().empty()) {
+    line_lost = true;
+    if (x_link.was_away()) ranks.kill(); // the others may have started again without them
+    launch::log_stderr("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
+  }
+  if (stop || end || line_lost) return true;
+  if (x_stall) watch_for_stall(ranks);
+  return false;
+}
+
+void WorkerGroup::take(const AgentCommand& order, launch::Supervisor& ranks) {
+  if (order.kind == AgentCommand::Kind::lost) {
+    ranks.kill(); // before anything else: the others continue without them
+    end = order;
+    ranks.say("hpcml agent: the agent of " + x_here.host + " was treated as lost: its ranks are killed");
+  } else if (order.kind == AgentCommand::Kind::end) {
+    end = order;
+  } else if (order.kind == AgentCommand::Kind::look) {
+    read_stacks_of(ranks, order);
+  } else if (order.kind == AgentCommand::Kind::name) {
+    x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
+  } else if (order.kind == AgentCommand::Kind::stop && !stop) {
+    stop = order;
+    if (order.failure) x_told = order.failure;
+    RanksStopped stopped{x_attempt.number, rank_of(order.failure), {}, {}};
+    if (order.failure) stopped.host = order.failure->host;
+    for (const auto& rank : ranks.ranks())
+      if (rank.running) stopped.ranks.push_back(rank.rank);
+    if (order.failure && !stopped.ranks.empty()) note(stopped);
+    x_report_stop(order, [&](const std::string& line) { ranks.say(line); });
+  }
+}
+
+void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
+  const auto& layout = x_attempt.world.layout;
+  for (unsigned local = 0; local < layout.local_world_size; ++local) {
+    if (const auto wrote = ranks.last_written(local)) x_stall->sign_of_life(*wrote);
+    auto state = file_state(file_of_rank(layout.rank + local, "progress"));
+    if (state != x_progress[local]) x_stall->sign_of_life(Clock::now());
+    x_progress[local] = std::move(state);
+  }
+  if (x_activity != nullptr) x_stall->sign_of_life(x_activity->last());
+  const auto news = x_stall->look(Clock::now());
+  if (!news) return;
+  AgentEvent event;
+  event.kind = *news;
+  send_event(std::move(event));
+}
+
+/// Before anything is killed.
+void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
+  if (const auto& fault = gpu_fault(); !fault.empty())
+    launch::log_stderr("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
+  std::vector<RankToRead> running;
+  std::vector<unsigned> numbers;
+  for (const auto& rank : ranks.ranks()) {
+    if (!rank.running) continue;
+    running.push_back({rank.rank, rank.pid});
+    numbers.push_back(rank.rank);
+  }
+  x_link.announce_wait();
+  ask_for_flight_records(x_attempt.folder, numbers);
+  const auto stacks = read_stacks(running, x_here.env, k_stack_time);
+  std::vector<RankPlace> places;
+  std::string text;
+  for (const auto& rank : stacks) {
+    places.push_back(place_of(rank, x_here.host));
+    text += render_threads(rank, x_here.host) + "\n";
+  }
+  std::string file;
+  if (x_attempt.kept) {
+    file = x_attempt.folder + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
+    if (const auto written = util::write_file(file, text); !written) {
+      launch::log_stderr("hpcml agent: " + written.error().what);
+      file.clear();
+    }
+  }
+  note(StallSeen{x_attempt.number, order.reason, file});
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::looked;
+  event.stacks = pack_places(places);
+  send_event(std::move(event));
+  keep_alive();
+}
+
+void WorkerGroup::started(const launch::RankProcess& process) {
+  const auto setup = launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank);
+  note(RankStarted{x_attempt.number, process.rank, process.local_rank, x_here.host, process.pid,
+                   launch::gpus_of_rank(setup), setup.plan.binding.cpus.to_list()});
+  x_begun.push_back({x_attempt.number, process.rank, "process", seconds_since_start(Clock::now())});
+  note(x_begun.back());
+  if (x_begun.size() == x_attempt.world.layout.local_world_size) note_slowest(x_begun);
+}
+
+void WorkerGroup::note_slowest(const std::vector<PhaseOfRank>& phases) {
+  const auto& layout = x_attempt.world.layout;
+  if (!phases.empty())
+    note(find_slowest(phases, std::vector<std::string>(layout.rank + layout.local_world_size, x_here.host)));
+}
+
+void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
+  const auto note_phase = [&](const char* name, const auto& when) {
+    std::vector<PhaseOfRank> phases;
+    for (const auto& rank : ranks.ranks()) {
+      const std::optional<Time> at = when(rank.local_rank);
+      if (!at) continue;
+      phases.push_back({x_attempt.number, rank.rank, name, seconds_since_start(*at)});
+      note(phases.back());
+    }
+    note_slowest(phases);
+  };
+  note_phase("meeting", [&](unsigned local) { return ranks.met_at(local); });
+  note_phase("output", [&](unsigned local) { return ranks.first_written(local); });
+}
+
+void WorkerGroup::ended(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  RankEnded event{x_attempt.number,
+                  process.rank,
+                  process.local_rank,
+                  process.pid,
+                  process.status,
+                  seconds_since_start(process.end),
+                  stop ? rank_of(stop->failure) : std::nullopt};
+  note(event);
+  if (process.status != 0) tell_cause(process, ranks);
+}
+
+/// The first that the kernel has told of since the ranks were started; empty: none.
+const std::string& WorkerGroup::gpu_fault() {
+  for (const auto& message : x_kernel.take())
+    if (x_gpu_fault.empty()) x_gpu_fault = find_gpu_fault(message).value_or("");
+  return x_gpu_fault;
+}
+
+RankFailure WorkerGroup::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  RankFailure note;
+  note.attempt = x_attempt.number;
+  note.rank = process.rank;
+  note.local_rank = process.local_rank;
+  note.host = x_here.host;
+  note.pid = process.pid;
+  note.status = process.status;
+  note.seconds = seconds_since_start(process.end);
+  note.gpu =
+      launch::gpus_of_rank(launch::make_rank_setup(x_request.launch, x_attempt.node, process.local_rank));
+  note.last_lines = ranks.last_lines(process.local_rank);
+  const auto file_error = read_error_file(file_of_rank(process.rank, "error.json"));
+  auto error = file_error ? *file_error : find_told_failure(note.last_lines);
+  note.message = std::move(error.message);
+  note.traceback = std::move(error.traceback);
+  note.told_at = error.at;
+  const auto wall_time = std::chrono::system_clock::now().time_since_epoch();
+  note.told_age = age_of(note.told_at, milliseconds_of(wall_time), milliseconds_of(Clock::now() - x_started));
+  note.gpu_fault = gpu_fault();
+  return note;
+}
+
+void WorkerGroup::tell_failure(RankFailure failure) {
+  x_told = failure;
+  told_failure = true;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::failed;
+  event.failure = std::move(failure);
+  send_event(std::move(event));
+}
+
+void WorkerGroup::failed(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  auto failure = note_of(process, ranks);
+  if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+    if (auto memory = launch::find_out_of_memory(x_memory, launch::read_memory_levels())) {
+      failure.out_of_memory = true;
+      failure.memory = std::move(*memory);
+    }
+  tell_failure(std::move(failure));
+}
+
+/// A rank that ends after the first failure may have been the cause of it: it takes its time to end, while
+/// others see at once that it has gone.
+void WorkerGroup::tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  if (!x_told || !may_be_secondary(*x_told) || signal != 0 || end) return;
+  auto failure = note_of(process, ranks);
+  // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
+  failure.cut_short = is_end_by_request(process.status);
+  if (failure.gpu_fault.empty()) {
+    if (failure.cut_short && failure.told_at == 0 && !ends_with_message(failure)) return;
+    if (is_of_request(failure.message)) return;
+  }
+  if (precedes(failure, *x_told) || needs_arrival(failure, *x_told)) tell_failure(std::move(failure));
+}
+
+void WorkerGroup::on_store_lost(const std::string& why) {
+  RankFailure failure;
+  failure.attempt = x_attempt.number;
+  failure.of_launcher = true;
+  failure.host = x_here.host;
+  failure.status = k_cannot_set_up << 8;
+  failure.seconds = seconds_since_start(Clock::now());
+  failure.message = why;
+  tell_failure(std::move(failure));
+}
+
+void WorkerGroup::on_stop_requested(int number) {
+  if (signal != 0) return;
+  signal = number;
+  AgentEvent event;
+  event.kind = AgentEvent::Kind::leaving;
+  event.signal = number;
+  send_event(std::move(event));
+}
+
+} // namespace hpcml::agent

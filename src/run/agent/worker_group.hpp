@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// An agent while its ranks run: what happens to them goes to the conductor, what that decides to them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/node_health/kernel_log.hpp"
+#include "run/agent/link.hpp"
+#include "run/agent/request.hpp"
+#include "run/agent/run_record.hpp"
+#include "run/agent/stall_watch.hpp"
+#include "run/launch/node_setup.hpp"
+#include "run/launch/out_of_memory.hpp"
+#include "run/launch/rank_observer.hpp"
+#include "run/launch/supervisor.hpp"
+#include "run/store/activity.hpp"
+
+namespace hpcml::agent {
+
+/// An attempt that is prepared.
+struct Attempt {
+  unsigned number = 0;
+  launch::World world; ///< as the first rank of this node sees it
+  std::shared_ptr<launch::NodeSetup> node;
+  std::string folder; ///< RANK/error.json and the like in it
+  bool kept = false;  ///< the folder stays
+};
+
+/// Tells people why all ranks are stopped, by a function that says a line.
+using StopReporter = std::function<void(const AgentCommand&, const std::function<void(const std::string&)>&)>;
+
+class WorkerGroup : public launch::RankObserver {
+public:
+  /// `record`: null where none is kept; `activity`: of the store that this agent serves, null where it does
+  /// not.
+  WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
+              CoordinatorConnection& link, RunRecord* record, const store::Activity* activity,
+              StopReporter tell_stop);
+
+  int fd() const override { return hears_orders() ? x_link.fd() : -1; }
+  bool wants_to_write() const override { return x_link.wants_to_write(); }
+  std::optional<Time> due() const override;
+  bool look(launch::Supervisor& ranks) override;
+  std::optional<Time> keep_alive() override { return x_keep_alive_at = x_link.keep_alive(); }
+  void started(const launch::RankProcess& process) override;
+  void ended(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
+  void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override;
+  void on_store_lost(const std::string& why) override;
+  void on_stop_requested(int signal) override;
+
+  /// Once no rank is left: when each had met the others and written its first word, and who came last.
+  void note_start_up(const launch::Supervisor& ranks);
+
+  // What has come of it:
+  std::optional<AgentCommand> stop; ///< the order by which the ranks were stopped
+  std::optional<AgentCommand> end;  ///< the run's end, which came before that of the ranks
+  bool line_lost = false;           ///< the conductor has gone
+  bool told_failure = false;
+  int signal = 0; ///< that asked this agent to end
+
+private:
+  /// After the last one the line may end any time, and that is no news.
+  bool hears_orders() const { return !end && !line_lost; }
+  void send_event(AgentEvent event);
+  void take(const AgentCommand& order, launch::Supervisor& ranks);
+  void watch_for_stall(const launch::Supervisor& ranks);
+  void read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order);
+  RankFailure note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
+  void tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
+  void tell_failure(RankFailure failure);
+  const std::string& gpu_fault();
+  void note(const RecordEvent& event);
+  void note_slowest(const std::vector<PhaseOfRank>& phases);
+  double seconds_since_start(Time time) const;
+  std::string file_of_rank(unsigned rank, const char* name) const;
+
+  const AgentRequest& x_request;
+  const launch::RuntimeContext& x_here;
+  const Attempt& x_attempt;
+  CoordinatorConnection& x_link;
+  RunRecord* x_record;
+  const store::Activity* x_activity;
+  StopReporter x_report_stop;
+  Time x_started;
+  std::optional<RankFailure> x_told;   ///< what the conductor was told of these ranks, or has told
+  std::optional<Time> x_keep_alive_at; ///< also after the last order
+  std::optional<StallWatch> x_stall;
+  std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
+  std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun
+  std::vector<launch::MemoryLevel> x_memory; ///< before the ranks were started
+  KernelLog x_kernel;                        ///< since then
+  std::string x_gpu_fault;                   ///< what that has told of a GPU
+};
+
+} // namespace hpcml::agent

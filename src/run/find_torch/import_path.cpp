@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "run/find_torch/import_path.hpp"
+
+#include <algorithm>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+namespace {
+
+constexpr std::size_t k_most_of_a_text = 64 << 10;
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  return path.starts_with("/") ? path : folder + (path.empty() ? "" : "/" + path);
+}
+
+/// "python3.11" for that and for "python3.11-config"'s like; empty where a name has no minor version.
+std::string versioned_name(const std::string& name) {
+  constexpr std::string_view k_start = "python3.";
+  if (!name.starts_with(k_start)) return {};
+  auto end = k_start.size();
+  while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
+  return end == k_start.size() ? std::string() : name.substr(0, end);
+}
+
+/// "home = /usr/bin" of pyvenv.cfg.
+std::string config_value(const std::string& text, const std::string& key) {
+  for (const auto& line : util::split(text, '\n')) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos || util::to_lower(std::string(util::trim(line.substr(0, equals)))) != key)
+      continue;
+    return std::string(util::trim(std::string_view(line).substr(equals + 1)));
+  }
+  return {};
+}
+
+/// An installed Python: where it lies and what its folders are called.
+struct Installation {
+  std::string prefix;
+  std::string name; ///< "python3.11"
+};
+
+/// Of the Python at `program`, which is no virtual environment's.
+Installation find_installation(const std::string& program, const FileView& files) {
+  const auto real = follow_links(program, files);
+  Installation found{util::folder_name(util::folder_name(real)), versioned_name(util::base_name(real))};
+  if (found.prefix == "/") found.prefix.clear();
+  if (!found.name.empty()) return found;
+  std::vector<std::string> versions;
+  for (const auto& name : files.names(found.prefix + "/lib"))
+    if (!name.empty() && versioned_name(name) == name) versions.push_back(name);
+  if (versions.size() == 1) found.name = versions.front();
+  return found;
+}
+
+class Walk {
+public:
+  Walk(const PythonLine& line, const util::EnvSnapshot& env, const FileView& files, const SeeFolder& see)
+      : x_line(line), x_env(env), x_files(files), x_see(see) {}
+
+  std::string variable(const char* name) const {
+    return x_line.no_variables ? std::string() : x_env.get_or(name, "");
+  }
+  bool visit(const std::string& folder) { return x_see(folder, nullptr); }
+
+  /// A folder of packages, and those that its .pth files name.
+  bool visit_site(const std::string& folder) {
+    if (visit(folder)) return true;
+    const auto names = x_files.names(folder);
+    if (!names.empty() && x_see(folder, &names)) return true;
+    for (const auto& name : names) {
+      if (!name.ends_with(".pth") || name.starts_with(".")) continue;
+      const auto text = x_files.read(folder + "/" + name, k_most_of_a_text);
+      for (const auto& line : util::split(text.value_or(""), '\n')) {
+        const std::string entry(util::trim(line));
+        if (entry.empty() || entry[0] == '#' || entry.starts_with("import ") || entry.starts_with("import\t"))
+          continue;
+        if (visit(absolute(entry, folder))) return true;
+      }
+    }
+    return false;
+  }
+
+  bool visit_sites(const Installation& python) {
+    const auto& [prefix, name] = python;
+    std::vector<std::string> folders;
+    if (prefix == "/usr" || prefix.empty()) { // Debian's own folders, and Fedora's for what pip installs
+      folders = {"/usr/local/lib/" + name + "/dist-packages", "/usr/local/lib64/" + name + "/site-packages",
+                 "/usr/local/lib/" + name + "/site-packages", "/usr/lib/python3/dist-packages"};
+    }
+    folders.push_back(prefix + "/lib/" + name + "/site-packages");
+    folders.push_back(prefix + "/lib64/" + name + "/site-packages");
+    return std::any_of(folders.begin(), folders.end(),
+                       [&](const auto& folder) { return visit_site(folder); });
+  }
+
+  bool visit_user(const std::string& name) {
+    if (x_line.no_user_site || !variable("PYTHONNOUSERSITE").empty()) return false;
+    auto base = variable("PYTHONUSERBASE");
+    if (base.empty() && !x_env.get_or("HOME", "").empty()) base = x_env.get_or("HOME", "") + "/.local";
+    return !base.empty() && visit_site(base + "/lib/" + name + "/site-packages");
+  }
+
+  /// EasyBuild's Pythons add the folders of their modules so, where PYTHONPATH does not.
+  bool visit_easybuild(const std::string& name) {
+    for (const auto& prefix : util::split(x_env.get_or("EBPYTHONPREFIXES", ""), ':'))
+      if (!prefix.empty() && visit_site(prefix + "/lib/" + name + "/site-packages")) return true;
+    return false;
+  }
+
+private:
+  const PythonLine& x_line;
+  const util::EnvSnapshot& x_env;
+  const FileView& x_files;
+  const SeeFolder& x_see;
+};
+
+/// What a virtual environment says of itself.
+struct Virtual {
+  std::string prefix, text;
+};
+
+std::optional<Virtual> find_virtual(const std::string& program, const FileView& files) {
+  const auto folder = util::folder_name(program);
+  for (const auto& prefix : {util::folder_name(folder), folder})
+    if (auto text = files.read(prefix + "/pyvenv.cfg", k_most_of_a_text))
+      return Virtual{prefix, std::move(*text)};
+  return std::nullopt;
+}
+
+std::string name_of_virtual(const Virtual& environment) {
+  for (const auto* key : {"version", "version_info"}) {
+    const auto parts = util::split(config_value(environment.text, key), '.');
+    if (parts.size() >= 2) return "python" + parts[0] + "." + parts[1];
+  }
+  return {};
+}
+
+/// The folders behind PYTHONPATH: true once `walk` has found what it looks for.
+bool visit_packages(Walk& walk, const std::string& program, const FileView& files, std::string& why) {
+  Installation base;
+  if (const auto environment = find_virtual(program, files)) {
+    Installation own{environment->prefix, name_of_virtual(*environment)};
+    const bool system =
+        util::to_lower(config_value(environment->text, "include-system-site-packages")) == "true";
+    if (system || own.name.empty())
+      base =
+          find_installation(config_value(environment->text, "home") + "/" + util::base_name(program), files);
+    if (own.name.empty()) own.name = base.name;
+    if (own.name.empty()) {
+      why = environment->prefix + "/pyvenv.cfg does not tell its Python's version";
+      return false;
+    }
+    if (walk.visit_sites(own)) return true;
+    if (!system) return walk.visit_easybuild(own.name);
+  } else {
+    base = find_installation(program, files);
+  }
+  if (base.name.empty()) {
+    why = "the version of the Python at " + program + " is not known from its files";
+    return false;
+  }
+  return walk.visit_user(base.name) || walk.visit_sites(base) || walk.visit_easybuild(base.name);
+}
+
+} // namespace
+
+std::string follow_links(std::string path, const FileView& files) {
+  for (int depth = 0; depth < 16; ++depth) {
+    const auto target = files.link(path);
+    if (!target) break;
+    path = absolute(*target, util::folder_name(path));
+  }
+  return path;
+}
+
+PythonLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                            const std::string& cwd, const FileView& files) {
+  PythonLine line;
+  bool safe = false;
+  std::optional<std::string> script;
+  bool runs_elsewhere = false; // -m or -c: what is imported comes from the folder that it is started in
+  for (std::size_t i = 0; i < words.size() && !script && !runs_elsewhere; ++i) {
+    const auto& word = words[i];
+    if (word.size() < 2 || word[0] != '-') {
+      if (word != "-") script = word;
+      runs_elsewhere = word == "-";
+      continue;
+    }
+    if (word[1] == '-') {
+      if (word == "--check-hash-based-pycs") ++i;
+      continue;
+    }
+    for (std::size_t at = 1; at < word.size() && !runs_elsewhere; ++at) {
+      const char letter = word[at];
+      line.no_variables = line.no_variables || letter == 'E' || letter == 'I';
+      line.no_user_site = line.no_user_site || letter == 's' || letter == 'I';
+      line.no_site = line.no_site || letter == 'S';
+      safe = safe || letter == 'P' || letter == 'I';
+      runs_elsewhere = letter == 'm' || letter == 'c';
+      if (letter != 'W' && letter != 'X') continue;
+      if (at + 1 == word.size()) ++i;
+      break;
+    }
+  }
+  if (!line.no_variables && !env.get_or("PYTHONSAFEPATH", "").empty()) safe = true;
+  if (safe) return line;
+  line.own_path = script ? util::folder_name(follow_links(absolute(*script, cwd), files)) : cwd;
+  return line;
+}
+
+std::string visit_import_folders(const std::string& program, const PythonLine& line,
+                                 const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
+                                 const SeeFolder& see) {
+  Walk walk(line, env, files, see);
+  std::string why;
+  if (line.own_path && walk.visit(*line.own_path)) return why;
+  const auto path = walk.variable("PYTHONPATH");
+  if (!path.empty())
+    for (const auto& folder : util::split(path, ':'))
+      if (walk.visit(absolute(folder, cwd))) return why;
+  if (!line.no_site) visit_packages(walk, program, files, why);
+  return why;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The folders in which a Python looks for a package, in its order, as files and variables tell them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/find_torch/torch_version.hpp"
+#include "core/util/env_snapshot.hpp"
+
+namespace hpcml::launch {
+
+/// A command line of Python, as far as it decides where modules come from.
+struct PythonLine {
+  bool no_variables = false;           ///< -E, -I
+  bool no_user_site = false;           ///< -s, -I
+  bool no_site = false;                ///< -S
+  std::optional<std::string> own_path; ///< what comes before all else: the script's folder, or this one
+};
+
+/// Reads the words behind `python`; `env` may say -P, -s and -E itself.
+PythonLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                            const std::string& cwd, const FileView& files);
+
+/// Sees one folder; true ends the walk. Where nothing is in a folder of packages, it sees that once more with
+/// the names in it: what lies elsewhere is noted there.
+using SeeFolder = std::function<bool(const std::string& folder, const std::vector<std::string>* names)>;
+
+/// The file behind a chain of links; folders on the way stay as they are written.
+std::string follow_links(std::string path, const FileView& files);
+
+/// Calls `see` with one folder after the other until it returns true. `program` is the Python's absolute
+/// path. The result is empty, or says why the folders cannot all be told.
+std::string visit_import_folders(const std::string& program, const PythonLine& line,
+                                 const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
+                                 const SeeFolder& see);
+
+} // namespace hpcml::launch

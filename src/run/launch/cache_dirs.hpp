@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Cache directories per node and step: whichever rank comes first makes them, the last one to go takes them
+// along.
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "core/model/plan.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// One open cache directory. While any process holds `fd`, the directory stays.
+struct CacheDir {
+  std::string path;
+  int fd = -1;          ///< open without close-on-exec: the program keeps it across exec
+  bool created = false; ///< this process made it, so it starts the watcher
+};
+
+/// "BASE/NAME-TAG" for a cache; `tag` tells steps and nodes apart. A name with '/' is refused.
+util::Result<std::string> cache_path(const model::PlannedCache& cache, const std::string& base,
+                                     const std::string& tag);
+
+/// What a cache's variable is set to: `below` inside the cache's directory.
+std::string path_inside(const std::string& path, const std::string& below);
+
+/// Opens the directory with mode 0700 and its subdirectories, making what is missing; safe when all ranks of
+/// a node do it at once, so none waits for another. A link, a file, or another user's directory in its place
+/// is an error.
+util::Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::string& path);
+
+/// Starts a process that belongs to nobody, holds none of our descriptors, waits for the last holder of each
+/// directory, removes them and ends. Also removes the same caches of earlier steps whose ranks are all gone.
+util::Status start_watcher(const std::vector<CacheDir>& caches);
+
+/// A directory that is gone once this process is, however it ends.
+struct HeldFolder {
+  CacheDir folder;
+  pid_t watcher = -1; ///< a child of this process
+};
+
+/// Holds a directory that this process has made. The programs that it starts do not.
+util::Result<HeldFolder> hold_folder(const std::string& path);
+/// Removes it, and ends its watcher.
+void release_folder(HeldFolder& held);
+
+/// Gives the directory back and removes it at once if nobody else holds it.
+void release_cache(CacheDir& cache);
+
+} // namespace hpcml::launch

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/cpu_bind.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/topo/check_placement.hpp"
+#include "core/topo/live_node.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+using model::IdSet;
+using util::Error;
+using util::Result;
+
+namespace {
+
+constexpr std::size_t k_max_cpus = 8192;
+using MaskWords = std::vector<unsigned long>;
+constexpr unsigned k_bits = 8 * sizeof(unsigned long);
+
+MaskWords to_words(const IdSet& ids, std::size_t bits) {
+  MaskWords words(bits / k_bits, 0);
+  for (const unsigned id : ids.ids())
+    if (id < bits) words[id / k_bits] |= 1UL << (id % k_bits);
+  return words;
+}
+
+} // namespace
+
+Result<IdSet> read_status_cpus() {
+  TRY(const auto text, util::read_file("/proc/self/status"));
+  constexpr std::string_view k_name = "Cpus_allowed_list:";
+  const auto at = text.find(k_name);
+  if (at == std::string::npos) return Error{"/proc/self/status has no Cpus_allowed_list"};
+  const auto end = text.find('\n', at);
+  return IdSet::parse_list(
+      util::trim(std::string_view(text).substr(at + k_name.size(), end - at - k_name.size())));
+}
+
+bool bound_by_srun(const util::EnvSnapshot& env) {
+  const auto masks = util::split(env.get_or("SLURM_CPU_BIND_LIST", ""), ',');
+  return std::set<std::string>(masks.begin(), masks.end()).size() > 1;
+}
+
+BindDecision decide_binding(BindMode requested, const IdSet& mask, const IdSet& node,
+                            const util::EnvSnapshot& env, unsigned local_world_size) {
+  const bool whole = node.is_subset_of(mask);
+  const bool own_mask = !whole && bound_by_srun(env);
+  switch (requested) {
+  case BindMode::none: return {BindMode::none, mask, whole, "left alone"};
+  case BindMode::verify: return {BindMode::verify, node, true, "bound by srun, compared with the plan"};
+  case BindMode::apply:
+    if (own_mask)
+      return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
+    return {BindMode::apply, mask, whole, "bound by hpcml launch"};
+  case BindMode::automatic: break;
+  }
+  if (own_mask) return {BindMode::verify, node, true, "srun has given each task its own mask, which is kept"};
+  // One task with part of a node has what the job asked for: there is nothing to divide.
+  if (!whole && local_world_size == 1)
+    return {BindMode::none, mask, false, "the task has the CPUs that the job asked for"};
+  return {BindMode::apply, mask, whole, "bound by hpcml launch"};
+}
+
+std::vector<std::string> compare_masks(const IdSet& mask, const IdSet& planned) {
+  std::vector<std::string> differences;
+  if (planned.empty() || mask == planned) return differences;
+  const IdSet missing = planned - mask, foreign = mask - planned;
+  std::string text = "it is bound to " + topo::cpus_text(mask) + ", the plan is " + topo::cpus_text(planned);
+  if (!missing.empty()) text += "; missing: " + missing.to_list();
+  if (!foreign.empty()) text += "; not planned: " + foreign.to_list();
+  differences.push_back(text);
+  return differences;
+}
+
+util::Status apply_affinity(const IdSet& cpus) {
+  const auto before = topo::read_allowed_cpus();
+  const auto words = to_words(cpus, k_max_cpus);
+  if (::syscall(SYS_sched_setaffinity, 0, words.size() * sizeof words[0], words.data()) != 0)
+    return Error{"cannot bind to " + topo::cpus_text(cpus) + ": " + std::strerror(errno),
+                 before ? "the kernel allows " + before->to_list() : ""};
+  const auto after = topo::read_allowed_cpus();
+  if (after && !(*after == cpus))
+    return Error{"asked for " + topo::cpus_text(cpus) + ", the kernel gave " + topo::cpus_text(*after),
+                 "the step's cgroup allows less than its mask said; ask for these CPUs in the job"};
+  return util::Done{};
+}
+
+void prefer_memory(const IdSet& nodes) {
+  if (nodes.empty()) return;
+  // Numbers of <linux/mempolicy.h>; preferred and never bound: a full node then borrows instead of killing
+  // the rank.
+  constexpr int k_preferred = 1, k_preferred_many = 5;
+  constexpr std::size_t k_max_nodes = 1024;
+  const auto words = to_words(nodes, k_max_nodes);
+  if (::syscall(SYS_set_mempolicy, k_preferred_many, words.data(), k_max_nodes + 1) == 0) return;
+  const auto first = to_words(IdSet::of({nodes.first()}), k_max_nodes);
+  ::syscall(SYS_set_mempolicy, k_preferred, first.data(), k_max_nodes + 1);
+}
+
+} // namespace hpcml::launch

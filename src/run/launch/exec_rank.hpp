@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The effects of a rank: bind, open caches, check, report, and turn into the program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/launch/cache_dirs.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/rank_setup.hpp"
+#include "run/store/activity.hpp"
+
+namespace hpcml::launch {
+
+/// Where this step's caches lie on this node, in the order of the plan.
+util::Result<std::vector<std::string>> cache_paths(const RankSetup& setup);
+
+/// Opens the caches of a node's ranks at these paths, and starts what removes them.
+util::Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>& caches,
+                                                const std::vector<std::string>& paths);
+
+/// Binds this process and its memory, where that is launch's part.
+util::Status bind_rank(const RankSetup& setup);
+
+/// Replaces this process by `command`; returns only with the reason why it could not.
+Failure exec_command(const std::vector<std::string>& command, const util::EnvSnapshot& env);
+
+/// Binds, checks, meets the others, reports and execs: the whole way of one rank. `met` is touched once the
+/// meeting is over. Returns only on failure, with the exit code.
+int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
+              store::Activity* met = nullptr);
+
+} // namespace hpcml::launch

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/failure.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <thread>
+#include <unistd.h>
+
+#include "hpcml/json_line.hpp"
+#include "core/util/file.hpp"
+#include "core/util/visible.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+std::string record_name(const Failure& failure, const util::EnvSnapshot& env) {
+  std::string name = "hpcml-launch";
+  for (const auto* variable : {"SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+    const auto id = env.get_or(variable, "");
+    if (!id.empty() && id.find('/') == std::string::npos) name += "-" + id;
+  }
+  const bool in_job = !env.get_or("SLURM_JOB_ID", "").empty();
+  if (failure.rank) name += "-rank" + std::to_string(*failure.rank);
+  if (!in_job || !failure.rank) name += "-pid" + std::to_string(::getpid());
+  return name + "-" + failure.phase + ".json";
+}
+
+} // namespace
+
+std::string render_record(const Failure& failure) {
+  return JsonLine()
+      .add("program", "hpcml launch")
+      .add("exit_code", failure.exit_code)
+      .add("phase", failure.phase)
+      .add("rank", failure.rank)
+      .add("host", failure.host)
+      .add("what", failure.error.what)
+      .add("hint", failure.error.hint)
+      .text();
+}
+
+void log_stderr(const std::string& line) {
+  const std::string text = util::visible(line) + "\n";
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void narrate_at_once(const std::string& line) {
+  pollfd end{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) log_stderr(line);
+}
+
+std::string describe(const Failure& failure) {
+  std::string line = "hpcml launch: ";
+  if (failure.rank) line += "rank " + std::to_string(*failure.rank) + " on ";
+  if (!failure.host.empty()) line += failure.host + ": ";
+  line += failure.error.what;
+  if (!failure.error.hint.empty()) line += "\n  hint: " + failure.error.hint;
+  return line;
+}
+
+int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
+  log_stderr(describe(failure));
+  if (const auto more = record_failure(failure, env); !more.empty()) log_stderr(more);
+  return failure.exit_code;
+}
+
+std::string record_failure(const Failure& failure, const util::EnvSnapshot& env) {
+  const auto folder = env.get_or("HPCML_ERROR_DIR", "");
+  if (folder.empty()) {
+    return ::isatty(STDERR_FILENO) == 0 ? render_record(failure) : "";
+  }
+  const auto written =
+      util::write_file(folder + "/" + record_name(failure, env), render_record(failure) + "\n");
+  return written ? "" : "hpcml launch: " + written.error().what;
+}
+
+void wait_for_output_flush(const util::EnvSnapshot& env) {
+  constexpr auto k_way = std::chrono::milliseconds(300), k_look = std::chrono::milliseconds(5);
+  constexpr int k_most_looks = 200; // a reader that stalls keeps nobody
+  if (env.get_or("SLURM_STEP_ID", "").empty() || env.get_or("SLURM_PROCID", "").empty()) return;
+  for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
+    int unread = 0;
+    for (int looks = 0; looks < k_most_looks && ::ioctl(fd, FIONREAD, &unread) == 0 && unread > 0; ++looks)
+      std::this_thread::sleep_for(k_look);
+  }
+  std::this_thread::sleep_for(k_way);
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/input_relay.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace hpcml::launch {
+
+InputRelay::~InputRelay() {
+  close_rank_end();
+  close_out();
+}
+
+util::Status InputRelay::open() {
+  int ends[2];
+  if (::isatty(STDIN_FILENO) == 0) return util::Done{};
+  // A rank that reads nothing must not stop us.
+  if (::pipe2(ends, O_CLOEXEC) != 0 || ::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0)
+    return util::Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  x_in = ends[0];
+  x_out = ends[1];
+  return util::Done{};
+}
+
+int InputRelay::rank_input() const { return x_out >= 0 ? x_in : STDIN_FILENO; }
+
+void InputRelay::close_rank_end() {
+  if (x_in >= 0) ::close(x_in);
+  x_in = -1;
+}
+
+void InputRelay::close_out() {
+  if (x_out >= 0) ::close(x_out);
+  x_out = -1;
+  x_text.clear();
+}
+
+int InputRelay::read_fd() const {
+  const bool foreground = x_out >= 0 && x_text.empty() && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
+  return foreground ? STDIN_FILENO : -1;
+}
+
+void InputRelay::read_some() {
+  char buffer[4096];
+  const ssize_t count = ::read(STDIN_FILENO, buffer, sizeof buffer);
+  if (count > 0)
+    x_text.assign(buffer, static_cast<std::size_t>(count));
+  else if (count == 0 || errno != EINTR)
+    close_out();
+  write_some();
+}
+
+void InputRelay::write_some() {
+  if (x_text.empty()) return;
+  const ssize_t count = ::write(x_out, x_text.data(), x_text.size());
+  if (count > 0)
+    x_text.erase(0, static_cast<std::size_t>(count));
+  else if (errno != EINTR && errno != EAGAIN)
+    close_out();
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// `hpcml launch`: from the flags to the running program.
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "run/launch/cache_dirs.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/node_setup.hpp"
+#include "run/launch/request.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// Becomes the program (in a task of a step) or starts and supervises the ranks of this node (with
+/// `processes_per_node`, or outside Slurm). Returns the exit code of the program, or 125, 126, 127 for
+/// launch's own failures.
+int run_launch(const LaunchRequest& request, const RuntimeContext& context);
+
+/// What run_launch would set and start, as text: for the task that it is, or for every rank that it would
+/// start here.
+util::Result<std::string> describe_launch(const LaunchRequest& request, const RuntimeContext& context);
+
+/// The ranks that are to be started on this node, planned, and the caches that they use.
+struct PreparedRanks {
+  std::shared_ptr<NodeSetup> node;
+  std::vector<CacheDir> caches;
+};
+
+/// The world as the first rank that this process is to start sees it: the step's, or this machine's alone.
+std::variant<World, Failure> find_first_world(const LaunchRequest& request, const RuntimeContext& context);
+
+/// Plans this node for its ranks and makes their caches. `first`: the world as the first of them sees it.
+std::variant<PreparedRanks, Failure> prepare_ranks(const LaunchRequest& request,
+                                                   const RuntimeContext& context, const World& first);
+
+} // namespace hpcml::launch

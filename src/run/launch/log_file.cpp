@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/log_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/util/own_directory.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+std::string describe_write_error(int error) {
+  return (error == ENOSPC || error == EDQUOT ? "disk full: " : "") + std::string(std::strerror(error));
+}
+
+} // namespace
+
+LogFile::~LogFile() {
+  if (x_fd >= 0) ::close(x_fd);
+}
+
+util::Status LogFile::open(const std::string& path) {
+  const auto fail = [](const util::Error& error) {
+    return util::Error{error.what, "set --log-dir to a directory that belongs to you"};
+  };
+  if (const auto made = util::make_own_directory(std::filesystem::path(path).parent_path()); !made)
+    return fail(made.error());
+  const auto opened = util::append_own_file(path);
+  if (!opened) return fail(opened.error());
+  x_path = path;
+  x_fd = *opened;
+  return util::Done{};
+}
+
+/// How many bytes could be written.
+std::size_t LogFile::put(std::string_view bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = ::write(x_fd, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      x_error = count < 0 ? errno : ENOSPC;
+      break;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  if (done > 0) x_last = bytes[done - 1];
+  return done;
+}
+
+std::string LogFile::lose(std::string_view bytes) {
+  const bool first = x_lost == 0;
+  x_lost += bytes.size();
+  x_inside_line = bytes.back() != '\n';
+  if (!x_in_gap) {
+    x_in_gap = true;
+    x_mark = (x_last == '\n' ? "" : "\n") + std::string("[hpcml launch: output is missing here: ") +
+             describe_write_error(x_error) + "]\n";
+  }
+  return first ? x_path + " cannot be written: " + describe_write_error(x_error) +
+                     "; the ranks go on, and what is lost of it is counted"
+               : "";
+}
+
+/// Of `bytes` the lines that can be written again; false where they cannot.
+bool LogFile::leave_gap(std::string_view& bytes) {
+  if (x_inside_line) {
+    const auto end = bytes.find('\n');
+    const auto skipped = end == std::string_view::npos ? bytes.size() : end + 1;
+    x_lost += skipped;
+    bytes.remove_prefix(skipped);
+    if (end == std::string_view::npos) return false;
+    x_inside_line = false;
+    if (bytes.empty()) return false;
+  }
+  x_mark.erase(0, put(x_mark));
+  x_in_gap = !x_mark.empty();
+  return !x_in_gap;
+}
+
+std::string LogFile::write(std::string_view bytes) {
+  if (x_fd < 0 || bytes.empty()) return {};
+  if (x_in_gap && !leave_gap(bytes)) return bytes.empty() ? "" : lose(bytes);
+  bytes.remove_prefix(put(bytes));
+  return bytes.empty() ? "" : lose(bytes);
+}
+
+std::string LogFile::close() {
+  if (x_fd < 0) return {};
+  struct stat found {};
+  const bool removed = ::fstat(x_fd, &found) == 0 && found.st_nlink == 0;
+  // Some file systems tell only here what they could not keep.
+  const int failed = ::close(x_fd) == 0 || errno == EINTR ? 0 : errno;
+  x_fd = -1;
+  if (x_lost > 0)
+    return x_path + ": " + std::to_string(x_lost) + " bytes are lost: " + describe_write_error(x_error);
+  if (removed) return x_path + " was removed while ranks wrote into it: what it held is lost";
+  return failed == 0 ? "" : x_path + " may not be whole: " + describe_write_error(failed);
+}
+
+} // namespace hpcml::launch

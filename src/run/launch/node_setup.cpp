@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/node_setup.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/launch_chain/image.hpp"
+#include "run/launch/inner_launcher.hpp"
+#include "run/launch/rank_network.hpp"
+#include "core/model/gpu_vendor.hpp"
+#include "generate/plan/environment.hpp"
+#include "core/topo/gpu_order.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+using model::Backend;
+using util::Result;
+
+namespace {
+
+/// The visible GPUs with the node's own indices: by Slurm's list where it numbers the devices, else by the
+/// visible list.
+std::vector<model::GpuPlace> visible_places(const VisibleGpus& visible, const NodeView& node,
+                                            const util::EnvSnapshot& env) {
+  auto indices = split_visible_list(env.get_or("SLURM_STEP_GPUS", ""));
+  if (indices.size() != visible.entries.size()) indices = visible.entries;
+  std::vector<model::GpuPlace> places;
+  const auto& all = node.gpus.places;
+  // Whose part a MIG instance is only the driver's library tells; where all GPUs are in one place that does
+  // not matter.
+  const bool together = !all.empty() && std::all_of(all.begin(), all.end(), [&](const auto& place) {
+    return place.numa == all.front().numa;
+  });
+  for (std::size_t i = 0; i < visible.entries.size(); ++i) {
+    if (visible.entries[i].starts_with("MIG-")) {
+      places.push_back({static_cast<unsigned>(i), together ? all.front().numa : std::nullopt, {}, {}, {}});
+      continue;
+    }
+    const auto index = util::parse_unsigned(indices[i]);
+    const auto number = index && *index < 1024 ? static_cast<unsigned>(*index) : static_cast<unsigned>(i);
+    places.push_back(number < all.size() ? all[number] : model::GpuPlace{number, {}, {}, {}, {}});
+  }
+  return places;
+}
+
+unsigned gpus_per_rank(const LaunchRequest& request, const VisibleGpus& visible, unsigned ranks) {
+  if (request.gpus_per_task) return *request.gpus_per_task;
+  if (visible.entries.empty()) return 0;
+  return std::max(1U, static_cast<unsigned>(visible.entries.size()) / std::max(1U, ranks));
+}
+
+std::optional<unsigned> dataloader_workers(const util::EnvSnapshot& env) {
+  const auto text = env.get("HPCML_DATALOADER_WORKERS");
+  const auto number = text ? util::parse_unsigned(*text) : std::nullopt;
+  return number && *number < 100000 ? std::optional(static_cast<unsigned>(*number)) : std::nullopt;
+}
+
+/// Puts the visible GPUs and their places into the order in which the ranks take them. Unordered where the
+/// order cannot be known; an error where it names GPUs that are not there.
+util::Status put_in_order(const LaunchRequest& request, const NodeView& node, VisibleGpus& visible,
+                          std::vector<model::GpuPlace>& places, std::vector<std::string>& warnings) {
+  const auto& order = request.rank_order;
+  if (order.kind == model::RankOrder::gpu || visible.entries.empty()) return util::Done{};
+  std::vector<topo::GpuInOrder> gpus;
+  std::map<unsigned, unsigned> numbers; // of the node -> of the step
+  for (unsigned i = 0; i < places.size(); ++i) {
+    gpus.push_back({i, topo::lowest_cpu(node.cpus, places[i]).value_or(0)});
+    numbers.emplace(places[i].index, i);
+  }
+  const auto positions = topo::find_rank_order(gpus, topo::renumber_links(node.links, numbers), order);
+  if (!positions && order.kind == model::RankOrder::list)
+    return util::Error{"--rank-order " + order.text() + ": " + positions.error().what,
+                       positions.error().hint};
+  if (!positions) {
+    warnings.push_back("--rank-order " + order.text() + ": " + positions.error().what +
+                       "; the ranks take the GPUs by their numbers");
+    return util::Done{};
+  }
+  visible = reorder_gpus(visible, *positions, "in the order " + order.text());
+  std::vector<model::GpuPlace> ordered;
+  for (const auto at : *positions) ordered.push_back(places[at]);
+  places = std::move(ordered);
+  return util::Done{};
+}
+
+plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, const NodeView& node) {
+  const auto& layout = setup.world.layout;
+  plan::NodeFacts facts;
+  facts.world_size = layout.world_size;
+  facts.local_world_size = layout.local_world_size;
+  facts.node_count = layout.node_count();
+  facts.partition =
+      request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
+  facts.container = request.container;
+  if (const auto started = request.container ? chain::find_started_container(request.command) : std::nullopt)
+    facts.image = started->image;
+  facts.job = request.job;
+  if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
+  facts.node_gpus = node.gpus.places;
+  facts.nics = node.nics;
+  facts.live_cpus = node.cpus;
+  facts.gpu_vendor = setup.gpus.vendor;
+  return facts;
+}
+
+/// Ranks without a GPU of their own; empty where each has one, or where a task may have a list of its own.
+std::string too_few_gpus(const NodeSetup& setup, bool starts) {
+  const auto& gpus = setup.gpus;
+  const std::size_t ranks = setup.world.layout.local_world_size, seen = gpus.visible.entries.size();
+  if (gpus.cpu_only || seen == 0 || seen >= ranks) return {};
+  std::size_t all = seen;
+  if (!starts) {
+    const auto on_node = util::parse_unsigned(setup.env.get_or("SLURM_GPUS_ON_NODE", ""));
+    if (!on_node || *on_node == 0 || *on_node >= ranks) return {};
+    all = std::max<std::size_t>(seen, *on_node);
+  }
+  return std::to_string(ranks) + " ranks, but " + std::to_string(all) + (all == 1 ? " GPU" : " GPUs") + " (" +
+         gpus.visible.told_by + "): ranks share them, set_device(LOCAL_RANK) fails from rank " +
+         std::to_string(all) + " on, and NCCL takes one process per GPU; start " + std::to_string(all) +
+         (all == 1 ? " rank" : " ranks") + " on a node, or ask for " + std::to_string(ranks) + " GPUs";
+}
+
+/// A variable that somebody has set and that takes the rank's cores away from its program.
+std::string thread_binding(const util::EnvSnapshot& env) {
+  for (const auto* name : {"OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
+    if (const auto value = env.get(name); value && plan::binds_threads(name, *value))
+      return std::string(name) + "=" + *value +
+             " is set: with it `import torch` binds a rank to the first of its cores, and its data loaders "
+             "with it; unset it where the program loads data";
+  return {};
+}
+
+/// The GPUs of the step in the ranks' order, and their places on the node.
+util::Status find_gpus(const LaunchRequest& request, const NodeView& node, bool starts, NodeSetup& setup,
+                       std::vector<model::GpuPlace>& places) {
+  const model::Site& site = site_or_none(request);
+  auto& gpus = setup.gpus;
+  const unsigned ranks = setup.world.layout.local_world_size;
+  gpus.vendor = node.gpus.vendor == model::GpuVendor::unknown ? site.gpu_vendor() : node.gpus.vendor;
+  gpus.found = find_visible_gpus(setup.env, model::visible_devices_variable(gpus.vendor),
+                                 static_cast<unsigned>(node.gpus.places.size()));
+  // A job that owns a node may see GPUs that it did not ask for.
+  gpus.cpu_only = request.gpus_per_task == 0U;
+  if (gpus.cpu_only && request.backend == Backend::nccl)
+    return util::Error{"NCCL needs GPUs, and this rank is to have none (--gpus-per-task 0)",
+                       "--backend gloo, or give the ranks GPUs"};
+  if (gpus.found.cut && gpus.found.entries.empty() && !gpus.cpu_only)
+    return util::Error{gpus.found.told_by, "name GPUs that are there; -1 hides them all"};
+  gpus.visible = gpus.cpu_only ? VisibleGpus{{}, "", "--gpus-per-task 0"} : gpus.found;
+  places = visible_places(gpus.visible, node, setup.env);
+  TRY_DONE(put_in_order(request, node, gpus.visible, places, setup.warnings));
+  gpus.per_rank = gpus_per_rank(request, gpus.visible, ranks);
+  if (gpus.found.cut && !gpus.cpu_only) setup.node_warnings.push_back(gpus.found.told_by);
+  if (const auto few = too_few_gpus(setup, starts); !few.empty()) setup.node_warnings.push_back(few);
+  const unsigned demanded =
+      request.backend == Backend::nccl ? std::max(1U, gpus.per_rank) : request.gpus_per_task.value_or(0);
+  return demanded > 0 ? check_gpus(gpus.visible, setup.env, ranks, demanded) : util::Done{};
+}
+
+} // namespace
+
+Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole& role, const NodeView& node,
+                                  const util::EnvSnapshot& env) {
+  const model::Site& site = site_or_none(request);
+  NodeSetup setup;
+  setup.world = first_world(role);
+  const auto& layout = setup.world.layout;
+  setup.env = env;
+  setup.env.unset(store::k_job_secret_variable); // programs get no key
+  setup.cpus = node.cpus;
+  setup.mask = node.mask;
+  const auto inner = chain::find_started_launcher(request.command);
+  setup.agent = layout.local_world_size == 1 && inner;
+  if (inner)
+    if (auto doubt = agent_warning(read_launcher_config(*inner, env), setup.world); !doubt.empty())
+      setup.warnings.push_back(std::move(doubt));
+  if (starts_ranks(role) && model::is_on(request.rank_request.coordinator))
+    setup.warnings.push_back(
+        "JAX counts srun's tasks, and ranks that launch starts are none: tell it their number, "
+        "jax.distributed.initialize(num_processes=int(os.environ[\"WORLD_SIZE\"]), "
+        "process_id=int(os.environ[\"RANK\"]))");
+  std::vector<model::GpuPlace> places;
+  TRY_DONE(find_gpus(request, node, starts_ranks(role), setup, places));
+  setup.backend =
+      setup.gpus.cpu_only && request.backend == Backend::automatic ? Backend::gloo : request.backend;
+
+  BindMode requested = setup.agent ? BindMode::none : request.bind;
+  // Outside a job nobody divides the machine: two launches would bind to the same cores.
+  if (requested == BindMode::automatic && !setup.world.in_job) requested = BindMode::none;
+  plan::NodeFacts facts = facts_of(request, setup, node);
+  facts.live_gpus = std::move(places);
+  const auto all = node.cpus.all();
+  // What the site keeps from every job is missing in no whole node.
+  auto placed = plan::place_node(site, facts);
+  for (const auto& finding : placed.remarks.findings)
+    setup.node_warnings.insert(setup.node_warnings.begin(), finding.message);
+  const auto usable = all.is_subset_of(node.mask) ? all : all - plan::reserved_cpus(placed.value, node.cpus);
+  setup.binding = decide_binding(requested, node.mask, usable, env, layout.local_world_size);
+  facts.allowed = setup.binding.plan_from & all;
+  facts.owns_node = setup.binding.owns_node;
+  setup.plan = plan::plan_node(site, placed.value, facts,
+                               {setup.gpus.per_rank, request.cpus_per_task, request.gpu_visibility,
+                                dataloader_workers(env), request.threads_per_core, request.spill});
+  if (const auto bound = thread_binding(env); !bound.empty() && !setup.agent) setup.warnings.push_back(bound);
+  settle_interfaces(setup, site, node.interfaces);
+  settle_gloo_interface(setup, node.network);
+  settle_limits(setup, node, request.site ? site.network.fabric : node.site_fabric);
+  if (!request.profile_hash.empty() && request.site && request.profile_hash != site.hash)
+    setup.warnings.push_back("the script was made with another version of the profile '" + site.id + "' (" +
+                             request.profile_hash + ", here " + site.hash + "); this one is used");
+  return setup;
+}
+
+} // namespace hpcml::launch

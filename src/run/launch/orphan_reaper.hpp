@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A small process that outlives a launch that is killed, and takes the ranks' processes along.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <sys/types.h>
+
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// The variable by which the processes of one launch are known, wherever they went: "PID.NANOSECONDS".
+constexpr const char* k_launch_variable = "HPCML_LAUNCH";
+
+/// Started before the first rank. While launch lives, it waits; if launch ends without saying so (SIGKILL, a
+/// crash), it kills the ranks' process groups and every process that has this launch's mark in its
+/// environment.
+class OrphanReaper {
+public:
+  /// `count`: ranks that will be named to it.
+  explicit OrphanReaper(std::size_t count);
+  ~OrphanReaper();
+  OrphanReaper(const OrphanReaper&) = delete;
+  OrphanReaper& operator=(const OrphanReaper&) = delete;
+
+  /// A folder that goes, too, where launch is killed; said before the start.
+  void remove_on_exit(std::string folder) { x_folder = std::move(folder); }
+  util::Status start();
+  /// The process group of a rank; 0 once the group is gone, since its number may become somebody else's.
+  void set_group(std::size_t index, pid_t group);
+  /// The value of `k_launch_variable` for the ranks.
+  const std::string& mark() const { return x_mark; }
+  pid_t pid() const { return x_pid; }
+
+private:
+  std::size_t x_count;
+  volatile pid_t* x_groups = nullptr; ///< shared with the process
+  int x_line = -1;                    ///< it reads the other end
+  pid_t x_pid = -1;
+  std::string x_mark, x_folder;
+};
+
+} // namespace hpcml::launch

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The files that the streams of a node's ranks go into.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/launch/line_filter.hpp"
+#include "run/launch/log_file.hpp"
+#include "run/launch/output_routes.hpp"
+
+namespace hpcml::launch {
+
+/// Where there is a place to say something: a sentence without "hpcml launch: ".
+using SayOfOutput = std::function<void(const std::string&)>;
+
+/// The files of some routes, by the routes' order.
+class OutputFiles {
+public:
+  OutputFiles(const std::vector<OutputRoute>& routes, SayOfOutput say);
+  ~OutputFiles();
+  OutputFiles(const OutputFiles&) = delete;
+  OutputFiles& operator=(const OutputFiles&) = delete;
+
+  /// Descriptors that `open` needs.
+  std::size_t count() const;
+  /// Makes the folders and opens every file. The first that cannot be is the error.
+  util::Status open(const OutputOptions& output_options, unsigned node_rank);
+  /// Writes what a route's rank has written. What is lost is said once a file.
+  void add(std::size_t index, std::string_view bytes);
+  /// The rank writes no more there: ends its last filtered line, and closes its file.
+  void finish(std::size_t index);
+  /// Closes what all routes share.
+  void close();
+
+private:
+  struct Entry {
+    OutputRoute route;
+    LogFile file;
+    LineFilter filter;
+  };
+  void say(const std::string& sentence) const;
+  std::vector<Entry> x_entries;
+  std::array<LogFile, 2> x_filtered; ///< of standard output, of standard error
+  SayOfOutput x_say;
+  std::optional<sighandler_t> x_size_handler; ///< of SIGXFSZ, while a limit of files must not end us
+};
+
+} // namespace hpcml::launch

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/output_stream.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+namespace hpcml::launch {
+
+namespace {
+
+/// An unfinished line that stands still for so long is shown.
+constexpr auto k_idle = std::chrono::milliseconds(200);
+/// Of a program that writes in large pieces the next one may take longer.
+constexpr auto k_idle_large = std::chrono::seconds(2);
+/// Libraries write their buffers in multiples of this: such an end is no end that the program chose.
+constexpr std::size_t k_block = 4096;
+/// More than a pipe holds.
+constexpr std::size_t k_pipe = 1U << 20;
+
+std::vector<std::string> shown_prefixes(const std::vector<OutputRoute>& routes) {
+  std::vector<std::string> prefixes;
+  for (const auto& route : routes) prefixes.push_back(route.prefix);
+  return prefixes;
+}
+
+} // namespace
+
+OutputStream::OutputStream(int target, std::vector<OutputRoute> routes, SayOfOutput say)
+    : x_queue(target), x_lines(shown_prefixes(routes)), x_sources(routes.size()), x_files(routes, say),
+      x_say(std::move(say)), x_target(target), x_ready(::epoll_create1(EPOLL_CLOEXEC)),
+      x_unseen(::epoll_create1(EPOLL_CLOEXEC)) {
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    x_all_outlive = x_all_outlive && routes[i].outlives_reader();
+    x_sources[i].route = std::move(routes[i]);
+  }
+}
+
+OutputStream::~OutputStream() {
+  for (const auto& source : x_sources)
+    if (source.fd >= 0) ::close(source.fd);
+  for (const int set : {x_ready, x_unseen})
+    if (set >= 0) ::close(set);
+}
+
+util::Status OutputStream::open_files(const OutputOptions& output_options, unsigned node_rank) {
+  return x_files.open(output_options, node_rank);
+}
+
+util::Status OutputStream::watch(int set, std::size_t source) const {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = source;
+  if (::epoll_ctl(set, EPOLL_CTL_ADD, x_sources[source].fd, &event) == 0) return util::Done{};
+  return util::Error{std::string("cannot watch a rank's output: ") + std::strerror(errno)};
+}
+
+util::Status OutputStream::add_source(std::size_t source, int fd) {
+  x_sources[source].fd = fd;
+  TRY_DONE(watch(x_ready, source));
+  return x_sources[source].route.shown ? util::Status(util::Done{}) : watch(x_unseen, source);
+}
+
+void OutputStream::read_some() {
+  epoll_event events[64];
+  const int count = ::epoll_wait(read_fd(), events, 64, 0);
+  // Another one first each time: the last of many that write a lot have to have their turn, too.
+  ++x_turn;
+  for (unsigned i = 0; static_cast<int>(i) < count; ++i) {
+    const auto source = events[(x_turn + i) % static_cast<unsigned>(count)].data.u64;
+    if (!x_queue.full() || !x_sources[source].route.shown) read_source(source);
+  }
+}
+
+void OutputStream::read_source(std::size_t source) {
+  auto& from = x_sources[source];
+  if (from.fd < 0) return;
+  static char buffer[65536];
+  const ssize_t count = ::read(from.fd, buffer, sizeof buffer);
+  if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (count > 0) {
+    from.last = Clock::now();
+    if (from.bytes == 0) from.first = from.last;
+    from.last_piece = static_cast<std::size_t>(count);
+    from.bytes += from.last_piece;
+    const std::string_view bytes(buffer, from.last_piece);
+    if (from.route.is_error) from.words.add(bytes);
+    const bool reported = from.world.found();
+    from.world.add(bytes);
+    if (!reported && from.world.found()) ++x_world_reports;
+    x_files.add(source, bytes);
+    if (from.route.shown && !x_queue.broken()) x_queue.add(x_lines.add(source, bytes));
+    if (x_lines.has_pending(source) && !x_flush_at) x_flush_at = from.last + k_idle;
+  }
+  // At the end, or nobody reads us any more: then the rank's own writes have to fail as they would without
+  // us.
+  if (count <= 0 || (x_queue.broken() && !from.route.outlives_reader())) end_source(source);
+}
+
+void OutputStream::end_source(std::size_t source) {
+  auto& from = x_sources[source];
+  x_queue.add(x_lines.finish(source));
+  x_files.finish(source);
+  if (from.fd >= 0) ::close(from.fd);
+  from.fd = -1;
+}
+
+void OutputStream::write_some() {
+  x_queue.write_some();
+  if (!x_queue.broken() || x_told) return;
+  x_told = true;
+  const bool any = std::any_of(x_sources.begin(), x_sources.end(), [](const Source& source) {
+    return source.route.shown && source.route.outlives_reader();
+  });
+  if (any && x_say)
+    x_say(std::string(x_target == STDOUT_FILENO ? "standard output" : "standard error") +
+          " cannot be written any more (" + std::strerror(x_queue.error()) +
+          "); the ranks go on, and their output goes into its files");
+}
+
+std::optional<OutputStream::Clock::time_point> OutputStream::last_written(std::size_t source) const {
+  const auto& from = x_sources[source];
+  if (from.fd >= 0 && from.route.shown && x_queue.full()) return Clock::now();
+  return from.bytes == 0 ? std::nullopt : std::optional(from.last);
+}
+
+std::optional<OutputStream::Clock::time_point> OutputStream::first_written(std::size_t source) const {
+  const auto& from = x_sources[source];
+  return from.bytes == 0 ? std::nullopt : std::optional(from.first);
+}
+
+void OutputStream::flush_idle() {
+  const auto now = Clock::now();
+  if (x_queue.full()) x_reading_since = now;
+  if (!x_flush_at || now < *x_flush_at) return;
+  x_flush_at.reset();
+  if (!x_queue.empty()) {
+    x_flush_at = now + k_idle;
+    return;
+  }
+  for (std::size_t i = 0; i < x_sources.size(); ++i) {
+    const auto& from = x_sources[i];
+    if (from.fd < 0 || !x_lines.has_pending(i) || from.bytes % k_block == 0) continue;
+    const auto due = std::max(from.last, x_reading_since) +
+                     (from.last_piece < k_block ? Clock::duration(k_idle) : Clock::duration(k_idle_large));
+    if (due <= now)
+      x_queue.add(x_lines.flush(i));
+    else if (!x_flush_at || due < *x_flush_at)
+      x_flush_at = due;
+  }
+}
+
+void OutputStream::say(const std::string& line) { x_queue.add(x_lines.own_line(line + "\n")); }
+
+bool OutputStream::take_rest() {
+  epoll_event events[64];
+  const int count = ::epoll_wait(x_ready, events, 64, 0);
+  for (int i = 0; i < count; ++i) {
+    auto& from = x_sources[events[i].data.u64];
+    if (from.most == 0) from.most = from.bytes + k_pipe;
+    if (from.bytes < from.most)
+      read_source(events[i].data.u64);
+    else
+      end_source(events[i].data.u64);
+  }
+  x_flush_at.reset(); // nothing stands still any more: it ends
+  return count > 0;
+}
+
+/// What the pipe holds, whoever else may hold it open.
+void OutputStream::read_to_end(std::size_t source) {
+  const auto& from = x_sources[source];
+  const auto most = from.bytes + k_pipe;
+  for (std::size_t before = 0; from.fd >= 0 && from.bytes < most;) {
+    before = from.bytes;
+    read_source(source);
+    if (from.bytes == before) return;
+  }
+}
+
+void OutputStream::close_sources() {
+  for (std::size_t i = 0; i < x_sources.size(); ++i) {
+    if (x_sources[i].route.in_file) read_to_end(i);
+    end_source(i);
+  }
+  x_files.close();
+  x_flush_at.reset();
+}
+
+} // namespace hpcml::launch

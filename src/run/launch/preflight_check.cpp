@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/preflight_check.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <unistd.h>
+
+#include "run/launch/bad_nodes.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+
+namespace {
+
+std::vector<std::string> helper_words(std::vector<std::string> words, const RankSetup& setup,
+                                      const LaunchRequest& request) {
+  words.insert(words.end(), {"preflight", "--backend", model::word_of(request.backend), "--timeout",
+                             std::to_string(k_preflight_seconds)});
+  // A port that is served already needs no proof that it can be.
+  if (!setup.store_serves) words.insert(words.end(), {"--program-port", std::to_string(setup.world.port)});
+  return words;
+}
+
+} // namespace
+
+std::optional<std::string> find_torch_helper(const std::string& program) {
+  const std::string folder = util::folder_name(program), name = util::base_name(program);
+  // bin/hpcml-aarch64 has its own helper beside the other's.
+  const std::string arch = name.starts_with("hpcml-") ? name.substr(5) : "";
+  for (const auto& path : {folder + "/../libexec/hpcml/hpcml-torch" + arch, folder + "/hpcml-torch" + arch})
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  return std::nullopt;
+}
+
+Error preflight_verdict(const std::string& lines) {
+  Error verdict{""};
+  for (const auto& line : util::split(lines, '\n')) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || !object.contains("what") || !object["what"].is_string()) continue;
+    verdict.what = object["what"].get<std::string>();
+    verdict.hint =
+        object.contains("next") && object["next"].is_string() ? object["next"].get<std::string>() : "";
+  }
+  return verdict;
+}
+
+std::set<std::string> hosts_at_fault(const nlohmann::json& event) {
+  std::set<std::string> hosts;
+  if (event.value("phase", "") != "rendezvous")
+    for (const auto& host : event.value("hosts", std::vector<std::string>{}))
+      if (!host.empty()) hosts.insert(host);
+  return hosts;
+}
+
+std::vector<std::string> guilty_hosts(const std::string& lines) {
+  std::set<std::string> hosts;
+  for (const auto& line : util::split(lines, '\n'))
+    if (const auto event = nlohmann::json::parse(line, nullptr, false);
+        event.is_object() && event.value("event", "") == "culprit")
+      hosts.merge(hosts_at_fault(event));
+  return {hosts.begin(), hosts.end()};
+}
+
+std::string preflight_success(const std::string& lines) {
+  for (const auto& line : util::split(lines, '\n')) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || object.value("event", "") != "summary" || !object.contains("ranks")) continue;
+    std::set<std::string> hosts;
+    for (const auto& rank : object["ranks"]) hosts.insert(rank.value("host", ""));
+    const auto count = [](std::size_t number, const std::string& noun) {
+      return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+    };
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f", object.value("seconds", 0.0));
+    return "the preflight passed: " + count(object["ranks"].size(), "rank") + " on " +
+           count(hosts.size(), "host") + " met, every sum and every message is right (" +
+           object.value("backend", "") + ", " + seconds + " s)";
+  }
+  return {};
+}
+
+std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest& request,
+                                     const RuntimeContext& context) {
+  const auto failure = [&](int code, Error error) {
+    return Failure{code, "preflight", std::move(error), setup.world.layout.rank, context.host};
+  };
+  const auto program = context.choose_preflight(request.command, setup.env);
+  if (!program)
+    return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
+                                     program.error().hint + ", or leave --preflight out"});
+  if (setup.world.layout.rank == 0 && !program->note.empty()) log_stderr("hpcml launch: " + program->note);
+  util::EnvSnapshot env = setup.env;
+  // The program's own store must not meet connections of this group that is just going away.
+  env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
+  const auto words = helper_words(program->words, setup, request);
+  const auto output = util::run_process(words, env, preflight_limit(k_preflight_seconds));
+  if (!output) return failure(k_cannot_set_up, output.error());
+  if (output->exit_code == 0) {
+    if (const auto success = preflight_success(output->out); !success.empty())
+      log_stderr("hpcml launch: " + success);
+    return std::nullopt;
+  }
+  Error verdict = preflight_verdict(output->out);
+  if (verdict.what.empty()) {
+    const auto lines = util::split(std::string(util::trim(output->err)), '\n');
+    verdict.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +
+                   (lines.back().empty() ? "" : ": " + lines.back());
+  }
+  if (output->exit_code == k_preflight_failed)
+    for (const auto& host : guilty_hosts(output->out))
+      report_bad_node({host, "it failed the preflight"}, context.env);
+  verdict.what = "the preflight failed: " + verdict.what;
+  return failure(output->exit_code == k_preflight_failed ? k_preflight_failed : k_cannot_set_up, verdict);
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/rank_process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/util/signal_names.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// The process whose child `pid` is; 0 where it is gone.
+pid_t parent_of(int proc, const std::string& pid) {
+  const int file = ::openat(proc, (pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[256] = {};
+  const auto count = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  // "12 (name) S 7 …": a name may hold anything, brackets too.
+  const char* end = count > 0 ? std::strrchr(text, ')') : nullptr;
+  int parent = 0;
+  return end != nullptr && std::sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool group_exists(pid_t group) { return ::kill(-group, 0) == 0 || errno == EPERM; }
+
+} // namespace
+
+void RankGroups::add(const RankProcess& process) {
+  x_guard.set_group(x_ranks.size(), process.pid);
+  x_by_pid[process.pid] = x_ranks.size();
+  x_ranks.push_back(process);
+  ++x_left;
+}
+
+void RankGroups::signal(int number) const {
+  for (const auto& process : x_ranks)
+    if (process.running || process.lingers) ::kill(-process.pid, number);
+}
+
+std::vector<std::size_t> RankGroups::reap() {
+  std::vector<std::size_t> ended;
+  for (;;) {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid <= 0) return ended;
+    const auto found = x_by_pid.find(pid);
+    if (found == x_by_pid.end()) { // else an orphan of a rank: it came to us, as no other was left
+      const auto spared = std::find(x_spared.begin(), x_spared.end(), pid);
+      if (spared == x_spared.end()) continue;
+      x_spared.erase(spared);
+      x_ended_spared.emplace_back(pid, status);
+      continue;
+    }
+    auto& process = x_ranks[found->second];
+    process.status = status;
+    process.running = false;
+    process.end = std::chrono::steady_clock::now();
+    x_guard.set_group(found->second, 0);
+    ended.push_back(found->second);
+    x_by_pid.erase(found);
+    --x_left;
+  }
+}
+
+std::optional<int> RankGroups::ended_spared(pid_t child) const {
+  for (const auto& [pid, status] : x_ended_spared)
+    if (pid == child) return status;
+  return std::nullopt;
+}
+
+bool RankGroups::wait_for_group(std::size_t index) {
+  auto& process = x_ranks[index];
+  // As long as it has a member the group's number belongs to nobody else.
+  if (process.lingers || !group_exists(process.pid)) return process.lingers;
+  process.lingers = true;
+  x_guard.set_group(index, process.pid);
+  ++x_left;
+  ++x_lingering;
+  return true;
+}
+
+void RankGroups::stop_waiting(std::size_t index) {
+  x_ranks[index].lingers = false;
+  x_guard.set_group(index, 0);
+  --x_left;
+  --x_lingering;
+}
+
+std::vector<std::size_t> RankGroups::take_ended_groups() {
+  std::vector<std::size_t> ended;
+  for (std::size_t i = 0; x_lingering > 0 && i < x_ranks.size(); ++i)
+    if (x_ranks[i].lingers && !group_exists(x_ranks[i].pid)) {
+      stop_waiting(i);
+      ended.push_back(i);
+    }
+  return ended;
+}
+
+RankGroups::RankGroups(std::size_t count)
+    : x_proc(::opendir("/proc")), x_spare(::open("/dev/null", O_RDONLY | O_CLOEXEC)), x_guard(count) {}
+
+RankGroups::~RankGroups() {
+  if (x_proc != nullptr) ::closedir(x_proc);
+  if (x_spare >= 0) ::close(x_spare);
+}
+
+std::vector<pid_t> RankGroups::children() const {
+  std::vector<pid_t> found;
+  if (x_proc == nullptr) return found;
+  ::rewinddir(x_proc);
+  while (const dirent* entry = ::readdir(x_proc)) {
+    const auto pid = util::parse_unsigned(entry->d_name);
+    if (!pid || static_cast<pid_t>(*pid) == x_guard.pid() ||
+        util::contains(x_spared, static_cast<pid_t>(*pid)) ||
+        parent_of(::dirfd(x_proc), entry->d_name) != ::getpid())
+      continue;
+    found.push_back(static_cast<pid_t>(*pid));
+  }
+  return found;
+}
+
+void RankGroups::kill_children(std::chrono::steady_clock::duration limit) {
+  if (x_spare >= 0) ::close(x_spare); // reading /proc takes one
+  x_spare = -1;
+  // Orphans of those that die come to us and die in the next round. One that comes while we look may be
+  // missed once, so that none must be seen twice.
+  std::vector<pid_t> before;
+  auto changed = std::chrono::steady_clock::now();
+  for (int rounds_without = 0; rounds_without < 2;) {
+    auto left = children();
+    rounds_without = left.empty() ? rounds_without + 1 : 0;
+    const auto now = std::chrono::steady_clock::now();
+    if (left != before) changed = now;
+    if (now - changed > limit) return;
+    for (const pid_t child : left) ::kill(child, SIGKILL);
+    if (!left.empty()) ::usleep(1000);
+    reap();
+    before = std::move(left);
+  }
+}
+
+std::vector<std::size_t> RankGroups::give_up() {
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < x_ranks.size(); ++i)
+    if (x_ranks[i].lingers) {
+      stop_waiting(i);
+      left.push_back(i);
+    }
+  return left;
+}
+
+std::string signal_name(int signal) {
+  const char* name = util::find_signal_name(signal);
+  return name != nullptr ? name : "signal " + std::to_string(signal);
+}
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status)) return "was killed by " + signal_name(WTERMSIG(status));
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/rank_starter.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/launch/exec_rank.hpp"
+#include "core/util/process.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// A rank that was started, or why it was not. With it come the reading ends of its output.
+struct Started {
+  pid_t pid = -1;
+  bool no_pipe = false;
+  int error = 0;
+};
+constexpr std::size_t k_ends = 2;
+
+/// Room for the descriptors that a message carries.
+union Carried {
+  char bytes[CMSG_SPACE(k_ends * sizeof(int))];
+  cmsghdr aligned;
+};
+
+msghdr message_of(iovec& part, Carried& carried) {
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = carried.bytes;
+  message.msg_controllen = sizeof carried.bytes;
+  return message;
+}
+
+bool send_started(int line, Started started, const int* ends) {
+  iovec part{&started, sizeof started};
+  Carried carried{};
+  msghdr message = message_of(part, carried);
+  if (ends == nullptr) {
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+  } else {
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(k_ends * sizeof(int));
+    std::memcpy(CMSG_DATA(header), ends, k_ends * sizeof(int));
+  }
+  ssize_t sent;
+  do sent = ::sendmsg(line, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent == static_cast<ssize_t>(sizeof started);
+}
+
+/// False where nothing more comes.
+bool receive_started(int line, Started& started, int (&ends)[k_ends]) {
+  iovec part{&started, sizeof started};
+  Carried carried{};
+  msghdr message = message_of(part, carried);
+  ssize_t got;
+  do got = ::recvmsg(line, &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof started)) return false;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header != nullptr && header->cmsg_len == CMSG_LEN(sizeof ends))
+    std::memcpy(ends, CMSG_DATA(header), sizeof ends);
+  else if (started.error == 0)
+    started = {started.pid, true, EMFILE}; // the kernel leaves out what finds no room
+  return true;
+}
+
+/// In the rank: never returns.
+[[noreturn]] void run_rank(const RankStart& start, unsigned local_rank, int out, int err, pid_t launch) {
+  ::setpgid(0, 0);
+  if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
+  const int passed_input = local_rank == 0 ? start.input : -1;
+  const int input = passed_input < 0 ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : passed_input;
+  if (input != STDIN_FILENO) ::dup2(input, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(err, STDERR_FILENO);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::setrlimit(RLIMIT_NOFILE, &start.files);
+  ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
+  RankSetup setup = make_rank_setup(start.request, start.node, local_rank);
+  setup.env.set(k_launch_variable, start.mark);
+  LaunchRequest request = start.request;
+  request.command = command_of_rank(start.request, local_rank);
+  ::_exit(
+      exec_rank(setup, request, start.context, start.met.empty() ? nullptr : start.met[local_rank].get()));
+}
+
+bool make_pipe(int ends[2]) {
+  return ::pipe2(ends, O_CLOEXEC) == 0 && ::fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+/// fork, but the child is one of our parent: launch hears of its end, and it of launch's.
+pid_t fork_sibling() {
+  return static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+
+/// Starts a rank and says so; false where there is no sense in going on.
+bool start_rank(const RankStart& start, unsigned local_rank, pid_t launch, int line) {
+  int out[2] = {-1, -1}, err[2] = {-1, -1};
+  Started started;
+  if (!make_pipe(out) || !make_pipe(err)) {
+    started.no_pipe = true;
+  } else {
+    started.pid = fork_sibling();
+    if (started.pid == 0) run_rank(start, local_rank, out[1], err[1], launch);
+  }
+  if (started.pid < 0) started.error = errno;
+  const int ends[k_ends] = {out[0], err[0]};
+  const bool is_announced = send_started(line, started, started.pid > 0 ? ends : nullptr);
+  if (!is_announced && started.pid > 0) ::kill(started.pid, SIGKILL); // launch would not know of it
+  for (const int fd : {out[0], out[1], err[0], err[1]})
+    if (fd >= 0) ::close(fd);
+  return is_announced && started.pid > 0;
+}
+
+} // namespace
+
+util::Status RankStarter::begin(const RankStart& start, unsigned count) {
+  const auto& layout = start.node->world.layout;
+  x_first_rank = layout.rank - layout.local_rank;
+  int ends[2];
+  const auto failed = [](const char* what) {
+    return util::Error{std::string("cannot ") + what +
+                           " for the process that starts the ranks: " + std::strerror(errno),
+                       "look at `ulimit -n` and `ulimit -u`"};
+  };
+  // Each message is one, and the end of its writer is seen.
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return failed("make a socket");
+  const pid_t launch = ::getpid();
+  x_pid = ::fork();
+  if (x_pid == 0) {
+    ::close(ends[0]);
+    if (!util::end_with(launch)) ::_exit(k_cannot_set_up);
+    for (unsigned local = 0; local < count && start_rank(start, local, launch, ends[1]);) ++local;
+    ::_exit(0);
+  }
+  const int error = errno;
+  ::close(ends[1]);
+  x_line = ends[0];
+  errno = error;
+  return x_pid < 0 ? failed("fork") : util::Status(util::Done{});
+}
+
+util::Result<RankProcess> RankStarter::next() {
+  Started started;
+  int ends[k_ends] = {-1, -1};
+  if (!receive_started(x_line, started, ends))
+    return util::Error{"the process that starts the ranks has ended", "did something kill it?"};
+  if (started.error != 0)
+    return util::Error{
+        std::string(started.no_pipe ? "cannot make a pipe for a rank's output: " : "cannot start a rank: ") +
+            std::strerror(started.error),
+        "look at `ulimit -n` and `ulimit -u`"};
+  ::setpgid(started.pid, started.pid); // here and there, so that it holds whoever is first
+  RankProcess process;
+  process.rank = x_first_rank + x_local;
+  process.local_rank = x_local++;
+  process.pid = started.pid;
+  process.out = ends[0];
+  process.err = ends[1];
+  return process;
+}
+
+void RankStarter::stop() {
+  if (x_pid > 0) ::kill(x_pid, SIGKILL);
+  if (x_line >= 0) ::close(x_line);
+  x_line = -1;
+}
+
+RankStarter::~RankStarter() {
+  if (x_line >= 0) ::close(x_line);
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Where the ranks meet: an address and a port that every rank of a step finds by itself.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "generate/plan/meeting_port.hpp"
+#include "core/slurm/step_env.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// The same port on all ranks of a step; neighbouring steps of a job, and a requeued job, get others. Pure.
+unsigned step_port(const slurm::StepIdentity& identity);
+
+/// The address of rank 0: HPCML_MASTER_ADDR where HPCML_MASTER_NODE is this step's first node (the batch
+/// script looked an interface up there), else the first node's name with the site's suffix. Pure.
+std::string step_address(const util::EnvSnapshot& env, const std::string& first_node,
+                         const std::string& suffix);
+
+/// The first IPv4 address of a network interface, else its first IPv6 address that is not its link's own; the
+/// error lists the interfaces that have one.
+util::Result<std::string> interface_address(const std::string& interface);
+
+/// Whether an address that somebody set can mean node `node`: its name, its long name, a name or number that
+/// resolves to the same address. A number that this process cannot judge is believed, unless `is_here` and no
+/// interface has it.
+bool may_be_host(const std::string& address, const std::string& node, bool is_here);
+
+/// The numeric addresses that a name (or number) has, each once, in the resolver's order.
+std::vector<std::string> addresses_of(const std::string& name);
+
+/// This node's own addresses that others can name: without those of one link.
+std::vector<std::string> local_addresses();
+
+/// This node's addresses among those of `names`, each once; none, which stands for all, where the first of
+/// them is not known to be here, or only as a name of the loopback.
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names);
+
+/// The addresses of a name.
+using Resolver = std::function<std::vector<std::string>(const std::string&)>;
+
+/// The same of a node that has the addresses `own`, where names mean what `resolve` says. Pure as that is.
+std::vector<std::string> serving_addresses(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& own, const Resolver& resolve);
+
+/// A port on 127.0.0.1 that is free now.
+util::Result<unsigned> free_loopback_port();
+
+} // namespace hpcml::launch

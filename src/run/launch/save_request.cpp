@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/save_request.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "run/launch/failure.hpp"
+#include "run/launch/signal_targets.hpp"
+#include "run/launch/supervisor.hpp"
+#include "core/model/save_signal.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+constexpr std::array<int, 9> k_heard = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,           SIGUSR1,
+                                        SIGUSR2, SIGCONT, SIGCHLD, k_save_word_signal};
+/// How often a group without its first process is looked at, in milliseconds.
+constexpr int k_look = 50;
+
+/// Takes in what has ended; true once the rank itself has, with its status.
+bool reap(pid_t rank, int& status) {
+  bool ended = false;
+  for (;;) {
+    int child = 0;
+    const pid_t pid = ::waitpid(-1, &child, WNOHANG);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid <= 0) return ended;
+    if (pid != rank) continue;
+    status = child;
+    ended = true;
+  }
+}
+
+/// A variable that a process was started with.
+std::optional<std::string> variable_of(pid_t pid, const std::string& name) {
+  const auto text = util::read_file("/proc/" + std::to_string(pid) + "/environ");
+  if (!text) return std::nullopt;
+  for (const auto& entry : util::split(*text, '\0'))
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  return std::nullopt;
+}
+
+/// The other launchers of this step on this node, which have one parent, slurmstepd; with this process.
+std::vector<pid_t> launchers_of_step(const ProcessTable& table, int save_signal) {
+  std::vector<pid_t> launchers;
+  const auto is_of_step = [](pid_t pid, const char* name) {
+    const auto own = variable_of(::getpid(), name);
+    return own && variable_of(pid, name) == own;
+  };
+  for (const auto& process : table.read_handling(table.children(::getppid()), save_signal))
+    if (process.pid == ::getpid() || (process.is_launcher && is_of_step(process.pid, "SLURM_JOB_ID") &&
+                                      is_of_step(process.pid, "SLURM_STEP_ID")))
+      launchers.push_back(process.pid);
+  return launchers;
+}
+
+/// Reports the node's ranks that the request does not reach, in one line of the launcher with the lowest pid.
+void report_unhandled(const ProcessTable& table, int save_signal, const SignalledRank& own) {
+  const auto launchers = launchers_of_step(table, save_signal);
+  if (launchers.empty() || *std::min_element(launchers.begin(), launchers.end()) != ::getpid()) return;
+  std::vector<unsigned> ranks;
+  for (const pid_t launcher : launchers) {
+    const auto programs = table.children(launcher);
+    const auto tree = table.trees(programs, save_signal);
+    if (tree.empty() || !choose_targets(tree).empty()) continue;
+    const auto rank = launcher == ::getpid()
+                          ? std::optional<unsigned long long>(own.rank)
+                          : util::parse_unsigned(variable_of(programs.front().pid, "RANK").value_or(""));
+    if (rank && *rank < own.world_size) ranks.push_back(static_cast<unsigned>(*rank));
+  }
+  if (!ranks.empty()) log_stderr(describe_unhandled(ranks, own.world_size, own.host, save_signal));
+}
+
+void deliver_save_request(int save_signal, const SignalledRank& rank) {
+  const auto table = ProcessTable::read();
+  send_to_targets(choose_targets(table.trees(table.children(::getpid()), save_signal)), save_signal);
+  report_unhandled(table, save_signal, rank);
+}
+
+/// Waits for the next signal, up to `limit` milliseconds; negative: without a limit. 0 if none came. By a
+/// descriptor: what a thread waits for in sigwait is missing in its SigBlk, by which launchers recognise each
+/// other.
+int next_signal(int descriptor, int limit) {
+  pollfd wait{descriptor, POLLIN, 0};
+  signalfd_siginfo info{};
+  const bool came = ::poll(&wait, 1, limit) == 1 &&
+                    ::read(descriptor, &info, sizeof info) == static_cast<ssize_t>(sizeof info);
+  return came ? static_cast<int>(info.ssi_signo) : 0;
+}
+
+/// Passes signals on until the rank has ended. A shell may end of one before the program that it started,
+/// which is saving then: so the whole group is waited for.
+int hand_on(pid_t child, int save_signal, const SignalledRank& rank, int descriptor) {
+  int status = 0, passed = 0;
+  const auto lives_on = [&] {
+    return passed != 0 && util::exit_code_of_status(status) == 128 + passed && ::kill(-child, 0) == 0;
+  };
+  for (bool ended = false; !ended || lives_on();) {
+    const int signal = next_signal(descriptor, ended ? k_look : -1);
+    if (signal == 0 || signal == SIGCHLD) {
+      ended = reap(child, status) || ended;
+      continue;
+    }
+    const bool asks_to_save = is_save_request(signal, save_signal);
+    if (signal != SIGCONT) passed = asks_to_save ? save_signal : signal;
+    if (asks_to_save)
+      deliver_save_request(save_signal, rank);
+    else
+      ::kill(-child, signal);
+  }
+  return status;
+}
+
+} // namespace
+
+int find_save_signal(const util::EnvSnapshot& env) {
+  const auto text = env.get_or(model::k_save_variable, "");
+  const auto requested = model::SaveSignal::parse(text);
+  if (!requested) return 0;
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGTERM, SIGHUP})
+    if (signal_name(signal) == "SIG" + requested->text()) return signal;
+  return 0;
+}
+
+bool is_save_request(int signal, int save_signal) {
+  return signal == k_save_word_signal || (signal == save_signal && signal != SIGTERM);
+}
+
+void reset_save_signal(int signal) {
+  if (signal == 0) return;
+  ::signal(signal, SIG_DFL);
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, signal);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+int run_handing_on(int save_signal, const SignalledRank& rank, const std::function<int()>& program) {
+  sigset_t heard, before;
+  ::sigemptyset(&heard);
+  for (const int signal : k_heard) ::sigaddset(&heard, signal);
+  ::sigprocmask(SIG_BLOCK, &heard, &before);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const pid_t parent = ::getpid();
+  const int descriptor = ::signalfd(-1, &heard, SFD_CLOEXEC);
+  const pid_t child = descriptor < 0 ? -1 : ::fork();
+  if (child == 0) {
+    ::setpgid(0, 0);
+    if (!util::end_with(parent)) ::_exit(k_cannot_set_up);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    ::_exit(program());
+  }
+  if (child < 0) { // nobody hands anything on, and the rank runs all the same
+    log_stderr(std::string("hpcml launch: warning: a request to save does not reach all of this rank: ") +
+               std::strerror(errno));
+    ::close(descriptor);
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    return program();
+  }
+  ::setpgid(child, child);
+  const int status = hand_on(child, save_signal, rank, descriptor);
+  ::close(descriptor);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (WIFSIGNALED(status)) end_by_signal(WTERMSIG(status));
+  return util::exit_code_of_status(status);
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The store that a script serves for the ranks of its steps.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/store/meeting.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// What a script asks for.
+struct ScriptStore {
+  std::vector<std::string> addresses; ///< numeric; none: those of the name, or all of this node's
+  std::uint16_t port = 0;             ///< 0: with a name one of the job's, else any that is free
+  std::chrono::seconds patience{20};  ///< after which it is said who waits for whom
+  std::string name;                   ///< by which the ranks are told of this node
+  bool with_parent = false;           ///< until the process that has started this one ends
+};
+
+/// Serves for the job of `env` until SIGTERM, SIGINT or SIGHUP, or until its parent ends. With `with_parent`
+/// these signals are ignored if Slurm or the terminal sends them. Once ranks can come
+/// `ready` gets what they are to be told: HOST:PORT, or the port alone where there is no name. `say` gets
+/// sentences for people. Launchers are served that have the job's key (`find_job_channel`).
+util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapshot& env,
+                              const std::function<void(const std::string&)>& ready,
+                              const store::Meeting::Say& say);
+
+} // namespace hpcml::launch

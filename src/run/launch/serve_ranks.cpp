@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/serve_ranks.hpp"
+
+#include "run/launch/failure.hpp"
+#include "run/launch/meet.hpp"
+#include "run/launch/meet_decision.hpp"
+#include "run/launch/meeting_ports.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "run/store/client.hpp"
+#include "core/util/host_names.hpp"
+
+namespace hpcml::launch {
+
+std::vector<std::uint16_t> ports_of(const World& world) {
+  return meeting_ports(world.in_job ? step_port(world.identity) : world.port,
+                       world.port_given ? std::optional(world.port) : std::nullopt);
+}
+
+std::vector<std::string> addresses_here(const World& world, const RuntimeContext& context) {
+  // The meeting's own name, and the names by which programs may call this node.
+  return serving_addresses({world.address, context.host, util::read_host_name()});
+}
+
+StoreOrder order_of(const World& world, const RuntimeContext& context, std::vector<std::uint16_t> ports) {
+  StoreOrder order;
+  order.rules.job = order.gate.job = meeting_job(world.identity);
+  order.rules.step = meeting_step(world);
+  order.rules.world_size = world.layout.world_size;
+  order.gate.key = world.channel.key;
+  if (!world.channel.is_shared) order.gate.plain = store::PlainMessages::announcements;
+  order.addresses = addresses_here(world, context);
+  order.ports = std::move(ports);
+  return order;
+}
+
+util::Result<StoreChild> serve_ranks(const std::shared_ptr<const NodeSetup>& node,
+                                     const LaunchRequest& request, const RuntimeContext& context,
+                                     store::Activity* activity, bool stays_for_others) {
+  const World& world = node->world;
+  auto ports = ports_of(world);
+  const auto serves_programs = [&] { return choose_words(make_rank_setup(request, node, 0), request).own; };
+  if (!world.channel.is_shared)
+    ports = serves_programs() ? std::vector{ports.front()} : std::vector(ports.begin() + 1, ports.end());
+  // The port that was asked for is the program's where that serves itself.
+  else if (world.port_given && !serves_programs())
+    ports.erase(ports.begin());
+  // Only where all ranks are told of it may it be anywhere.
+  if (world.layout.node_count() == 1 || world.agent) ports.push_back(0);
+  auto order = order_of(world, context, ports);
+  order.activity = activity;
+  order.stays_for_others = stays_for_others;
+  return start_store_child(order);
+}
+
+std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& node,
+                                              const LaunchRequest& request, const RuntimeContext& context,
+                                              store::Activity* activity) {
+  const World& world = node->world;
+  node->env.unset(k_store_variable); // it may name the store of another step
+  if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;
+  const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
+  if (!store) {
+    log_stderr("hpcml launch: " + store.error().what);
+    return std::nullopt;
+  }
+  node->env.set(k_store_variable, store::place_text(world.address, store->port));
+  node->store_port = store->port;
+  return *store;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/starter.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+constexpr const char* k_step_daemon = "slurmstepd";
+
+bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
+  return std::any_of(names.begin(), names.end(), [&](const char* candidate) { return name == candidate; });
+}
+
+struct StepTitle {
+  std::string job;
+  std::string step; ///< "4", "4+1", "batch"
+};
+
+/// Of "slurmstepd: [123.4+1]"; empty where the title is another.
+StepTitle read_title(const std::string& title) {
+  const auto open = title.find('['), close = title.find(']');
+  if (open == std::string::npos || close == std::string::npos || close < open) return {};
+  const auto id = title.substr(open + 1, close - open - 1);
+  const auto dot = id.find('.');
+  if (dot == std::string::npos) return {};
+  return {id.substr(0, dot), id.substr(dot + 1)};
+}
+
+} // namespace
+
+std::vector<std::string> read_ancestors() {
+  constexpr std::size_t k_most = 64;
+  std::vector<std::string> names;
+  auto pid = static_cast<long long>(::getppid());
+  while (pid > 1 && names.size() < k_most) {
+    const auto folder = "/proc/" + std::to_string(pid);
+    const auto stat = util::read_file(folder + "/stat");
+    // "PID (NAME) STATE PPID …": a name may hold blanks and brackets.
+    const auto open = stat ? stat->find('(') : std::string::npos;
+    const auto close = stat ? stat->rfind(')') : std::string::npos;
+    if (open == std::string::npos || close == std::string::npos || close + 4 > stat->size()) break;
+    auto name = stat->substr(open + 1, close - open - 1);
+    const bool last = name == k_step_daemon;
+    if (last) name = util::read_file(folder + "/cmdline").value_or(name);
+    names.push_back(std::move(name));
+    if (last) break;
+    const auto parent = util::parse_unsigned(util::split(stat->substr(close + 4), ' ').front());
+    pid = parent ? static_cast<long long>(*parent) : 0;
+  }
+  return names;
+}
+
+Starter judge_ancestors(const std::vector<std::string>& names, const std::string& job) {
+  bool direct = true;
+  for (const auto& name : names) {
+    if (is_one_of(name, {"mpirun", "mpiexec", "orterun", "prterun", "orted", "prted", "mpiexec.hydra",
+                         "hydra_pmi_proxy", "mpispawn", "mpirun_rsh"}))
+      return Starter::mpi;
+    if (name.starts_with(k_step_daemon)) {
+      const auto title = read_title(name);
+      if (is_one_of(title.step, {"batch", "interactive", "extern"}))
+        return title.job == job ? Starter::script : Starter::unknown;
+      if (title.step.find('+') != std::string::npos) return Starter::component;
+      return direct ? Starter::task : Starter::below;
+    }
+    direct = direct && is_one_of(name, {"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh"});
+  }
+  return Starter::unknown;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/store_child.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/launch/failure.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "core/util/process.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+/// Without clients and without the program that it was left for, a store stays no longer; nor does one that
+/// says to who comes late that the step cannot begin.
+constexpr auto k_grace = std::chrono::seconds(5);
+
+/// A process that ends: seen by its descriptor, or, on old kernels, by its number.
+class Watched {
+public:
+  explicit Watched(pid_t pid) : x_pid(pid), x_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
+  bool is_gone() const {
+    pollfd wait{x_fd, POLLIN, 0};
+    if (x_fd >= 0) return ::poll(&wait, 1, 0) == 1;
+    return ::kill(x_pid, 0) != 0 && errno == ESRCH;
+  }
+  pid_t pid() const { return x_pid; }
+  int fd() const { return x_fd; }
+
+private:
+  pid_t x_pid;
+  int x_fd;
+};
+
+/// One line where the program's own errors go, without holding that open.
+void say_beside(const Watched& program, const std::string& line) {
+  if (program.is_gone()) return;
+  const std::string path = "/proc/" + std::to_string(program.pid()) + "/fd/2";
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return;
+  const std::string text = line + "\n";
+  (void)!::write(fd, text.data(), text.size());
+  ::close(fd);
+}
+
+void use_nothing_for(int descriptor) {
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0 || nothing == descriptor) return;
+  ::dup2(nothing, descriptor);
+  ::close(nothing);
+}
+
+/// Closes everything but standard error and these.
+void keep_only(std::vector<int> kept) {
+  use_nothing_for(STDIN_FILENO);
+  use_nothing_for(STDOUT_FILENO);
+  std::sort(kept.begin(), kept.end());
+  unsigned from = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    if (fd < static_cast<int>(from)) continue;
+    util::close_descriptors(from, static_cast<unsigned>(fd) - 1);
+    from = static_cast<unsigned>(fd) + 1;
+  }
+  util::close_descriptors(from);
+}
+
+[[noreturn]] void serve(store::Listening listening, store::Meeting& meeting, store::SessionGate& gate) {
+  if (::chdir("/") != 0) ::_exit(1);
+  store::raise_file_limit();
+  meeting.set_port(listening.port);
+  gate.set_port(listening.port);
+  store::Server server(std::move(listening), {}, gate);
+  const auto ended = server.run(-1);
+  if (!ended) log_stderr("hpcml launch: " + ended.error().what);
+  ::_exit(ended ? 0 : 1);
+}
+
+[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const StoreOrder& order) {
+  ignore_signals();
+  const Watched program(launcher);
+  auto kept = listening.sockets;
+  kept.push_back(program.fd());
+  keep_only(kept);
+  bool holds_errors = true;
+  const auto say = [&](const std::string& line) {
+    if (holds_errors)
+      log_stderr("hpcml launch: " + line);
+    else
+      say_beside(program, "hpcml launch: " + line);
+  };
+  store::Meeting meeting(order.rules, say);
+  store::SessionGate gate(order.gate, meeting, say);
+  std::optional<store::Time> alone_since;
+  bool had_clients = false; // one that only looks whether somebody is here is gone at the next look
+  meeting.set_complete([&] {
+    use_nothing_for(STDERR_FILENO);
+    holds_errors = false;
+  });
+  meeting.set_end([&](const store::Meeting& state, store::Time now) {
+    if (!program.is_gone()) return false;
+    // Rank 0's launcher has given up; ranks without a key would not believe why.
+    const bool tells_why = state.has_failed() && order.gate.plain == store::PlainMessages::rejected;
+    if (!state.roster().complete() && !tells_why) return true;
+    if (state.has_failed() && state.roster().all_heard()) return true;
+    const bool has_clients = !state.has_failed() && state.programs() > 0;
+    if (has_clients && had_clients)
+      alone_since.reset();
+    else if (!alone_since)
+      alone_since = now;
+    had_clients = has_clients;
+    return alone_since && now - *alone_since >= k_grace;
+  });
+  serve(std::move(listening), meeting, gate);
+}
+
+void close_all(const store::Listening& listening) {
+  for (const int fd : listening.sockets) ::close(fd);
+}
+
+Error cannot_fork() {
+  return Error{std::string("cannot start the store's process: ") + std::strerror(errno)};
+}
+
+} // namespace
+
+void ignore_signals() {
+  for (int signal = 1; signal < 32; ++signal)
+    if (signal != SIGCHLD) ::signal(signal, SIG_IGN);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
+                                      const std::vector<std::uint16_t>& ports,
+                                      const std::function<util::Status(store::Listening)>& serve, int kept) {
+  TRY(auto listening, store::listen_at_first(addresses, ports));
+  const pid_t parent = ::getpid(), pid = ::fork();
+  if (pid == 0) {
+    if (!util::end_with(parent)) ::_exit(1);
+    ignore_signals();
+    auto open = listening.sockets;
+    if (kept >= 0) open.push_back(kept);
+    keep_only(std::move(open));
+    if (::chdir("/") != 0) ::_exit(1);
+    store::raise_file_limit();
+    const auto ended = serve(std::move(listening));
+    if (!ended) log_stderr("hpcml launch: " + ended.error().what);
+    ::_exit(ended ? 0 : 1);
+  }
+  close_all(listening);
+  if (pid < 0) return cannot_fork();
+  return StoreChild{listening.port, pid};
+}
+
+Result<StoreChild> start_store_child(const StoreOrder& order) {
+  const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
+  const auto serve_here = [&](store::Listening listening) {
+    const auto say = [](const std::string& line) { log_stderr("hpcml launch: " + line); };
+    store::Meeting meeting(order.rules, say);
+    store::SessionGate gate(order.gate, meeting, say);
+    meeting.set_port(listening.port);
+    gate.set_port(listening.port);
+    meeting.set_activity(order.activity);
+    if (part >= 0) meeting.stay_for_others(local_addresses());
+    store::Server server(std::move(listening), {}, gate);
+    return server.run(part);
+  };
+  auto child = start_child_server(order.addresses, order.ports, serve_here, part);
+  if (child)
+    child->part = part;
+  else if (part >= 0)
+    ::close(part);
+  return child;
+}
+
+Result<std::uint16_t> leave_store(const StoreOrder& order) {
+  TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
+  const pid_t launcher = ::getpid(), pid = ::fork();
+  if (pid == 0) {
+    ::setsid();
+    const pid_t server = ::fork();
+    if (server != 0) ::_exit(server < 0 ? 1 : 0);
+    serve_for(launcher, std::move(listening), order);
+  }
+  close_all(listening);
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid || status != 0) return cannot_fork();
+  return listening.port;
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Starts the ranks of a node and stays with them: output, signals, failures. One thread, one poll loop, no
+// sleeping.
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "run/launch/input_relay.hpp"
+#include "run/launch/out_of_memory.hpp"
+#include "run/launch/output_stream.hpp"
+#include "run/launch/rank_observer.hpp"
+#include "run/launch/rank_process.hpp"
+#include "run/launch/rank_starter.hpp"
+
+namespace hpcml::launch {
+
+/// How the ranks of a node ended.
+struct Outcome {
+  int code = 0;   ///< 0, or the code of the rank that failed first
+  int signal = 0; ///< the signal that launch was sent and its ranks ended by: launch should end by it, too
+  bool stopped = false; ///< they were stopped by their overseer
+};
+
+/// The ranks of one node, from their start to their end.
+class Supervisor {
+public:
+  Supervisor(const LaunchRequest& request, const RuntimeContext& context,
+             const std::shared_ptr<const NodeSetup>& node, const SupervisionOptions* oversight = nullptr);
+  ~Supervisor();
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+
+  /// The end of what a rank has written on standard error: at most 20 lines.
+  std::vector<std::string> last_lines(unsigned local_rank) const;
+  /// When a rank wrote last on either stream; nothing if it never did. Now, while it has to wait for our
+  /// reader.
+  std::optional<std::chrono::steady_clock::time_point> last_written(unsigned local_rank) const;
+  /// When a rank wrote first on either stream; nothing if it never did.
+  std::optional<std::chrono::steady_clock::time_point> first_written(unsigned local_rank) const;
+  /// When a rank's launcher had met those of the others, and became its program; nothing where it never did,
+  /// or nobody oversees the ranks.
+  std::optional<std::chrono::steady_clock::time_point> met_at(unsigned local_rank) const;
+
+  /// Ranks of this node whose output has reported a world of 1.
+  std::vector<unsigned> ranks_in_worlds_of_one() const;
+  /// True if a line has reported that all of them have.
+  bool has_reported_worlds() const { return x_worlds_reported; }
+
+  /// Starts every rank and waits for all of them.
+  Outcome run();
+
+  /// A child of this process serves the ranks' store: where it ends before them they are ended, too.
+  void meet_at(pid_t store);
+  /// After `run`: where all has ended well, tells the child by `part` (`StoreChild`) and waits until it has
+  /// ended, for as long as programs of other nodes need their store. A signal to end is obeyed at once.
+  Outcome part_from_store(const Outcome& ended, int part);
+  /// Whether that child has ended, and its number may be somebody else's.
+  bool has_lost_store() const { return x_groups.ended_spared(x_store).has_value(); }
+
+  /// Whether the ranks were asked to save and to end.
+  bool was_asked_to_save() const { return x_saving; }
+  /// Kills all ranks at once. Their overseer must also have them stopped.
+  void kill();
+  /// A line of our own on standard error, between those of the ranks.
+  void say(const std::string& line);
+  const std::vector<RankProcess>& ranks() const { return x_groups.ranks(); }
+  /// Every rank was started, and has ended with 0.
+  bool all_succeeded() const;
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  util::Status prepare();
+  util::Status raise_file_limit();
+  util::Status start();
+  util::Status take_started(const RankProcess& process);
+  std::vector<OutputRoute> routes_to_output(bool errors_too) const;
+  std::vector<OutputRoute> routes_to_errors(bool terminal) const;
+  std::size_t file_count() const;
+  util::Status open_files();
+  void take_last_words(unsigned local_rank);
+  void look_at_worlds();
+  void end_start();
+  OutputStream& errors() { return x_err ? *x_err : x_out; }
+
+  void wait_once();
+  int wait_milliseconds() const;
+  void ask_overseer();
+  void take_signals();
+  void pass_on(int signal);
+  void ask_to_save();
+  void deliver_save_request(int signal);
+  void take_request_to_end(int signal);
+  void stop();
+  void reap();
+  void await_signal_of_step(const std::vector<std::size_t>& ended);
+  void take_end_of_store();
+  void take_end_of_rank(std::size_t index);
+  void take_failure(std::size_t index);
+  void stop_others();
+  void look_for_memory(const RankProcess& process);
+  bool ended_by_ours(const RankProcess& process) const;
+  std::chrono::seconds grace_after_failure() const;
+  void kill_all();
+  void kill_when_due();
+  void restart_deadlines(Clock::duration late);
+
+  Outcome finish();
+  bool pump();
+  void take_late_signals();
+  void report_lost_output();
+  std::string output_fault() const;
+  std::string describe_failure() const;
+  void say_class(const Outcome& outcome);
+
+  const LaunchRequest& x_request;
+  const RuntimeContext& x_here;
+  const SupervisionOptions* x_oversight; ///< none: nobody oversees the ranks
+  RankStart x_start_of_ranks;
+  unsigned x_count;
+  OutputStream x_out;
+  std::optional<OutputStream>
+      x_err; ///< none where standard error is the same file: one stream keeps lines whole
+  InputRelay x_input;
+  RankGroups x_groups;
+  RankStarter x_starter;
+  sigset_t x_mask_before{};
+  int x_signals = -1;
+  int x_received = 0;          ///< the last signal that was passed on
+  int x_ending = 0;            ///< a request to end: the ranks have been asked to
+  bool x_saving = false;       ///< the ranks have been asked to save and to end
+  bool x_killed = false;       ///< and were killed, since they did not
+  Clock::time_point x_asked{}; ///< when x_ending came
+  std::optional<std::size_t> x_failed;
+  std::vector<MemoryLevel> x_memory;          ///< before the ranks' start, where nobody oversees them
+  std::optional<std::string> x_out_of_memory; ///< why the kernel has killed the one that failed
+  bool x_stopped = false;                     ///< what ends from now on has not failed
+  pid_t x_store = -1;
+  std::string x_store_fault;   ///< why the ranks have no store any more
+  bool x_raised_files = false; ///< our limit of descriptors
+  std::optional<Clock::time_point> x_stop_at, x_kill_at, x_give_up_at, x_drain_until;
+  std::optional<Clock::time_point> x_keep_alive_at; ///< once no rank is left
+  bool x_finishing = false;                         ///< no rank is left: its overseer has nothing to see
+  bool x_drain_given_up = false;
+  unsigned x_world_reports = 0; ///< seen by `look_at_worlds`
+  bool x_worlds_reported = false;
+  Clock::time_point x_start = Clock::now();
+};
+
+/// Ends this process by a signal, as its ranks did: who waits for it then sees what happened, and srun says
+/// "Exited with exit code" only of the rank that failed.
+void end_by_signal(int signal);
+
+/// The same for a process that has reported why its ranks ended: in a task of srun once that report is read,
+/// at most 2.3 s later.
+void end_step_by_signal(int signal, const util::EnvSnapshot& env);
+
+} // namespace hpcml::launch

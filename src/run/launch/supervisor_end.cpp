@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// The end of a node's ranks: what failed is said, what they wrote last is passed on, and a reader that takes
+// nothing keeps launch for a bounded time only.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/launch/end_class.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/supervisor.hpp"
+#include "core/util/process.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+/// A reader that takes no byte for so long is not waited for once launch is to end.
+constexpr auto k_drain = std::chrono::seconds(2);
+
+} // namespace
+
+/// Why our own output could not be written; empty where it could, or where its reader went away.
+std::string Supervisor::output_fault() const {
+  const auto fault = [](const OutputStream& stream, const char* name) -> std::string {
+    const int error = stream.fault();
+    if (error == 0 || error == EPIPE) return {};
+    return std::string(name) +
+           " cannot be written: " + (error == ENOSPC || error == EDQUOT ? "disk full: " : "") +
+           std::strerror(error);
+  };
+  auto text = fault(x_out, "standard output");
+  if (text.empty() && x_err) text = fault(*x_err, "standard error");
+  return text;
+}
+
+std::string Supervisor::describe_failure() const {
+  const auto& process = x_groups.ranks()[*x_failed];
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f",
+                std::chrono::duration<double>(process.end - x_start).count());
+  std::string text = "rank " + std::to_string(process.rank) + " (local " +
+                     std::to_string(process.local_rank) + " on host " + x_here.host + ") " +
+                     describe_end(process.status) + " after " + seconds + " s";
+  const int signal = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
+  if (x_killed && signal == SIGKILL) return text + ": it had not ended after " + signal_name(x_ending);
+  if (x_received != 0 && signal == x_received) return text + ", the signal that hpcml launch was sent";
+  if (const auto fault = output_fault(); !fault.empty()) text += ", since " + fault;
+  if (x_out_of_memory) text += ": " + *x_out_of_memory;
+  if (x_groups.ranks().size() > 1) text += "; the others were stopped";
+  return text;
+}
+
+std::optional<std::chrono::steady_clock::time_point> Supervisor::met_at(unsigned local_rank) const {
+  if (local_rank >= x_start_of_ranks.met.size()) return std::nullopt;
+  const auto at = x_start_of_ranks.met[local_rank]->last();
+  return at == Clock::time_point() ? std::nullopt : std::optional(at);
+}
+
+bool Supervisor::all_succeeded() const {
+  const auto& ranks = x_groups.ranks();
+  return ranks.size() == x_count && std::all_of(ranks.begin(), ranks.end(), [](const auto& rank) {
+           return !rank.running && rank.status == 0;
+         });
+}
+
+void Supervisor::take_late_signals() {
+  signalfd_siginfo info{};
+  while (::read(x_signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    const int signal = static_cast<int>(info.ssi_signo);
+    if (signal != SIGINT && signal != SIGTERM && signal != SIGHUP && signal != SIGQUIT) continue;
+    if (x_ending != 0 && Clock::now() - x_asked > std::chrono::milliseconds(250)) x_drain_given_up = true;
+    if (x_ending != 0) continue;
+    x_ending = x_received = signal;
+    x_asked = Clock::now();
+    x_drain_until = x_asked + k_drain;
+  }
+}
+
+/// Passes on what the reader takes; false where nothing is left, or nobody is waited for any more.
+bool Supervisor::pump() {
+  const auto left = [&] { return x_out.queue().size() + (x_err ? x_err->queue().size() : 0); };
+  const auto before = left();
+  if (before == 0 || x_drain_given_up) return false;
+  if (x_oversight) x_keep_alive_at = x_oversight->overseer->keep_alive();
+  pollfd ends[] = {
+      {x_signals, POLLIN, 0}, {x_out.write_fd(), POLLOUT, 0}, {x_err ? x_err->write_fd() : -1, POLLOUT, 0}};
+  if (::poll(ends, std::size(ends), wait_milliseconds()) < 0) return errno == EINTR;
+  if (ends[1].revents != 0) x_out.write_some();
+  if (ends[2].revents != 0) x_err->write_some();
+  if (left() < before && x_drain_until) x_drain_until = Clock::now() + k_drain;
+  if (ends[0].revents != 0) take_late_signals();
+  if (x_drain_until && Clock::now() >= *x_drain_until) x_drain_given_up = true;
+  return !x_drain_given_up;
+}
+
+/// Into what still takes something, without waiting for it.
+void Supervisor::report_lost_output() {
+  const auto lost = [](OutputStream& stream, const char* name) -> std::string {
+    const auto bytes = stream.queue().size();
+    stream.queue().drop();
+    return bytes == 0 ? ""
+                      : "hpcml launch: nobody reads " + std::string(name) + ": " + std::to_string(bytes) +
+                            " bytes of it are lost";
+  };
+  const auto text = lost(x_out, "standard output");
+  const auto more = x_err ? lost(*x_err, "standard error") : std::string();
+  if (!text.empty()) say(text);
+  if (!more.empty() && x_err) x_err->queue().drop();
+  errors().write_some();
+}
+
+void Supervisor::look_for_memory(const RankProcess& process) {
+  if (WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL)
+    x_out_of_memory = find_out_of_memory(x_memory, read_memory_levels());
+}
+
+void Supervisor::say_class(const Outcome& outcome) {
+  // Slurm is asked by the first node alone: at the end of a wide job it would hear from all at once.
+  if (x_start_of_ranks.node->world.layout.node_rank != 0 && outcome.code == 128 + SIGTERM) return;
+  const auto why = classify_end({.code = outcome.code,
+                                 .signal = outcome.signal,
+                                 .asked_to_save = x_saving,
+                                 .rank_failed = x_failed && outcome.signal == 0,
+                                 .out_of_memory = x_out_of_memory.has_value(),
+                                 .launcher_failed = !x_store_fault.empty()},
+                                x_here.env, std::chrono::system_clock::now(), x_here.ask_slurm);
+  if (why && outcome.code != 0) say(describe_class(outcome.code, *why));
+}
+
+Outcome Supervisor::finish() {
+  x_finishing = true;
+  x_stop_at.reset();
+  x_kill_at.reset();
+  x_give_up_at.reset();
+  if (x_ending != 0) x_drain_until = Clock::now() + k_drain;
+  const auto take = [&](OutputStream& stream) { return stream.queue().full() || stream.take_rest(); };
+  for (bool more = true; more && !x_drain_given_up;) {
+    more = take(x_out);
+    if (x_err) more = take(*x_err) || more;
+    if (x_out.queue().full() || (x_err && x_err->queue().full())) pump();
+  }
+  x_out.close_sources();
+  if (x_err) x_err->close_sources();
+  Outcome outcome;
+  outcome.stopped = x_stopped;
+  if (x_stopped && x_ending != 0) outcome = {128 + x_ending, x_ending, true};
+  if (x_failed) {
+    const auto& process = x_groups.ranks()[*x_failed];
+    // Our own KILL is not what ended the ranks: the signal that launch was sent is.
+    const bool ours = x_killed && WIFSIGNALED(process.status) && WTERMSIG(process.status) == SIGKILL;
+    const int code = ours ? 128 + x_ending : util::exit_code_of_status(process.status);
+    outcome = {code, x_received != 0 && code == 128 + x_received ? x_received : 0, x_stopped};
+  }
+  if (!x_oversight && !x_store_fault.empty()) outcome = {k_cannot_set_up, 0, true};
+  if (!x_oversight && (x_failed || !x_store_fault.empty())) {
+    Failure failure{outcome.code, "store", {x_store_fault + ": the ranks are stopped"}, {}, x_here.host};
+    if (x_failed)
+      failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
+    say("hpcml launch: " + failure.error.what);
+    say_class(outcome);
+    if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
+      if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);
+  }
+  while (pump()) {
+  }
+  if (!x_failed && !output_fault().empty()) {
+    say("hpcml launch: " + output_fault());
+    outcome.code = k_cannot_set_up;
+    errors().write_some();
+  }
+  if (x_drain_given_up) {
+    report_lost_output();
+    if (outcome.code == 0) outcome = {128 + x_ending, x_ending};
+  }
+  return outcome;
+}
+
+Outcome Supervisor::part_from_store(const Outcome& ended, int part) {
+  if (ended.code != 0 || ended.stopped || x_ending != 0) return ended;
+  if (::eventfd_write(part, 1) != 0) return ended;
+  for (;;) {
+    x_groups.reap();
+    if (has_lost_store()) return ended;
+    pollfd signals{x_signals, POLLIN, 0};
+    if (::poll(&signals, 1, -1) < 0 && errno != EINTR) return ended;
+    take_late_signals();
+    if (x_ending != 0) return {128 + x_ending, x_ending};
+  }
+}
+
+void end_by_signal(int signal) {
+  // A rank may have left a core; ours would tell nothing.
+  rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::signal(signal, SIG_DFL);
+  sigset_t only;
+  ::sigemptyset(&only);
+  ::sigaddset(&only, signal);
+  ::raise(signal);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+void end_step_by_signal(int signal, const util::EnvSnapshot& env) {
+  wait_for_output_flush(env);
+  end_by_signal(signal);
+}
+
+} // namespace hpcml::launch

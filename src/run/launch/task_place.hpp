@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Where this task stands among those that were started with it, and on which node the first of them is.
+#pragma once
+
+#include <string>
+
+#include "run/launch/request.hpp"
+#include "run/launch/starter.hpp"
+#include "core/slurm/step_env.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// A task's place, and what tells its start from others.
+struct TaskPlace {
+  slurm::StepLayout layout;
+  slurm::StepIdentity identity;
+  std::string first_node; ///< of the first task, or of node 0
+};
+
+/// Which node is looked for.
+enum class FirstNode {
+  of_tasks, ///< where task 0 is
+  of_nodes, ///< node 0: there rank 0 is where a task of each node starts the ranks
+};
+
+/// Who has started this process.
+Starter starter_of(const RuntimeContext& context);
+
+/// True if this process is a task of a step (Slurm's or an MPI launcher's).
+bool in_task(const LaunchRequest& request, const RuntimeContext& context);
+
+/// From Slurm's step, unless a launcher inside it has made another world (ibrun starts one task per node by
+/// srun). Asks Slurm where the variables do not tell.
+util::Result<TaskPlace> find_task_place(const LaunchRequest& request, const RuntimeContext& context,
+                                        FirstNode first);
+
+} // namespace hpcml::launch

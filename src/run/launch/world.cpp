@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/world.hpp"
+
+#include <numeric>
+#include <optional>
+
+#include "run/launch/agreement.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "run/launch/task_place.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::launch {
+
+using util::Error;
+using util::Result;
+
+namespace {
+
+World world_of_place(TaskPlace place) {
+  World world;
+  world.in_job = true;
+  world.layout = std::move(place.layout);
+  world.identity = place.identity;
+  world.first_node = std::move(place.first_node);
+  return world;
+}
+
+/// The port that was asked for, or that somebody has set for all ranks already; nothing if neither.
+Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const util::EnvSnapshot& env) {
+  const auto text = env.get_or("MASTER_PORT", "");
+  if (request.master_port) {
+    if (!text.empty() && text != std::to_string(*request.master_port))
+      return Error{"--master-port is " + std::to_string(*request.master_port) + ", but MASTER_PORT=" + text +
+                       " is set already",
+                   "leave one of them out"};
+    return std::optional(*request.master_port);
+  }
+  if (text.empty()) return std::optional<unsigned>();
+  const auto port = util::parse_unsigned(text);
+  if (!port || *port == 0 || *port > 65535)
+    return Error{"MASTER_PORT='" + text + "' is no port", "unset it: hpcml launch chooses one per step"};
+  return std::optional(static_cast<unsigned>(*port));
+}
+
+util::Status set_meeting_point(const LaunchRequest& request, const RuntimeContext& context, World& world) {
+  const std::string suffix = request.site ? request.site->network.master.suffix : "";
+  if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
+  world.address = step_address(context.env, world.first_node, suffix);
+  TRY(const auto port, given_port(request, context.env));
+  world.port = port.value_or(step_port(world.identity));
+  world.port_given = port.has_value();
+  return util::Done{};
+}
+
+/// One rank, and ranks that do not wait for each other, need no key.
+util::Status set_channel(const LaunchRequest& request, const RuntimeContext& context, bool starts_all_ranks,
+                         World& world) {
+  if (!model::needs_rendezvous(request.rank_request, world.layout.world_size)) return util::Done{};
+  TRY(world.channel, find_job_channel(context.env, world.identity, starts_all_ranks));
+  return util::Done{};
+}
+
+} // namespace
+
+Result<World> find_task_world(const LaunchRequest& request, const RuntimeContext& context) {
+  TRY(auto place, find_task_place(request, context, FirstNode::of_tasks));
+  World world = world_of_place(std::move(place));
+  TRY_DONE(set_meeting_point(request, context, world));
+  TRY_DONE(agree_with_environment(context, world, false));
+  TRY_DONE(set_channel(request, context, false, world));
+  return world;
+}
+
+Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContext& context,
+                               unsigned processes) {
+  World world;
+  world.layout.nodes = {context.host};
+  world.layout.host = context.host;
+  if (in_task(request, context)) {
+    // The ranks are counted along the nodes, however the tasks are.
+    TRY(auto task, find_task_place(request, context, FirstNode::of_nodes));
+    if (task.layout.local_world_size != 1)
+      return Error{"--nproc-per-node starts the ranks of a node, but this step has " +
+                       std::to_string(task.layout.local_world_size) + " tasks on this node",
+                   "give srun one task per node (--ntasks=" + std::to_string(task.layout.node_count()) +
+                       " --ntasks-per-node=1), or leave --nproc-per-node out"};
+    world = world_of_place(std::move(task));
+  } else {
+    world.identity = slurm::read_step_identity(context.env);
+  }
+  auto& layout = world.layout;
+  layout.tasks_per_node.assign(layout.nodes.size(), processes);
+  layout.local_rank = 0;
+  layout.local_world_size = processes;
+  layout.rank = layout.node_rank * processes;
+  layout.world_size = processes * layout.node_count();
+  if (layout.node_count() > 1) {
+    TRY_DONE(set_meeting_point(request, context, world));
+    TRY_DONE(agree_with_environment(context, world, true));
+    TRY_DONE(set_channel(request, context, false, world));
+    return world;
+  }
+  TRY_DONE(set_channel(request, context, true, world));
+  world.address = "127.0.0.1";
+  TRY(const auto port, given_port(request, context.env));
+  if (port) {
+    world.port = *port;
+    world.port_given = true;
+  } else {
+    TRY(world.port, free_loopback_port());
+  }
+  return world;
+}
+
+World world_of_local_rank(const World& first, unsigned local_rank) {
+  World world = first;
+  world.layout.local_rank = local_rank;
+  const auto& counts = world.layout.tasks_per_node;
+  world.layout.rank =
+      std::accumulate(counts.begin(), counts.begin() + world.layout.node_rank, 0U) + local_rank;
+  return world;
+}
+
+std::vector<std::pair<std::string, std::string>> rank_variables(const World& world) {
+  const auto& layout = world.layout;
+  return {{"RANK", std::to_string(layout.rank)},
+          {"LOCAL_RANK", std::to_string(layout.local_rank)},
+          {"WORLD_SIZE", std::to_string(layout.world_size)},
+          {"LOCAL_WORLD_SIZE", std::to_string(layout.local_world_size)},
+          {"NODE_RANK", std::to_string(layout.node_rank)},
+          {"GROUP_RANK", std::to_string(layout.node_rank)},
+          {"MASTER_ADDR", world.address},
+          {"MASTER_PORT", std::to_string(world.port)}};
+}
+
+std::vector<std::pair<std::string, std::string>> agent_variables(const World& world) {
+  if (!world.agent) return {};
+  const auto& agent = *world.agent;
+  const auto rank = std::to_string(world.layout.rank);
+  return {{"ROLE_NAME", agent.role},
+          {"ROLE_RANK", rank},
+          {"ROLE_WORLD_SIZE", std::to_string(world.layout.world_size)},
+          {"GROUP_WORLD_SIZE", std::to_string(world.layout.node_count())},
+          {"TORCHELASTIC_RESTART_COUNT", std::to_string(agent.restarts)},
+          {"TORCHELASTIC_MAX_RESTARTS", std::to_string(agent.max_restarts)},
+          {"TORCHELASTIC_RUN_ID", agent.run_id},
+          {"TORCHELASTIC_ERROR_FILE", agent.error_folder + "/" + rank + "/error.json"},
+          {"HPCML_PROGRESS_FILE", agent.error_folder + "/" + rank + "/progress"}};
+}
+
+std::string meeting_step(const World& world) {
+  const auto step = std::to_string(world.identity.step);
+  return world.agent ? step + "." + world.agent->run_id + "." + std::to_string(world.agent->serial) : step;
+}
+
+unsigned side_port(unsigned port) {
+  const unsigned offset = port >= plan::k_first_port ? port - plan::k_first_port
+                                                     : port; // one that a person chose may lie outside
+  return plan::k_first_port + (offset + plan::k_port_count / 2) % plan::k_port_count;
+}
+
+} // namespace hpcml::launch

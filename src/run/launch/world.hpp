@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The world of ranks that this process belongs to, and where they meet.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run/launch/job_channel.hpp"
+#include "run/launch/request.hpp"
+#include "core/slurm/step_env.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::launch {
+
+/// What an agent says of the ranks that it starts, beside their places: torchrun's contract.
+struct AgentFacts {
+  unsigned restarts = 0; ///< how often all ranks were started again since one failed
+  unsigned max_restarts = 0;
+  std::string run_id;
+  std::string role;         ///< ROLE_NAME
+  std::string error_folder; ///< of the attempt: RANK/error.json in it is for a rank's exception
+  unsigned serial = 0;      ///< of the attempt: no two of a run have the same
+  std::vector<std::pair<std::string, std::string>>
+      offered; ///< variables, where the rank has none of that name
+};
+
+/// Place of one rank and the meeting point of all.
+struct World {
+  slurm::StepLayout layout;
+  slurm::StepIdentity identity;
+  bool in_job = false;     ///< started by Slurm or the site's launcher; false: this machine alone
+  std::string first_node;  ///< rank 0's, by its name in the step
+  std::string address;     ///< MASTER_ADDR
+  unsigned port = 0;       ///< MASTER_PORT
+  bool port_given = false; ///< it was asked for: by a flag, or by MASTER_PORT
+  std::optional<AgentFacts> agent = {}; ///< where one has started the rank
+  JobChannel channel = {};              ///< by which the launchers of its ranks trust each other
+};
+
+/// The world of a task that becomes one rank. Variables like RANK or MASTER_ADDR that are set already must
+/// agree; the error names each that does not.
+util::Result<World> find_task_world(const LaunchRequest& request, const RuntimeContext& context);
+
+/// The world of the first of `processes` ranks that this process is to start on its node: one task per node,
+/// or no Slurm.
+util::Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContext& context,
+                                     unsigned processes);
+
+/// The same world seen by local rank `local_rank` of this node.
+World world_of_local_rank(const World& first, unsigned local_rank);
+
+/// RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, NODE_RANK, GROUP_RANK, MASTER_ADDR, MASTER_PORT.
+std::vector<std::pair<std::string, std::string>> rank_variables(const World& world);
+
+/// The contract's other variables: ROLE_RANK and the like, TORCHELASTIC_*; none where no agent starts the
+/// rank.
+std::vector<std::pair<std::string, std::string>> agent_variables(const World& world);
+
+/// What a world's launchers and stores call its step: each attempt of an agent is one of its own.
+std::string meeting_step(const World& world);
+
+/// A second port for a process group that is gone before the program starts; the same on all ranks, never
+/// `port`. Pure.
+unsigned side_port(unsigned port);
+
+} // namespace hpcml::launch

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Whether the programs of a world of several ranks trained together, by what they showed. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run/store/activity.hpp"
+
+namespace hpcml::launch {
+
+/// What is known of ranks that all exited with 0.
+struct WorldEvidence {
+  unsigned world_size = 1;           ///< as hpcml has set it
+  unsigned local_ranks = 1;          ///< ranks that this process started
+  std::vector<unsigned> reporting{}; ///< those of them whose output reports a world of 1
+  bool is_reported = false;          ///< a line has reported it when the last of them did
+  bool serves_store = false;         ///< a child of this process serves the store that the programs use
+  bool connected = false;            ///< a program changed something there
+  store::WorldsSeen seen{};          ///< by that store
+};
+
+enum class WorldFault {
+  none,
+  not_connected, ///< no program used the store: independent programs are legal
+  apart,         ///< programs were part of a world of 1
+};
+
+WorldFault check_worlds(const WorldEvidence& evidence);
+
+/// The lines that report such programs: an error, then a hint.
+std::vector<std::string> describe_worlds_apart(const WorldEvidence& evidence);
+
+/// True if a line of a log is that error, wherever it begins (`srun --label`).
+bool reports_worlds_apart(std::string_view line);
+
+} // namespace hpcml::launch

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/activity.hpp"
+
+#include <new>
+#include <sys/mman.h>
+
+namespace hpcml::store {
+
+Activity::Activity() {
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+  static_assert(std::atomic<unsigned>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+  void* shared = ::mmap(nullptr, sizeof *x_shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared != MAP_FAILED) x_shared = new (shared) Shared;
+}
+
+Activity::~Activity() {
+  if (x_shared != nullptr) ::munmap(x_shared, sizeof *x_shared);
+}
+
+void Activity::touch(Time now) {
+  if (x_shared != nullptr)
+    x_shared->nanoseconds =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
+}
+
+Activity::Time Activity::last() const {
+  return Time(std::chrono::nanoseconds(x_shared != nullptr ? x_shared->nanoseconds.load() : 0));
+}
+
+void Activity::note_worlds(const WorldsSeen& seen) {
+  if (x_shared == nullptr) return;
+  x_shared->alone = seen.alone;
+  x_shared->joined = seen.joined;
+}
+
+WorldsSeen Activity::worlds() const {
+  return x_shared == nullptr ? WorldsSeen{} : WorldsSeen{x_shared->alone, x_shared->joined};
+}
+
+bool changes_store(const Message& message) {
+  switch (message.op) {
+  case Op::set:
+  case Op::compare_set:
+  case Op::append:
+  case Op::multi_set:
+  case Op::delete_key:
+  case Op::queue_push:
+  case Op::queue_pop: return true;
+  case Op::add: return message.number != 0; // adding nothing is how torch's barrier looks again
+  default: return false;
+  }
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/meeting.hpp"
+
+#include <algorithm>
+
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::store {
+
+namespace {
+
+/// Maximum number of lines about failures that clients without a proof report.
+constexpr unsigned k_most_unproven_lines = 4;
+constexpr std::size_t k_longest_reason = 200; ///< bytes of what such a client says
+
+JoinAccepted refuse_unproven() { return {JoinError::run, "serves another run", {}, {}}; }
+
+/// What is before the first control character, and not too long.
+std::string first_line(const std::string& text) {
+  const auto end = std::find_if(text.begin(), text.end(), [](unsigned char c) { return c < ' '; });
+  return std::string(text.begin(), end).substr(0, k_longest_reason);
+}
+
+} // namespace
+
+Meeting::Meeting(MeetingRules rules, Say say)
+    : x_rules(std::move(rules)), x_say(std::move(say)), x_roster(x_rules.patience) {}
+
+void Meeting::connected(ClientId client, const std::string& peer, Time) {
+  x_peers[client] = {peer};
+  x_watch.connected(client, peer);
+}
+
+void Meeting::stay_for_others(std::vector<std::string> own_addresses) {
+  x_own_addresses = std::move(own_addresses);
+}
+
+/// A program of torch speaks as soon as it has connected; who only listens for who is there does not.
+void Meeting::note_program(ClientId client, Time now) {
+  if (!x_own_addresses) return;
+  Peer& peer = x_peers[client];
+  if (!peer.elsewhere) {
+    if (util::is_loopback_address(peer.address) || util::contains(*x_own_addresses, peer.address)) return;
+    peer.elsewhere = true;
+    ++x_programs_elsewhere;
+  }
+  x_heard_elsewhere = now;
+}
+
+void Meeting::say(const std::vector<std::string>& lines) const {
+  for (const auto& line : lines) x_say(line);
+}
+
+void Meeting::welcome(ClientId client, Answers& answers) const {
+  // One that has proved nothing learns nothing of the run, not even why it is not for it.
+  if (const auto peer = x_peers.find(client); peer == x_peers.end() || !peer->second.identity)
+    return answers.message(client, pack_welcome(x_failure.empty() ? JoinAccepted{} : refuse_unproven()));
+  JoinAccepted words{JoinError::none, {}, x_failure, x_decision.value_or(Decision{})};
+  if (words.decision.port == 0) words.decision.port = x_port;
+  answers.message(client, pack_welcome(words));
+}
+
+void Meeting::authenticated(ClientId client, const PeerIdentity& identity, Time) {
+  Peer& peer = x_peers[client];
+  peer.identity = identity;
+  if (!peer.launcher) ++x_launchers;
+  peer.launcher = true;
+}
+
+std::optional<JoinAccepted> Meeting::refusal(const JoinRequest& who) const {
+  const auto refuse = [](JoinError why, std::string clause) {
+    return JoinAccepted{why, std::move(clause), {}, {}};
+  };
+  if (who.job != x_rules.job) return refuse(JoinError::job, "is another job's store");
+  if (!x_rules.step.empty() && who.step != x_rules.step)
+    return refuse(JoinError::step, "serves another step of this job");
+  const auto& members = x_roster.members();
+  // Where no number tells two runs apart (mpirun twice in a script) the processes do.
+  if (who.rank < members.size() && (members[who.rank].announced || !members[who.rank].failed.empty()) &&
+      (members[who.rank].pid != who.pid || members[who.rank].host != who.host))
+    return refuse(JoinError::run, "serves another run of this step");
+  const auto size = x_roster.begun() ? members.size() : x_rules.world_size;
+  if (size != 0 && who.world_size != size)
+    return refuse(JoinError::size,
+                  "serves " + std::to_string(size) + " ranks, not " + std::to_string(who.world_size));
+  return std::nullopt;
+}
+
+void Meeting::tell_complete() {
+  if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
+}
+
+/// Messages of a client without a key only serve the log: no rank receives them, and none waits less
+/// because of them.
+void Meeting::note_unproven(ClientId client, JoinRequest who, Answers& answers, Time now) {
+  if (who.rank == 0 || who.world_size != x_rules.world_size || refusal(who) || has_failed())
+    return answers.message(client, pack_welcome(refuse_unproven()));
+  if (!who.failed.empty()) {
+    answers.message(client, pack_welcome(JoinAccepted{}));
+    if (x_unproven_lines++ < k_most_unproven_lines)
+      x_say("rank " + std::to_string(who.rank) + " of " + std::to_string(who.world_size) + " (" + who.host +
+            ", not authenticated) reports that it could not be set up: " + first_line(who.failed));
+    return;
+  }
+  who.decision.reset();
+  who.nodes.clear();
+  who.tasks_per_node.clear();
+  Peer& peer = x_peers[client];
+  say(x_roster.announce(who, peer.address, now));
+  // Before rank 0 connects, the store may be left over from another run.
+  if (!std::exchange(peer.waits, true)) x_wait_for_decision.push_back(client);
+  answer_when_known(answers);
+}
+
+void Meeting::answer_when_known(Answers& answers) {
+  tell_complete();
+  if (x_decision || !x_failure.empty())
+    for (const ClientId waiting : std::exchange(x_wait_for_decision, {})) welcome(waiting, answers);
+  if (all_known())
+    for (const ClientId waiting : std::exchange(x_wait_for_all, {})) answers.message(waiting, x_failure);
+}
+
+void Meeting::announce(ClientId client, const Message& message, Answers& answers, Time now) {
+  auto who = unpack_announcement(message.values.size() == 2 ? message.values[1] : std::string_view());
+  const auto identity = x_peers[client].identity;
+  if (who && !identity) return note_unproven(client, std::move(*who), answers, now);
+  const bool is_own =
+      who && identity &&
+      *identity == PeerIdentity{PeerRole::rank, who->job, identity_text(who->step), who->rank};
+  const auto refused =
+      is_own ? refusal(*who) : JoinAccepted{JoinError::words, "does not understand this hpcml", {}, {}};
+  if (refused) return answers.message(client, pack_welcome(*refused));
+  x_rules.step = who->step;
+  if (!x_roster.begun() && who->world_size > x_most_clients)
+    x_say("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +
+          std::to_string(x_most_clients) +
+          " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
+  const auto news = x_roster.announce(*who, x_peers[client].address, now);
+  if (who->failed.empty())
+    say(news);
+  else if (x_failure.empty()) // the rank itself says it, and whoever waits for it
+    x_failure = news.front();
+  if (who->decision && who->rank == 0 && !x_decision) x_decision = who->decision;
+  if (Peer& peer = x_peers[client]; who->rank == 0 && !peer.leads) {
+    peer.leads = true;
+    ++x_leaders;
+  }
+  x_wait_for_decision.push_back(client);
+  answer_when_known(answers);
+}
+
+bool Meeting::heard(ClientId client, const Message& message, Answers& answers, Time now) {
+  if (message.op == Op::ping) {
+    note_program(client, now);
+    say(x_roster.program_came(client, x_peers[client].address, message.number, now));
+    x_watch.heard(client, message, now);
+    return false;
+  }
+  if (message.keys.empty() || !message.keys.front().starts_with(k_own_keys)) {
+    note_program(client, now);
+    x_watch.heard(client, message, now);
+    if (x_activity != nullptr && changes_store(message)) {
+      x_activity->touch(now);
+      x_activity->note_worlds(x_watch.worlds());
+    }
+    return false;
+  }
+  return receive_own(client, message, answers, now);
+}
+
+bool Meeting::receive_own(ClientId client, const Message& message, Answers& answers, Time now) {
+  const auto key = message.keys.front();
+  Peer& peer = x_peers[client];
+  if (!peer.launcher) {
+    peer.launcher = true;
+    ++x_launchers;
+  }
+  if (message.op == Op::compare_set && key == k_announce_key) {
+    announce(client, message, answers, now);
+    return true;
+  }
+  if (!peer.identity) return false;
+  if (message.op == Op::get && key == k_all_here_key && peer.identity->role == PeerRole::rank) {
+    if (all_known())
+      answers.message(client, x_failure);
+    else
+      x_wait_for_all.push_back(client);
+  } else if (message.op == Op::get && key == k_missing_key) {
+    answers.message(client, util::join(x_roster.missing(now, unknown()), "\n"));
+  } else if (message.op == Op::compare_set && key == k_show_key) {
+    answers.message(client, pack_report(x_watch.report(x_roster, unknown(), now)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Meeting::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
+  if (!why.empty())
+    x_say("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
+  const auto found = x_peers.find(client);
+  if (found == x_peers.end()) return;
+  if (found->second.launcher) --x_launchers;
+  if (found->second.elsewhere) --x_programs_elsewhere;
+  // It waits for all; a rank that comes later would begin without it.
+  if (found->second.leads && --x_leaders == 0 && !all_known()) {
+    x_failure = x_roster.name(0) + " has ended before all ranks had come";
+    tell_complete();
+  }
+  x_peers.erase(found);
+  x_watch.left(client, x_roster, now);
+  x_roster.client_left(client);
+  for (auto* list : {&x_wait_for_decision, &x_wait_for_all})
+    list->erase(std::remove(list->begin(), list->end(), client), list->end());
+}
+
+bool Meeting::tick(const Table&, Time now) {
+  say(x_roster.overdue(now, unknown()));
+  say(x_watch.overdue(x_roster, x_rules.patience, now));
+  return x_is_over && x_is_over(*this, now);
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/rank_registry.hpp"
+
+#include <algorithm>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::store {
+
+namespace {
+
+/// So many are named one by one; more of them by their nodes.
+constexpr std::size_t k_named = 4;
+constexpr std::size_t k_named_nodes = 8;
+
+std::string seconds_text(RankRegistry::Time from, RankRegistry::Time to) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(to - from).count()) + " s";
+}
+
+/// "8-11,14"
+std::string ranges(const std::vector<unsigned>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(ranks[i]);
+    if (last > i) text += "-" + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+} // namespace
+
+std::vector<std::string> RankRegistry::announce(const JoinRequest& who, const std::string& peer, Time now) {
+  if (!begun()) {
+    x_members.resize(who.world_size);
+    x_first = now;
+  }
+  if (who.rank >= x_members.size()) return {};
+  if (!who.nodes.empty()) {
+    x_nodes = who.nodes;
+    x_tasks_per_node = who.tasks_per_node;
+  }
+  KnownRank& member = x_members[who.rank];
+  member.failed = who.failed;
+  member.pid = who.pid;
+  member.host = who.host;
+  member.local_rank = who.local_rank;
+  if (!who.failed.empty())
+    return {"rank " + std::to_string(who.rank) + " of " + std::to_string(x_members.size()) + " (" + who.host +
+            ", local rank " + std::to_string(who.local_rank) + ") could not be set up: " + who.failed};
+  const bool missed = member.missed && !member.announced;
+  if (!member.announced) {
+    member.since = now;
+    ++x_announced;
+  }
+  member.announced = true;
+  member.peer = peer;
+  member.missed = false;
+  x_by_process[{peer, who.pid}] = who.rank;
+  if (!missed) return {};
+  return {name(who.rank) + " has arrived now, " + seconds_text(x_first, now) + " after the first"};
+}
+
+std::optional<unsigned> RankRegistry::rank_of(const std::string& peer, std::int64_t pid) const {
+  const auto found = x_by_process.find({peer, pid});
+  if (found == x_by_process.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<unsigned> RankRegistry::rank_of_client(ClientId client) const {
+  const auto found = x_clients.find(client);
+  if (found == x_clients.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<std::string> RankRegistry::program_came(ClientId client, const std::string& peer,
+                                                    std::int64_t pid, Time now) {
+  const auto rank = rank_of(peer, pid);
+  if (!rank) return {};
+  x_clients[client] = *rank;
+  KnownRank& member = x_members[*rank];
+  const bool missed = member.missed;
+  member.program = client;
+  member.came = true;
+  member.missed = false;
+  if (!x_any_program) x_first_program = now;
+  x_any_program = true;
+  if (!missed) return {};
+  return {"the program of " + name(*rank) + " has come now, " + seconds_text(x_first_program, now) +
+          " after the first"};
+}
+
+void RankRegistry::client_left(ClientId client) {
+  const auto found = x_clients.find(client);
+  if (found == x_clients.end()) return;
+  if (auto& member = x_members[found->second]; member.program == client) member.program.reset();
+  x_clients.erase(found);
+}
+
+/// Where each rank is if they were dealt in this order over the nodes.
+std::vector<RankRegistry::Slot> RankRegistry::spots(Order order) const {
+  std::vector<Slot> result;
+  if (order == Order::block) {
+    for (std::size_t node = 0; node < x_nodes.size(); ++node)
+      for (unsigned local = 0; local < x_tasks_per_node[node]; ++local)
+        result.push_back({x_nodes[node], local});
+  } else if (order == Order::cyclic) {
+    for (unsigned local = 0, dealt = 1; dealt > 0; ++local) {
+      dealt = 0;
+      for (std::size_t node = 0; node < x_nodes.size(); ++node)
+        if (local < x_tasks_per_node[node]) {
+          result.push_back({x_nodes[node], local});
+          ++dealt;
+        }
+    }
+  }
+  result.resize(x_members.size());
+  return result;
+}
+
+/// The order that all who have come agree with; nothing tells where the others are if none does.
+RankRegistry::Order RankRegistry::order() const {
+  for (const Order order : {Order::block, Order::cyclic}) {
+    const auto wanted = spots(order);
+    bool agree = !x_nodes.empty();
+    for (std::size_t rank = 0; rank < x_members.size() && agree; ++rank)
+      if (const KnownRank& member = x_members[rank]; member.announced)
+        agree = member.host == wanted[rank].host && member.local_rank == wanted[rank].local_rank;
+    if (agree) return order;
+  }
+  return Order::unknown;
+}
+
+std::vector<RankRegistry::Slot> RankRegistry::known_spots() const {
+  auto result = spots(order());
+  for (std::size_t rank = 0; rank < x_members.size(); ++rank)
+    if (x_members[rank].announced) result[rank] = {x_members[rank].host, x_members[rank].local_rank};
+  return result;
+}
+
+/// The nodes whose tasks have not all come.
+std::string RankRegistry::free_hosts() const {
+  std::map<std::string, unsigned> ranks_per_host;
+  for (const KnownRank& member : x_members)
+    if (member.announced) ++ranks_per_host[member.host];
+  std::vector<std::string> hosts;
+  for (std::size_t node = 0; node < x_nodes.size(); ++node)
+    if (ranks_per_host[x_nodes[node]] < x_tasks_per_node[node]) hosts.push_back(x_nodes[node]);
+  if (hosts.size() > k_named_nodes) return std::to_string(hosts.size()) + " nodes";
+  return util::join(hosts, ", ");
+}
+
+std::string RankRegistry::name(unsigned rank) const { return name(rank, known_spots()); }
+
+std::string RankRegistry::name(unsigned rank, const std::vector<Slot>& spots) const {
+  std::string text = "rank " + std::to_string(rank) + " of " + std::to_string(x_members.size());
+  if (rank < spots.size() && !spots[rank].host.empty())
+    return text + " (" + spots[rank].host + ", local rank " + std::to_string(spots[rank].local_rank) + ")";
+  const auto hosts = free_hosts();
+  return hosts.empty() ? text : text + " (tasks are missing on " + hosts + ")";
+}
+
+std::string RankRegistry::range_text(const std::vector<unsigned>& ranks,
+                                     const std::vector<Slot>& spots) const {
+  const std::string& host = spots[ranks.front()].host;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks) + " of " +
+         std::to_string(x_members.size()) + (host.empty() ? "" : " (" + host + ")");
+}
+
+/// A sentence for each rank, or, of many, for each node.
+std::vector<std::string> RankRegistry::say(const std::vector<unsigned>& ranks, const std::string& what,
+                                           const std::string& what_of_one) const {
+  std::vector<std::string> lines;
+  const auto where = known_spots();
+  if (ranks.size() <= k_named) {
+    for (const unsigned rank : ranks) lines.push_back(name(rank, where) + " " + what_of_one);
+    return lines;
+  }
+  std::map<std::string, std::vector<unsigned>> by_host;
+  for (const unsigned rank : ranks) by_host[where[rank].host].push_back(rank);
+  std::vector<unsigned> rest;
+  for (const auto& [host, mine] : by_host) {
+    if (lines.size() < k_named_nodes)
+      lines.push_back(range_text(mine, where) + " " + (mine.size() == 1 ? what_of_one : what));
+    else
+      rest.insert(rest.end(), mine.begin(), mine.end());
+  }
+  std::sort(rest.begin(), rest.end());
+  if (!rest.empty())
+    lines.push_back("and ranks " + ranges(rest) + " on " + std::to_string(by_host.size() - k_named_nodes) +
+                    " other nodes " + what);
+  return lines;
+}
+
+std::vector<unsigned> RankRegistry::unannounced() const {
+  std::vector<unsigned> ranks;
+  for (unsigned rank = 0; rank < x_members.size(); ++rank)
+    if (!x_members[rank].announced && x_members[rank].failed.empty()) ranks.push_back(rank);
+  return ranks;
+}
+
+/// Ranks whose program has not come, where that can be told: a client whose rank is not known may be theirs.
+std::vector<unsigned> RankRegistry::ranks_without_program(std::size_t unknown) const {
+  std::vector<unsigned> ranks;
+  if (!x_any_program || unknown > 0) return ranks;
+  for (unsigned rank = 0; rank < x_members.size(); ++rank)
+    if (x_members[rank].announced && !x_members[rank].came) ranks.push_back(rank);
+  return ranks;
+}
+
+std::vector<std::string> RankRegistry::missing(Time now, std::size_t unknown) const {
+  const auto waited = seconds_text(x_first, now);
+  auto lines =
+      say(unannounced(),
+          "have not arrived for " + waited + "; none of their tasks was started, or they ended at once",
+          "has not arrived for " + waited + "; its task was never started, or ended at once");
+  const auto program_waited = seconds_text(x_first_program, now);
+  const std::string what = " not arrived at the store for " + program_waited + " after the first program; ";
+  for (auto& line : say(ranks_without_program(unknown), "have" + what + "their tasks were started",
+                        "has" + what + "its task was started"))
+    lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> RankRegistry::overdue(Time now, std::size_t unknown) {
+  if (!begun()) return {};
+  const bool launchers = !complete() && now - x_first >= x_next;
+  const bool programs =
+      x_any_program && now - x_first_program >= x_next_program && !ranks_without_program(unknown).empty();
+  if (!launchers && !programs) return {};
+  auto lines = missing(now, unknown);
+  for (const unsigned rank : unannounced()) x_members[rank].missed = true;
+  if (programs)
+    for (const unsigned rank : ranks_without_program(unknown)) x_members[rank].missed = true;
+  if (launchers) x_next *= 3;
+  if (programs) x_next_program *= 3;
+  return lines;
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/table.hpp"
+
+#include <algorithm>
+
+namespace hpcml::store {
+
+namespace {
+
+constexpr std::string_view k_stop_waiting("\0", 1), k_wait_cancelled("\1", 1);
+constexpr std::string_view k_all_there("\0", 1), k_not_there("\1", 1);
+
+/// Returns the memory of a key that a client waits for: it is kept twice, each time with what refers to it.
+std::uint64_t wait_cost(std::string_view key) { return 200 + 2 * key.size(); }
+
+void answer_number(ClientId client, std::uint64_t number, Answers& answers) {
+  std::string bytes;
+  put_u64(bytes, number);
+  answers.bytes(client, bytes);
+}
+
+void answer_bytes(ClientId client, std::string_view value, Answers& answers) {
+  std::string bytes;
+  put_bytes(bytes, value);
+  answers.bytes(client, bytes);
+}
+
+} // namespace
+
+const std::string* Table::find(std::string_view key) const {
+  const auto found = x_values.find(key);
+  return found == x_values.end() ? nullptr : found->second.get();
+}
+
+std::size_t Table::queue_length(std::string_view key) const {
+  const auto found = x_queues.find(key);
+  return found == x_queues.end() ? 0 : found->second.size();
+}
+
+bool Table::is_there(std::string_view key) const { return find(key) || queue_length(key) != 0; }
+
+bool Table::all_there(const std::vector<std::string_view>& keys) const {
+  return std::all_of(keys.begin(), keys.end(), [&](std::string_view key) { return is_there(key); });
+}
+
+std::string Table::room_for(std::uint64_t more, std::uint64_t less) const {
+  if (x_bytes - less + more <= x_most_bytes) return {};
+  return "the store is full: it holds at most " + std::to_string(x_most_bytes) + " bytes";
+}
+
+std::string Table::store(std::string_view key, std::string_view value) {
+  const auto found = x_values.find(key);
+  const std::uint64_t less = found == x_values.end() ? 0 : key.size() + found->second->size();
+  if (std::string full = room_for(key.size() + value.size(), less); !full.empty()) return full;
+  x_bytes += key.size() + value.size() - less;
+  auto held = std::make_shared<std::string>(value);
+  if (found == x_values.end())
+    x_values.emplace(key, std::move(held));
+  else
+    found->second = std::move(held);
+  return {};
+}
+
+std::string Table::append(std::string_view key, std::string_view value) {
+  const auto found = x_values.find(key);
+  if (found == x_values.end()) return store(key, value);
+  if (std::string full = room_for(value.size(), 0); !full.empty()) return full;
+  x_bytes += value.size();
+  if (found->second.use_count() > 1) found->second = std::make_shared<std::string>(*found->second);
+  found->second->append(value);
+  return {};
+}
+
+std::string Table::compare_set(ClientId client, const Message& message, Answers& answers) {
+  const std::string_view key = message.keys[0], expected = message.values[0], desired = message.values[1];
+  const std::string* now = find(key);
+  if (now ? *now == expected : expected.empty()) {
+    if (std::string full = store(key, desired); !full.empty()) return full;
+    now = find(key);
+  }
+  // Who waits for a key that is there is one whom deletion overtook: libuv's server wakes it here.
+  if (now) wake_all(key, answers);
+  answer_bytes(client, now ? std::string_view(*now) : expected, answers);
+  return {};
+}
+
+/// add and barrier: both count in decimal under a key.
+std::string Table::count(ClientId client, const Message& message, Answers& answers) {
+  const std::string_view key = message.keys[0];
+  const bool barrier = message.op == Op::barrier;
+  std::uint64_t sum = barrier ? 1 : static_cast<std::uint64_t>(message.number);
+  if (const std::string* now = find(key)) {
+    const auto before = parse_counter(*now);
+    if (!before) return "the value to be counted up is no number";
+    sum += static_cast<std::uint64_t>(*before); // wraps around, as torch's does
+  }
+  const auto total = static_cast<std::int64_t>(sum);
+  if (std::string full = store(key, std::to_string(total)); !full.empty()) return full;
+  if (!barrier) {
+    wake_all(key, answers);
+    answer_number(client, sum, answers);
+  } else if (total >= message.number) {
+    wake_all(key, answers);
+    answers.bytes(client, k_stop_waiting);
+  } else {
+    const std::uint64_t bytes = wait_cost(key);
+    if (std::string full = room_for_wait(bytes); !full.empty()) return full;
+    x_listed[std::string(key)].push_back(client);
+    Wait& wait = x_waits[client];
+    x_wait_bytes += bytes - wait.bytes;
+    wait = {1, bytes, {std::string(key)}};
+  }
+  return {};
+}
+
+std::string Table::push(std::string_view key, std::string_view value, Answers& answers) {
+  if (std::string full = room_for(value.size(), 0); !full.empty()) return full;
+  x_bytes += value.size();
+  auto queue = x_queues.find(key);
+  if (queue == x_queues.end()) queue = x_queues.emplace(key, std::deque<Held>{}).first;
+  queue->second.push_back(std::make_shared<std::string>(value));
+  wake_one(key, answers);
+  return {};
+}
+
+void Table::pop(ClientId client, std::string_view key, Answers& answers) {
+  answer_number(client, queue_length(key), answers);
+  const auto queue = x_queues.find(key);
+  if (queue == x_queues.end()) return;
+  const Held value = std::move(queue->second.front());
+  queue->second.pop_front();
+  if (queue->second.empty()) x_queues.erase(queue);
+  x_bytes -= value->size();
+  answer_number(client, value->size(), answers);
+  answers.value(client, value);
+}
+
+void Table::list(ClientId client, Answers& answers) const {
+  std::string bytes;
+  put_u64(bytes, x_values.size());
+  for (const auto& [key, value] : x_values) put_bytes(bytes, key);
+  answers.bytes(client, bytes);
+}
+
+void Table::answer_value(ClientId client, std::string_view key, Answers& answers) const {
+  const auto found = x_values.find(key);
+  answer_number(client, found == x_values.end() ? 0 : found->second->size(), answers);
+  if (found != x_values.end()) answers.value(client, found->second);
+}
+
+std::string Table::get(ClientId client, Dialect dialect, const Message& message, Answers& answers) const {
+  // torch 1.13's server drops the connection here, and its clients count on nothing else.
+  if (dialect == Dialect::torch1 && !find(message.keys[0])) return "it asks for a key that is not there";
+  for (const std::string_view key : message.keys) answer_value(client, key, answers);
+  return {};
+}
+
+std::string Table::room_for_wait(std::uint64_t bytes) const {
+  if (x_wait_bytes + bytes <= k_most_wait_bytes) return {};
+  return "the store is full: the keys that clients wait for have at most " +
+         std::to_string(k_most_wait_bytes) + " bytes";
+}
+
+std::string Table::begin_wait(ClientId client, const std::vector<std::string_view>& keys) {
+  forget_waits(client);
+  std::uint64_t bytes = 0;
+  for (const std::string_view key : keys) bytes += wait_cost(key);
+  if (std::string full = room_for_wait(bytes); !full.empty()) return full;
+  x_wait_bytes += bytes;
+  Wait wait;
+  wait.bytes = bytes;
+  for (const std::string_view key : keys) {
+    if (is_there(key)) continue;
+    auto listed = x_listed.find(key);
+    if (listed == x_listed.end()) listed = x_listed.emplace(key, std::vector<ClientId>{}).first;
+    listed->second.push_back(client);
+    wait.keys.emplace_back(key);
+    ++wait.missing;
+  }
+  x_waits[client] = std::move(wait);
+  return {};
+}
+
+void Table::forget_waits(ClientId client) {
+  const auto wait = x_waits.find(client);
+  if (wait == x_waits.end()) return;
+  for (const std::string& key : wait->second.keys) {
+    const auto listed = x_listed.find(key);
+    if (listed == x_listed.end()) continue;
+    std::erase(listed->second, client);
+    if (listed->second.empty()) x_listed.erase(listed);
+  }
+  end_wait(wait);
+}
+
+void Table::wake_all(std::string_view key, Answers& answers) {
+  const auto listed = x_listed.find(key);
+  if (listed == x_listed.end()) return;
+  const std::vector<ClientId> clients = std::move(listed->second);
+  x_listed.erase(listed);
+  for (const ClientId client : clients) {
+    const auto wait = x_waits.find(client);
+    if (wait == x_waits.end() || --wait->second.missing != 0) continue;
+    end_wait(wait);
+    answers.bytes(client, k_stop_waiting);
+  }
+}
+
+/// A queue's new element is for one: the first whom nothing else keeps.
+void Table::wake_one(std::string_view key, Answers& answers) {
+  const auto listed = x_listed.find(key);
+  if (listed == x_listed.end()) return;
+  std::vector<ClientId>& clients = listed->second;
+  ClientId woken = 0;
+  bool found = false;
+  while (!clients.empty() && !found) {
+    const auto wait = x_waits.find(clients.front());
+    found = wait != x_waits.end() && --wait->second.missing == 0;
+    woken = clients.front();
+    clients.erase(clients.begin());
+  }
+  if (clients.empty()) x_listed.erase(listed);
+  if (!found) return;
+  forget_waits(woken);
+  answers.bytes(woken, k_stop_waiting);
+}
+
+std::vector<std::string> Table::awaited_by(ClientId client) const {
+  const auto wait = x_waits.find(client);
+  if (wait == x_waits.end()) return {};
+  std::vector<std::string> keys;
+  for (const std::string& key : wait->second.keys) {
+    const auto listed = x_listed.find(key);
+    if (listed != x_listed.end() && std::ranges::count(listed->second, client) != 0) keys.push_back(key);
+  }
+  return keys;
+}
+
+std::vector<ClientId> Table::waiting() const {
+  std::vector<ClientId> clients;
+  for (const auto& [client, wait] : x_waits) clients.push_back(client);
+  return clients;
+}
+
+std::string Table::apply(ClientId client, Dialect dialect, const Message& message, Answers& answers) {
+  const auto set = [&](std::size_t i) {
+    std::string full = store(message.keys[i], message.values[i]);
+    if (full.empty()) wake_all(message.keys[i], answers);
+    return full;
+  };
+  switch (message.op) {
+  case Op::validate: return "a second greeting";
+  case Op::set: return set(0);
+  case Op::compare_set: return compare_set(client, message, answers);
+  case Op::get:
+  case Op::multi_get: return get(client, dialect, message, answers);
+  case Op::add:
+  case Op::barrier: return count(client, message, answers);
+  case Op::check: answers.bytes(client, all_there(message.keys) ? k_all_there : k_not_there); return {};
+  case Op::wait:
+    if (!all_there(message.keys)) return begin_wait(client, message.keys);
+    answers.bytes(client, k_stop_waiting);
+    return {};
+  case Op::get_num_keys: answer_number(client, x_values.size(), answers); return {};
+  case Op::delete_key: {
+    const auto found = x_values.find(message.keys[0]);
+    const bool exists = found != x_values.end();
+    if (exists) {
+      x_bytes -= found->first.size() + found->second->size();
+      x_values.erase(found);
+    }
+    answer_number(client, exists, answers);
+    return {};
+  }
+  case Op::append: {
+    std::string full = append(message.keys[0], message.values[0]);
+    if (full.empty()) wake_all(message.keys[0], answers);
+    return full;
+  }
+  case Op::multi_set:
+    for (std::size_t i = 0; i < message.keys.size(); ++i)
+      if (std::string full = set(i); !full.empty()) return full;
+    return {};
+  case Op::cancel_wait:
+    forget_waits(client);
+    answers.bytes(client, k_wait_cancelled);
+    return {};
+  case Op::ping: {
+    std::string bytes;
+    for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(message.number >> (8 * i)));
+    answers.bytes(client, bytes);
+    return {};
+  }
+  case Op::queue_push: return push(message.keys[0], message.values[0], answers);
+  case Op::queue_pop: pop(client, message.keys[0], answers); return {};
+  case Op::queue_len: answer_number(client, queue_length(message.keys[0]), answers); return {};
+  case Op::list_keys: list(client, answers); return {};
+  }
+  return "an operation that is none";
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Where the agents of a line of torchrun meet. Pure.
+#pragma once
+
+#include "run/torchrun/torchrun_request.hpp"
+
+namespace hpcml::agent {
+
+/// Fills in the nodes, the run's name and the place of `plan.request`, and the port of a single machine.
+util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan);
+
+} // namespace hpcml::agent

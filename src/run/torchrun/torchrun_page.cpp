@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "run/torchrun/torchrun_page.hpp"
+
+#include "run/torchrun/torchrun_rows.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+const char* const k_help_head =
+    R"(Starts the ranks of this node, with those of the run's other nodes, as torchrun does: the flags, variables and logs
+of torch 2.13's torchrun, without Python and torch in the launcher.
+
+Usage: hpcml torchrun [FLAGS] SCRIPT [ARGS...]
+       torchrun [FLAGS] SCRIPT [ARGS...]      (a link of that name to hpcml)
+
+Dashes in a flag's name may be underscores, and a name may be shortened as long as one flag is meant. PET_NAME in the
+environment says what the line does not (PET_NNODES=2). PYTHON_EXEC is the Python of the script; ${local_rank} in its
+arguments becomes the rank's; TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE stands before the lines of --tee.
+
+)";
+
+const char* const k_help_foot =
+    R"(Examples:
+  hpcml torchrun --nproc-per-node 4 train.py --epochs 3
+  hpcml torchrun --nnodes 2 --nproc-per-node gpu --rdzv-backend c10d --rdzv-endpoint node1:29400 train.py
+  srun --ntasks-per-node=1 hpcml torchrun --nnodes 2 --nproc-per-node gpu train.py
+
+All flags beside torchrun's: docs/torchrun.md. Exit codes: that of the rank that failed first (128+signal when it was
+killed), 2 usage, 125 the ranks could not be set up, 126 the program cannot be executed, 127 it was not found.
+)";
+
+std::string written_flag(const TorchrunFlag& flag) {
+  std::string text = flag.letter != 0 ? std::string("-") + flag.letter + ", " : "";
+  text += dashed_name(flag);
+  return flag.is_switch() ? text : text + " " + std::string(flag.value);
+}
+
+std::string help_lines(const TorchrunFlag& flag) {
+  constexpr std::size_t k_column = 46;
+  std::string text = "  " + written_flag(flag);
+  text += text.size() + 2 > k_column ? "\n" + std::string(k_column, ' ')
+                                     : std::string(k_column - text.size(), ' ');
+  text += flag.help;
+  if (flag.treatment == Treatment::refused) text += " (not supported)";
+  return text + "\n";
+}
+
+const char* word_of_treatment(Treatment treatment) {
+  if (treatment == Treatment::refused) return "refused";
+  return treatment == Treatment::same ? "same" : "better";
+}
+
+std::string table_row(const TorchrunFlag& flag) {
+  const std::string variable = flag.has_variable ? "`" + variable_of_flag(flag) + "`" : "";
+  return "| `" + util::replace_all(written_flag(flag), "|", "\\|") + "` | " + variable + " | " +
+         std::string(flag.help) + " | " + word_of_treatment(flag.treatment) + " | " +
+         std::string(flag.remark) + " |\n";
+}
+
+} // namespace
+
+std::string render_torchrun_help() {
+  std::string text = k_help_head;
+  for (const auto& flag : torchrun_flags()) text += help_lines(flag);
+  text += "  -h, --help\n\nOf torch.distributed.launch:\n";
+  for (const auto& flag : flags_of_old_launch()) text += help_lines(flag);
+  return text + "\n" + k_help_foot;
+}
+
+std::string render_torchrun_table() {
+  std::string text =
+      "| flag | variable | what it asks for | here | how, or why not |\n|---|---|---|---|---|\n";
+  for (const auto& flag : torchrun_flags()) text += table_row(flag);
+  for (const auto& flag : flags_of_old_launch()) text += table_row(flag);
+  return text;
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What a line of torchrun means for the agent of this node: how many ranks, of which command, and where the
+// agents meet.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run/agent/request.hpp"
+#include "run/torchrun/torchrun_flags.hpp"
+#include "core/model/gpu_vendor.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::agent {
+
+/// What of this node and this process the meaning of a line depends on.
+struct TorchrunNode {
+  unsigned gpus = 0; ///< that this process may use
+  model::GpuVendor vendor = model::GpuVendor::unknown;
+  unsigned cpus = 1;
+  bool in_task = false;    ///< a task of a step: the step's agents find each other
+  unsigned step_nodes = 1; ///< of that step
+  std::string fresh_id;    ///< the same as no other's
+};
+
+TorchrunNode read_torchrun_node(const launch::RuntimeContext& context);
+
+/// The agent's request, without its command.
+struct TorchrunPlan {
+  AgentRequest request;
+  bool needs_folder = false;      ///< something is to go into files, and nobody says where
+  std::vector<std::string> notes; ///< for people
+};
+
+/// Pure.
+util::Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNode& node,
+                                         const util::EnvSnapshot& env);
+
+/// PYTHON -u [-m] SCRIPT ARGS, or PROGRAM ARGS. `program`: argv[0] of this process. PYTHON is $PYTHON_EXEC,
+/// else what launch::find_python_of_program finds.
+util::Result<std::vector<std::string>>
+find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env, const std::string& program);
+
+/// The environment without the variables that torchrun sets for each rank, whoever has set them: there they
+/// count for nothing, too.
+util::EnvSnapshot without_rank_variables(util::EnvSnapshot env);
+
+} // namespace hpcml::agent

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "run/torchrun/torchrun_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "run/torchrun/torchrun_values.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+using Fault = std::optional<std::string>;
+using enum Treatment;
+
+Fault must_be(const char* what, const std::string& text) {
+  return std::string("must be ") + what + ", not \"" + text + "\"";
+}
+
+/// A text as it is.
+template <std::string TorchrunRequest::*Member>
+Fault take_text(TorchrunRequest& line, const std::string& text) {
+  line.*Member = text;
+  return {};
+}
+
+template <bool TorchrunRequest::*Member>
+Fault take_switch(TorchrunRequest& line, const std::string& /*text*/) {
+  line.*Member = true;
+  return {};
+}
+
+/// A value that `parse` makes of the text.
+template <auto Member, auto Parse>
+Fault take_parsed(TorchrunRequest& line, const std::string& text, const char* what) {
+  auto value = Parse(text);
+  if (!value) return must_be(what, text);
+  line.*Member = std::move(*value);
+  return {};
+}
+
+template <auto Member> Fault take_number(TorchrunRequest& line, const std::string& text, long long most) {
+  const auto number = parse_whole_number(text);
+  if (!number || *number < 0 || *number > most)
+    return must_be(("a whole number from 0 to " + std::to_string(most)).c_str(), text);
+  using Value = std::remove_cvref_t<decltype(line.*Member)>;
+  if constexpr (requires { typename Value::value_type; })
+    line.*Member = typename Value::value_type(*number);
+  else
+    line.*Member = static_cast<Value>(*number);
+  return {};
+}
+
+template <std::size_t N>
+Fault check_word(const std::string& text, const std::array<const char*, N>& words, const char* what) {
+  return std::any_of(words.begin(), words.end(), [&](const char* word) { return text == word; })
+             ? Fault{}
+             : must_be(what, text);
+}
+
+Fault take_nodes(TorchrunRequest& line, const std::string& text) {
+  const auto range = parse_node_range(text);
+  if (!range) return must_be("N or MIN:MAX, with 1 <= MIN <= MAX", text);
+  std::tie(line.min_nodes, line.max_nodes) = *range;
+  return {};
+}
+
+Fault take_interval(TorchrunRequest& /*line*/, const std::string& text) {
+  std::size_t used = 0;
+  try {
+    if (static_cast<void>(std::stod(text, &used)); used == text.size()) return {};
+  } catch (const std::exception&) {
+  }
+  return must_be("a number of seconds", text);
+}
+
+Fault take_signals_to_handle(TorchrunRequest& line, const std::string& text) {
+  const auto unheard = find_unheard_signals(text);
+  if (!unheard) return must_be("names of signals such as SIGTERM,SIGUSR1", text);
+  line.signals_to_handle = text;
+  for (const auto& name : *unheard)
+    line.notes.push_back("--signals-to-handle: " + name +
+                         " is not passed on to the ranks; INT, TERM, HUP, QUIT, USR1 and USR2 are");
+  return {};
+}
+
+Fault take_event_handler(TorchrunRequest& /*line*/, const std::string& text) {
+  if (text == "null") return {};
+  return "is not supported but for \"null\": what handles events is a part of torch's agent; the run record "
+         "in "
+         "--log-dir has them";
+}
+
+using Line = TorchrunRequest;
+using Text = const std::string&;
+
+constexpr TorchrunFlag k_flags[] = {
+    {"nnodes", 0, "N|MIN:MAX", true, same, "nodes of the run, or the least and the largest number of them",
+     "With MIN:MAX the run continues with the nodes that are left, and all ranks restart when a node "
+     "joins; with the backend static MAX counts, as there.",
+     take_nodes},
+    {"nproc-per-node", 0, "N|auto|cpu|gpu|xpu", true, same, "ranks of each node, or one per GPU or CPU of it",
+     "The GPUs and CPUs are those that this process may use, asked of the node's drivers: no torch is "
+     "loaded.",
+     [](Line& line, Text text) {
+       return take_parsed<&Line::ranks, parse_ranks_of_node>(
+           line, text, "a number from 1 to 4096, auto, cpu, gpu or xpu");
+     }},
+    {"rdzv-backend", 0, "NAME", true, better, "how the nodes find each other: static or c10d",
+     "Both meet in hpcml's own store at the endpoint; any other name (etcd) needs no server in a step of "
+     "Slurm, "
+     "whose nodes find each other, and is an error elsewhere.",
+     [](Line& line, Text text) -> Fault {
+       if (text.empty()) return must_be("static or c10d", text);
+       return take_text<&Line::backend>(line, text);
+     }},
+    {"rdzv-endpoint", 0, "HOST[:PORT]", true, better, "where the nodes meet (port 29400 with c10d)",
+     "The node whose name or address it is serves, by whatever name it is called; in a step of Slurm with "
+     "one task "
+     "per node it may be left out.",
+     [](Line& line, Text text) -> Fault {
+       return text.empty() ? Fault{}
+                           : take_parsed<&Line::endpoint, parse_endpoint>(
+                                 line, text, "HOST or HOST:PORT with a port from 0 to 65535");
+     }},
+    {"rdzv-id", 0, "ID", true, same, "name of the run, the same on all its nodes", "",
+     take_text<&Line::run_id>},
+    {"rdzv-conf", 0, "KEY=VALUE,...", true, better,
+     "join_timeout, last_call_timeout, timeout, keep_alive_interval, is_host, key_file",
+     "join_timeout, last_call_timeout, keep_alive_interval, keep_alive_max_attempt (at least 3) and "
+     "is_host=true (c10d), timeout (static) and key_file=PATH (docs/security.md) apply. The other keys of "
+     "torchrun are not needed; a key that it does not know is reported.",
+     [](Line& line, Text text) {
+       return take_parsed<&Line::conf, parse_conf>(line, text, "KEY=VALUE,KEY=VALUE");
+     }},
+    {"standalone", 0, "", true, better, "this machine alone, with a meeting point of its own",
+     "No port is fixed, so that runs side by side never meet; --nnodes above 1 with it is an error, not a "
+     "wait.",
+     take_switch<&Line::standalone>},
+    {"max-restarts", 0, "N", true, same, "starts all ranks again, so many times, when one has failed", "",
+     [](Line& line, Text text) { return take_number<&Line::max_restarts>(line, text, 1000000); }},
+    {"monitor-interval", 0, "SECONDS", true, better, "how often the ranks are looked at",
+     "Nobody looks in intervals: the end of a rank is an event, known within a millisecond.", take_interval},
+    {"start-method", 0, "spawn|fork|forkserver", true, same, "how Python starts a function as a process",
+     "It says nothing of programs and scripts, there as here; with --run-path, too, a rank is a new process.",
+     [](Line& /*line*/, Text text) {
+       return check_word(text, std::array{"spawn", "fork", "forkserver"}, "spawn, fork or forkserver");
+     }},
+    {"event-log-handler", 0, "NAME", true, refused, "a Python object of torch that is told of events",
+     "It is a part of torch's agent, which does not run; the run record in --log-dir has the events. "
+     "\"null\", the "
+     "default, is taken.",
+     take_event_handler},
+    {"role", 0, "NAME", true, same, "ROLE_NAME of the ranks", "It stands in the prefix of their lines.",
+     take_text<&Line::role>},
+    {"module", 'm', "", true, same, "the script is a module, as with python -m", "",
+     take_switch<&Line::module>},
+    {"no-python", 0, "", true, same, "the script is a program", "", take_switch<&Line::no_python>},
+    {"run-path", 0, "", true, better, "the script is run by runpy, in a process that has loaded torch",
+     "It runs as `python -u SCRIPT`, which is the same to it, without the second Python.",
+     take_switch<&Line::run_path>},
+    {"log-dir", 0, "DIR", true, better,
+     "folder of the logs: DIR/RUN/attempt_N/RANK/stdout.log and stderr.log",
+     "The run record is there, too; /dev/null stands for no files, as there.", take_text<&Line::log_folder>},
+    {"redirects", 'r', "0|1|2|3|RANK:N,...", true, same,
+     "streams that go into files: 1 output, 2 errors, 3 both", "Ranks above 9 can be named, too.",
+     [](Line& line, Text text) {
+       return take_parsed<&Line::redirects, parse_streams>(line, text,
+                                                           "0 to 3, or RANK:N,RANK:N with such numbers");
+     }},
+    {"tee", 't', "0|1|2|3|RANK:N,...", true, better, "streams that go into files and are shown",
+     "Lines come whole and at once, none is read back from the file; torchrun looks ten times a second.",
+     [](Line& line, Text text) {
+       return take_parsed<&Line::tee, parse_streams>(line, text,
+                                                     "0 to 3, or RANK:N,RANK:N with such numbers");
+     }},
+    {"local-ranks-filter", 0, "RANK,...", true, same,
+     "shows what these ranks of each node write, and no other", "",
+     [](Line& line, Text text) {
+       return take_parsed<&Line::shown, parse_rank_list>(line, text, "ranks such as 0,1,2");
+     }},
+    {"duplicate-stdout-filters", 0, "TEXT,...", true, same,
+     "lines of standard output with one of these texts are also in filtered_stdout.log", "",
+     [](Line& line, Text text) -> Fault {
+       line.out_filters = parse_filters(text);
+       return {};
+     }},
+    {"duplicate-stderr-filters", 0, "TEXT,...", true, same,
+     "lines of standard error with one of these texts are also in filtered_stderr.log", "",
+     [](Line& line, Text text) -> Fault {
+       line.err_filters = parse_filters(text);
+       return {};
+     }},
+    {"node-rank", 0, "N", true, better, "number of this node, with the backend static",
+     "Left out, the nodes are numbered as they come, the one that serves first; with c10d it is not obeyed, "
+     "as there.",
+     [](Line& line, Text text) { return take_number<&Line::node_rank>(line, text, 1000000); }},
+    {"master-addr", 0, "HOST", true, better, "where the nodes meet, with the backend static (127.0.0.1)",
+     "It counts with c10d, too, where several nodes are to meet and no endpoint is named.",
+     take_text<&Line::master_host>},
+    {"master-port", 0, "PORT", true, better, "its port (29500)",
+     "The ranks of one node find it in MASTER_PORT. Of several nodes the agents stay at it, and the ranks' "
+     "is "
+     "another: the store of an attempt begins before that of the last one goes.",
+     [](Line& line, Text text) { return take_number<&Line::master_port>(line, text, 65535); }},
+    {"local-addr", 0, "HOST", true, better, "this node's address for the other nodes",
+     "The ranks meet where the nodes have met, at the endpoint's address, which all of them have reached.",
+     [](Line& /*line*/, Text /*text*/) { return Fault{}; },
+     "has no effect: the ranks meet where the nodes have met"},
+    {"logs-specs", 0, "NAME", false, refused, "a Python class that says where the logs go",
+     "It is a part of torch's agent, which does not run; --log-dir, -r, -t and the filters say where output "
+     "goes.",
+     [](Line& /*line*/, Text /*text*/) -> Fault {
+       return "is not supported: it names a class of torch's agent; --log-dir, -r and -t say where output "
+              "goes";
+     }},
+    {"numa-binding", 0, "node|socket|exclusive|core-complex", false, better,
+     "binds the ranks to CPUs near their GPUs",
+     "Each rank always has cores of its own near its GPU, and its memory there, on any node and with any "
+     "number of "
+     "ranks; HPCML_BIND_CHECK=warn says what they have.",
+     [](Line& /*line*/, Text text) {
+       return check_word(text, std::array{"node", "socket", "exclusive", "core-complex"},
+                         "node, socket, exclusive or core-complex");
+     },
+     "changes nothing: each rank has cores of its own near its GPU"},
+    {"signals-to-handle", 0, "SIG,...", true, better, "signals that are passed on to the ranks",
+     "INT, TERM, HUP, QUIT, USR1 and USR2 always are; the ranks end at INT and TERM, within the time of "
+     "--shutdown-timeout. Of any other is said that it is not.",
+     take_signals_to_handle},
+    {"shutdown-timeout", 0, "SECONDS", true, same, "until KILL for ranks that were asked to end",
+     "Also TORCH_ELASTIC_SHUTDOWN_TIMEOUT; unset, 10 after a failure and 30 after a signal, in a job Slurm's "
+     "own limit.",
+     [](Line& line, Text text) { return take_number<&Line::shutdown_timeout>(line, text, 86400 * 7); }},
+    {"virtual-local-rank", 0, "", true, same, "LOCAL_RANK is 0 for all, and each rank sees one GPU, its own",
+     "On a node without GPUs no variable is set for them.", take_switch<&Line::virtual_local_rank>},
+};
+static_assert(std::size(k_flags) == 30);
+
+constexpr TorchrunFlag k_old_flags[] = {
+    {"use-env", 0, "", false, same, "LOCAL_RANK says the local rank, and no argument does",
+     "It is torchrun's way and so the default here.", [](Line& /*line*/, Text /*text*/) { return Fault{}; }},
+    {"pass-local-rank", 0, "", false, same, "--local-rank=N is each rank's first argument",
+     "What torch.distributed.launch does without --use-env.", take_switch<&Line::pass_local_rank>},
+};
+
+} // namespace
+
+std::span<const TorchrunFlag> torchrun_flags() { return k_flags; }
+std::span<const TorchrunFlag> flags_of_old_launch() { return k_old_flags; }
+
+std::string dashed_name(const TorchrunFlag& flag) { return "--" + std::string(flag.name); }
+
+std::string variable_of_flag(const TorchrunFlag& flag) {
+  std::string name = "PET_";
+  for (const char c : flag.name)
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+} // namespace hpcml::agent

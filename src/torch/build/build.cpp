@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+#include "torch/build/build.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <unistd.h>
+
+#include "hpcml/json_line.hpp"
+#include "torch/build/cache.hpp"
+#include "torch/build/cmake_package.hpp"
+#include "torch/build/compile_all.hpp"
+#include "torch/build/compiler.hpp"
+#include "torch/build/old_builds.hpp"
+#include "torch/build/recipe.hpp"
+#include "torch/build/sources.hpp"
+#include "core/util/file.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/process.hpp"
+#include "core/util/scratch_path.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using util::Error;
+
+constexpr const char* k_summary_name = "build.json";
+constexpr const char* k_folder_mark = "@folder@";
+
+/// One build of a package by a compiler.
+class Build {
+public:
+  Build(const TorchPackage& package, std::string compiler, std::string cache, std::string key,
+        const util::EnvSnapshot& env, const Say& say)
+      : x_package(package), x_compiler(std::move(compiler)), x_cache(std::move(cache)), x_key(std::move(key)),
+        x_env(env), x_say(say) {}
+
+  util::Status run(unsigned jobs) {
+    const auto start = Clock::now();
+    const auto files = embedded::torch_sources();
+    // Its folder goes with it, unless it became what others find.
+    const util::ScratchPath stage(x_cache + "/.building-" + x_key + "-" + util::read_host_name());
+    stage.clear();
+    TRY_DONE(write_embedded(files, stage.path()));
+    TRY_DONE(write_cmake_package(x_package, stage.path()));
+    std::vector<std::string> names;
+    for (const auto& file : files) names.emplace_back(file.name);
+    const bool wishes_nccl = !x_package.gpu_defines.empty();
+    const auto recipe = make_recipe(x_compiler, x_package, stage.path(), names, wishes_nccl);
+    const auto name = compiler_name(x_compiler, x_env);
+    x_say("compiles its helper and hpcml::ddp for torch " + x_package.version + " (" + x_package.lib +
+          ") with " + name + ", in " + util::counted(recipe.steps.size(), "part") + ", " +
+          std::to_string(jobs) + " at a time");
+    bool nccl = wishes_nccl;
+    TRY_DONE(compile(recipe, make_recipe(x_compiler, x_package, stage.path(), names, false), jobs, nccl));
+    for (const auto* words : {&recipe.link_library, &recipe.link_helper}) TRY_DONE(link(*words));
+    try_helper(stage.path());
+    std::error_code ignored;
+    fs::remove_all(stage.path() + "/src", ignored);
+    const std::chrono::duration<double> taken = Clock::now() - start;
+    TRY_DONE(
+        util::write_file(stage.path() + "/" + k_summary_name, summary(name, nccl, taken.count()) + "\n"));
+    TRY_DONE(util::write_file(stage.path() + "/" + k_built_for_name, library_identity(x_package) + "\n"));
+    return publish(stage.path());
+  }
+
+private:
+  std::string folder() const { return x_cache + "/" + x_key; }
+
+  util::Status compile(const Recipe& recipe, const Recipe& without_nccl, unsigned jobs, bool& nccl) {
+    const auto tell = [&, start = Clock::now()](std::size_t done) {
+      const auto taken = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
+      x_say(std::to_string(done) + " of " + std::to_string(recipe.steps.size()) +
+            " parts are compiled, after " + std::to_string(taken) + " s");
+    };
+    auto failures = compile_all(recipe.steps, jobs, x_env, tell);
+    if (failures.empty()) return util::Done{};
+    // What NCCL's header needs differs from release to release of torch, so the compiler is asked and not a
+    // table.
+    const bool killed =
+        std::any_of(failures.begin(), failures.end(), [](const auto& failure) { return failure.killed; });
+    if (nccl && !killed) {
+      x_package.no_nccl =
+          "without NCCL, whose header does not compile here: " + first_errors(failures.front().output);
+      nccl = false;
+      failures = compile_all(without_nccl.steps, jobs, x_env, tell);
+      if (failures.empty()) return util::Done{};
+    }
+    const auto& first = failures.front();
+    return failed(first.step.what + ": they do not compile", first.output);
+  }
+
+  util::Status link(const std::vector<std::string>& words) {
+    TRY(const auto output, util::run_process(words, x_env));
+    if (output.exit_code == 0) return util::Done{};
+    return failed("the compiled sources cannot be linked with the libraries in " + x_package.lib, output.err);
+  }
+
+  /// What the compiler said is kept whole: its first line seldom tells all.
+  Error failed(const std::string& what, const std::string& output) const {
+    const auto log = x_cache + "/failed.log";
+    const bool kept = util::write_file(log, output).ok();
+    return {
+        what + ": " + first_errors(output),
+        std::string("take a compiler of about the age of this torch (CXX), or another torch (--torch DIR)") +
+            (kept ? "; all that the compiler said is in " + log : "")};
+  }
+
+  /// A login node may lack what the compute nodes have, so this only says so.
+  void try_helper(const std::string& stage) const {
+    const auto info =
+        util::run_process({stage + "/" + k_helper_name, "info"}, x_env, std::chrono::seconds(120));
+    if (info && info->exit_code == 0) return;
+    const auto why = info ? std::string(util::trim(info->err)) : info.error().what;
+    x_say("it is built, but does not start on this machine (" + why.substr(0, why.find('\n')) +
+          "); the machines that run it need what is missing");
+  }
+
+  /// A build may be moved, and one that was made in an image lay elsewhere: its folder is filled in when it
+  /// is read.
+  std::string summary(const std::string& compiler, bool nccl, double seconds) const {
+    const std::string folder = k_folder_mark;
+    JsonLine line;
+    line.add("torch", x_package.version).add("torch_lib", x_package.lib).add("found_by", x_package.from);
+    line.add("compiler", compiler).add("nccl", nccl);
+    if (!nccl) line.add("no_nccl", x_package.no_nccl);
+    line.add("prefix", folder)
+        .add("helper", folder + "/" + k_helper_name)
+        .add("library", folder + "/" + k_library_name);
+    line.add("include", folder + "/include").add("flags", program_flags(x_package, folder));
+    return line.add("seconds", seconds).text();
+  }
+
+  util::Status publish(const std::string& stage) const {
+    std::error_code error;
+    fs::remove_all(folder(), error);
+    fs::rename(stage, folder(), error);
+    // Somebody on another machine was faster, who built the same.
+    if (error && !is_built(folder())) return Error{"cannot make " + folder() + ": " + error.message()};
+    return util::Done{};
+  }
+
+  TorchPackage x_package;
+  std::string x_compiler, x_cache, x_key;
+  const util::EnvSnapshot& x_env;
+  const Say& x_say;
+};
+
+/// Another folder than the usual one is somebody's own: torches that are not seen from here may use it, as
+/// where an image builds into it.
+void remove_old_builds(const BuildRequest& request, const std::string& cache, const Say& say) {
+  if (!request.cache.empty()) return;
+  const auto removed = remove_outlived_builds(cache, std::chrono::system_clock::now());
+  if (removed.empty()) return;
+  say("removed from " + cache +
+      ", unused for a month, since their torch is there no more or is another one: " +
+      util::join(removed, ", "));
+}
+
+} // namespace
+
+Built read_built(const std::string& folder, bool was_there) {
+  const auto quoted = json_string(folder);
+  auto summary = std::string(util::trim(util::read_file(folder + "/" + k_summary_name).value_or("{}")));
+  summary = util::replace_all(summary, k_folder_mark, quoted.substr(1, quoted.size() - 2));
+  if (summary.size() > 2) summary.insert(1, std::string("\"was_there\":") + (was_there ? "true," : "false,"));
+  return {folder, summary, was_there};
+}
+
+BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env, const std::string& cwd,
+                       const Say& say) {
+  BuildOutcome outcome;
+  auto search = find_torch_package(request.torch, env, cwd);
+  const auto compiler = find_compiler(env);
+  const auto cache = make_cache(request.cache, env, cwd);
+  outcome.problems = search.problems;
+  if (!cache) outcome.problems.push_back(cache.error());
+  const bool has_place = search.package && cache;
+  const auto package = has_place ? package_key(*search.package, embedded::torch_sources()) : "";
+  // Where there is no compiler, what another node built serves as well.
+  if (has_place && !compiler && !request.anew)
+    if (const auto found_build = find_built(*cache, package)) {
+      outcome.built = read_built(*found_build, true);
+      return outcome;
+    }
+  if (!compiler) outcome.problems.push_back(compiler.error());
+  if (!has_place || !compiler) {
+    // All that is missing at once: the newest standard, where no torch says which it wants.
+    if (compiler && !search.package)
+      if (auto old = try_compiler(*compiler, 17, env)) outcome.problems.push_back(*old);
+    return outcome;
+  }
+  const auto key = build_key(package, file_identity(*compiler), *search.package);
+  const auto folder = *cache + "/" + key;
+  if (!request.anew && is_built(folder)) {
+    outcome.built = read_built(folder, true);
+    return outcome;
+  }
+  if (auto old = try_compiler(*compiler, search.package->cxx_standard, env)) {
+    outcome.problems.push_back(*old);
+    return outcome;
+  }
+  const util::FileLock lock(*cache + "/" + key + ".lock");
+  bool was_there = !request.anew && is_built(folder); // another process was at it while we waited
+  if (!was_there) {
+    Build build(*search.package, *compiler, *cache, key, env, say);
+    if (const auto done = build.run(request.jobs == 0 ? default_jobs() : request.jobs); !done) {
+      outcome.problems.push_back(done.error());
+      return outcome;
+    }
+    remove_old_builds(request, *cache, say);
+  }
+  outcome.built = read_built(folder, was_there);
+  return outcome;
+}
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Where what was built is kept, and under which name it is found again.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "torch/build/torch_package.hpp"
+#include "core/util/embedded.hpp"
+#include "core/util/env_snapshot.hpp"
+
+namespace hpcml::torch_build {
+
+/// Where it is kept, unless another folder is named. Fails where neither a home nor a cache is known.
+util::Result<std::string> torch_cache(const util::EnvSnapshot& env);
+
+/// The same or, where it is not empty, `wanted` (from `cwd` on), as an absolute folder that is there and can
+/// be written to.
+util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
+                                     const std::string& cwd);
+
+/// Path, size and time of a file: it is another one where they differ.
+std::string file_identity(const std::string& path);
+
+/// The identity of a package's library.
+std::string library_identity(const TorchPackage& package);
+
+/// The name of all builds for this torch by this hpcml: version, ABI, and a number of the library (its place,
+/// size and time) and of the sources.
+std::string package_key(const TorchPackage& package, std::span<const embedded::File> sources);
+
+/// The name of one of them: by this compiler, with these headers of NCCL and the driver.
+std::string build_key(const std::string& package_key, const std::string& compiler_identity,
+                      const TorchPackage& package);
+
+/// Whether this folder of the cache holds a whole build.
+bool is_built(const std::string& folder);
+
+/// The newest folder in the cache that was built for the package; nothing where there is none. For nodes
+/// without a compiler, too.
+std::optional<std::string> find_built(const std::string& cache, const std::string& package_key);
+
+/// Writes the files below `folder`.
+util::Status write_embedded(std::span<const embedded::File> files, const std::string& folder);
+
+} // namespace hpcml::torch_build

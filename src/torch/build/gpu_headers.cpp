@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "torch/build/gpu_headers.hpp"
+
+#include <filesystem>
+
+#include "run/find_torch/torch_version.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A vendor's torch: the library that tells it, the headers that its NCCL header includes, what is defined
+/// for it.
+struct Vendor {
+  const char* library;
+  std::vector<const char*> headers;
+  std::vector<const char*> more_headers; ///< that those include in some releases
+  std::vector<std::string> defines;
+  std::vector<const char*> roots; ///< variables that name the toolkit's folder
+  const char* usual_root;
+  const char* compiler; ///< its bin folder is below the toolkit's
+};
+
+const std::vector<Vendor>& vendors() {
+  static const std::vector<Vendor> k_vendors = {
+      {"libtorch_cuda.so",
+       {"cuda_runtime_api.h", "nccl.h", "cusparse.h", "cublas_v2.h", "cusolverDn.h"},
+       {"crt/host_config.h", "nv/target"},
+       {"USE_C10D_NCCL"},
+       {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "EBROOTCUDA", "NCCL_HOME", "EBROOTNCCL"},
+       "/usr/local/cuda",
+       "nvcc"},
+      {"libtorch_hip.so",
+       {"hip/hip_runtime_api.h", "rccl.h"},
+       {},
+       {"USE_C10D_NCCL", "USE_ROCM", "__HIP_PLATFORM_AMD__=1"},
+       {"ROCM_PATH", "ROCM_HOME", "HIP_PATH"},
+       "/opt/rocm",
+       "hipcc"}};
+  return k_vendors;
+}
+
+/// The folders in which the vendor's headers may be: wheels bring them in packages beside torch, modules name
+/// them.
+std::vector<std::string> header_folders(const Vendor& vendor, const TorchPackage& package,
+                                        const util::EnvSnapshot& env) {
+  std::vector<std::string> folders;
+  const auto beside = fs::path(package.lib) / "../../nvidia";
+  for (const auto& name : launch::live_files().names(beside.string()))
+    folders.push_back((beside / name / "include").string());
+  for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"})
+    for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
+      if (!entry.empty()) folders.push_back(entry);
+  std::vector<std::string> roots;
+  for (const char* variable : vendor.roots) roots.push_back(env.get_or(variable, ""));
+  if (const auto compiler = util::find_program(vendor.compiler, env))
+    roots.push_back(util::folder_name(util::folder_name(*compiler)));
+  roots.insert(roots.end(), {vendor.usual_root, "/usr"});
+  for (const auto& root : roots)
+    if (!root.empty())
+      for (const char* below : {"/include", "/include/rccl", "/include/cccl", "/targets/x86_64-linux/include",
+                                "/targets/sbsa-linux/include"})
+        folders.push_back(root + below);
+  return folders;
+}
+
+} // namespace
+
+void find_gpu_headers(TorchPackage& package, const util::EnvSnapshot& env) {
+  const auto& files = launch::live_files();
+  for (const auto& vendor : vendors()) {
+    if (!files.exists(package.lib + "/" + vendor.library)) continue;
+    const auto folders = header_folders(vendor, package, env);
+    const auto find = [&](const char* header) {
+      const auto found = std::find_if(folders.begin(), folders.end(), [&](const auto& folder) {
+        return files.exists(folder + "/" + header);
+      });
+      // The compiler looks into /usr/include by itself, and must do so last.
+      if (found != folders.end() && *found != "/usr/include") util::add_once(package.gpu_includes, *found);
+      return found != folders.end();
+    };
+    std::vector<std::string> missing;
+    for (const char* header : vendor.headers)
+      if (!find(header)) missing.emplace_back(header);
+    for (const char* header : vendor.more_headers) find(header);
+    if (missing.empty()) {
+      package.gpu_defines = vendor.defines;
+      return;
+    }
+    package.gpu_includes.clear();
+    package.no_nccl =
+        "without NCCL, because these headers are not here: " + util::join(missing, ", ") +
+        ". Load the cluster's CUDA or ROCm module, or set CUDA_HOME or ROCM_PATH, and build again";
+    return;
+  }
+  package.no_nccl = "without NCCL: this torch is a CPU build";
+}
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The same build in an image: this program runs there, and what it builds lands in the cache out here.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torch/build/build.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/process.hpp"
+#include "core/util/result.hpp"
+
+namespace hpcml::torch_build {
+
+/// What is asked for.
+struct InImage {
+  BuildRequest request; ///< `torch` is a folder in the image
+  std::string image;    ///< a file, a folder, a name that the engine knows
+  std::string engine;   ///< its program; empty: the first in PATH that runs such an image
+  std::string program;  ///< the running hpcml
+};
+
+/// Where the image sees the cache.
+inline constexpr const char* k_inside = "/mnt";
+
+/// The programs that can run an image without Slurm.
+std::vector<std::string> image_engines();
+
+/// The words that run `command` in the image with `folder` at k_inside: pure. An unknown engine gives
+/// none.
+std::vector<std::string> image_words(const std::string& engine, const std::string& image,
+                                     const std::string& folder, const std::vector<std::string>& command);
+
+/// Why it built nothing: hpcml's own errors in there with their hints, or what kept the engine from running
+/// it. Pure.
+util::Error explain_failure(const std::string& engine, const std::string& image,
+                            const util::ProcessOutput& output);
+
+util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot& env, const std::string& cwd,
+                                   const Say& say);
+
+} // namespace hpcml::torch_build

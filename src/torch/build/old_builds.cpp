@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "torch/build/old_builds.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <sys/stat.h>
+
+#include "torch/build/cache.hpp"
+#include "torch/build/recipe.hpp"
+#include "core/util/file.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/scratch_path.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Time = KeptBuild::Time;
+
+constexpr const char* k_half_built = ".building-"; ///< before the name of a build that goes on, or was killed
+
+/// When a file was made, changed or read, or a folder made or changed, as far as the file system keeps that:
+/// folders are read by everybody who only looks around.
+Time last_touched(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  auto latest = std::max(found.st_mtim.tv_sec, found.st_ctim.tv_sec);
+  if (!S_ISDIR(found.st_mode)) latest = std::max(latest, found.st_atim.tv_sec);
+  return std::chrono::system_clock::from_time_t(latest);
+}
+
+} // namespace
+
+std::string path_of_identity(const std::string& identity) {
+  auto path = identity;
+  for (int part = 0; part < 2; ++part) path.resize(std::min(path.size(), path.rfind(' ')));
+  return path;
+}
+
+bool is_outlived(const KeptBuild& build, Time now) {
+  if (now - build.used < k_kept_for) return false;
+  return build.name.starts_with(k_half_built) ||
+         (!build.built_for.empty() && build.built_for != build.there_now);
+}
+
+std::vector<KeptBuild> read_kept_builds(const std::string& cache) {
+  std::vector<KeptBuild> builds;
+  std::error_code error;
+  for (fs::directory_iterator entry(cache, error), end; entry != end && !error; entry.increment(error)) {
+    std::error_code ignored;
+    const auto folder = entry->path().string();
+    KeptBuild build;
+    build.name = entry->path().filename().string();
+    if (!entry->is_directory(ignored)) continue;
+    if (!build.name.starts_with("torch-") && !build.name.starts_with(k_half_built)) continue;
+    if (const auto kept_name = util::read_file(folder + "/" + k_built_for_name)) {
+      build.built_for = std::string(util::trim(*kept_name));
+      build.there_now = file_identity(path_of_identity(build.built_for));
+    }
+    build.used = last_touched(folder);
+    for (const char* name : {k_helper_name, k_library_name})
+      build.used = std::max(build.used, last_touched(folder + "/" + name));
+    builds.push_back(std::move(build));
+  }
+  return builds;
+}
+
+std::vector<std::string> remove_outlived_builds(const std::string& cache, Time now) {
+  std::vector<std::string> removed;
+  for (const auto& build : read_kept_builds(cache)) {
+    if (!is_outlived(build, now)) continue;
+    // Out of the way first: nobody finds half of it.
+    const util::ScratchPath gone(cache + "/.gone-" + build.name + "-" + util::read_host_name());
+    std::error_code error;
+    fs::rename(cache + "/" + build.name, gone.path(), error);
+    if (!error) removed.push_back(build.name);
+  }
+  std::sort(removed.begin(), removed.end());
+  return removed;
+}
+
+void note_image(const std::string& folder, const std::string& image) {
+  const auto note = folder + "/" + k_built_for_name;
+  std::error_code ignored;
+  if (!fs::exists(image, ignored))
+    fs::remove(note, ignored);
+  else [[maybe_unused]]
+    const auto written = util::write_file(note, file_identity(image) + "\n");
+}
+
+} // namespace hpcml::torch_build

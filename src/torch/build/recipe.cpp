@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "torch/build/recipe.hpp"
+
+#include "core/util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+void append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
+
+/// Standard, ABI and torch's headers: what each source that includes them needs.
+Words torch_words(const TorchPackage& package) {
+  Words words = {"-std=c++" + std::to_string(package.cxx_standard)};
+  if (!package.abi.empty()) words.push_back("-D_GLIBCXX_USE_CXX11_ABI=" + package.abi);
+  for (const auto& folder : torch_includes(package)) append(words, {"-isystem", folder});
+  return words;
+}
+
+Words library_words(const TorchPackage& package) {
+  auto words = torch_libraries(package);
+  append(words, {"-Wl,-rpath," + package.lib});
+  return words;
+}
+
+/// Sources that are compiled as one.
+struct Part {
+  bool is_library = false;
+  Words sources;
+};
+
+/// Two parts of the library and two of the helper: torch's headers are read four times, and not as often as
+/// there are sources, while the compilers still have company.
+std::vector<Part> parts_of(const Words& sources) {
+  std::vector<Part> parts = {{true, {}}, {true, {}}, {false, {}}, {false, {}}};
+  std::size_t library = 0, helper = 0;
+  for (const auto& source : sources) {
+    if (!source.ends_with(".cpp")) continue;
+    const bool is_library = source.starts_with("src/ddp/");
+    parts[is_library ? library++ % 2 : 2 + helper++ % 2].sources.push_back(source);
+  }
+  std::erase_if(parts, [](const Part& part) { return part.sources.empty(); });
+  return parts;
+}
+
+} // namespace
+
+Words torch_includes(const TorchPackage& package) {
+  Words folders;
+  // Named as a system folder, the compiler's own would be searched too early.
+  if (package.include != "/usr/include") folders.push_back(package.include);
+  folders.push_back(package.include + "/torch/csrc/api/include");
+  return folders;
+}
+
+Words torch_libraries(const TorchPackage& package) {
+  // The shared C++ library that torch needs, before torch: libtorch.so of some wheels for GPUs has functions
+  // of std::filesystem that call nothing (2.11.0, CUDA 13). By its file's name, since some compilers have it
+  // only as an archive, and -lstdc++ would bring a second one: its locales meet the shared one's, which frees
+  // them. What newer headers want and an older shared one lacks is in the compiler's own.
+  Words words = {"-l:libstdc++.so.6", "-lstdc++"};
+  for (const char* name : {"libtorch.so", "libtorch_cpu.so", "libc10.so"})
+    words.push_back(package.lib + "/" + name);
+  // GPU kernels register themselves when their library is loaded, so the linker may not drop it as unused.
+  if (!package.gpu_libraries.empty()) {
+    words.emplace_back("-Wl,--no-as-needed");
+    append(words, package.gpu_libraries);
+    words.emplace_back("-Wl,--as-needed");
+  }
+  // What torch itself needs (the driver's library, a module's BLAS) the machine that builds may lack.
+  append(words, {"-Wl,--unresolved-symbols=ignore-in-shared-libs", "-pthread"});
+  return words;
+}
+
+Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& folder,
+                   const Words& sources, bool nccl) {
+  Words common = {compiler, "-O2", "-fPIC", "-pthread", "-DUSE_DISTRIBUTED", "-DUSE_C10D_GLOO"};
+  if (nccl)
+    for (const auto& define : package.gpu_defines) common.push_back("-D" + define);
+  append(common, {"-I" + folder + "/src", "-I" + folder + "/include"});
+  append(common, torch_words(package));
+  if (nccl)
+    for (const auto& include : package.gpu_includes) append(common, {"-isystem", include});
+  append(common, {"-idirafter", folder + "/src/torch/build/gloo_names", "-Wno-deprecated-declarations"});
+  Recipe recipe;
+  Words library_objects, helper_objects;
+  for (auto& part : parts_of(sources)) {
+    const auto object = folder + "/src/part" + std::to_string(recipe.steps.size()) + ".o";
+    helper_objects.push_back(object);
+    if (part.is_library) library_objects.push_back(object);
+    CompileStep step{util::counted(part.sources.size(), "source") + " of " +
+                         util::folder_name(part.sources.front()),
+                     object, common};
+    const auto last = part.sources.back();
+    part.sources.pop_back();
+    for (const auto& source : part.sources) append(step.words, {"-include", folder + "/" + source});
+    append(step.words, {"-c", folder + "/" + last, "-o", object});
+    recipe.steps.push_back(std::move(step));
+  }
+  recipe.link_library = {compiler, "-shared", "-Wl,-soname,libhpcml_ddp.so", "-o",
+                         folder + "/" + k_library_name};
+  append(recipe.link_library, library_objects);
+  append(recipe.link_library, library_words(package));
+  recipe.link_helper = {compiler, "-o", folder + "/" + k_helper_name};
+  append(recipe.link_helper, helper_objects);
+  append(recipe.link_helper, library_words(package));
+  return recipe;
+}
+
+Words program_flags(const TorchPackage& package, const std::string& folder) {
+  Words words = torch_words(package);
+  append(words, {"-I" + folder + "/include", folder + "/" + k_library_name, "-Wl,-rpath," + folder + "/lib"});
+  append(words, library_words(package));
+  return words;
+}
+
+} // namespace hpcml::torch_build

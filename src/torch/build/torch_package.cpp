@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "torch/build/torch_package.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <sys/utsname.h>
+
+#include "run/find_torch/torch_version.hpp"
+#include "torch/build/gpu_headers.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::torch_build {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* k_header = "torch/csrc/api/include/torch/version.h";
+constexpr const char* k_gloo_header = "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp";
+constexpr const char* k_library = "libtorch_cpu.so";
+
+bool is_there(const fs::path& path) { return launch::live_files().exists(path.string()); }
+
+std::string text_of(const fs::path& path) { return util::read_file(path).value_or(""); }
+
+struct Folders {
+  std::string from, include, lib;
+};
+
+/// The torch whose folder, or a folder within it, was named: itself, its share/cmake/Torch, its lib.
+std::optional<Folders> folders_above(const std::string& from, const fs::path& named) {
+  for (const char* up : {".", "..", "../..", "../../.."}) {
+    std::error_code error;
+    const auto root = fs::weakly_canonical(named / up, error);
+    if (!error && is_there(root / "include" / k_header) && is_there(root / "lib" / k_library))
+      return Folders{from, (root / "include").string(), (root / "lib").string()};
+  }
+  return std::nullopt;
+}
+
+/// The torch package of a Python environment's folder.
+std::optional<Folders> folders_in_environment(const std::string& from, const fs::path& prefix) {
+  for (const char* lib : {"lib", "lib64"})
+    for (const auto& name : launch::live_files().names((prefix / lib).string()))
+      if (name.starts_with("python3"))
+        if (auto found = folders_above(from, prefix / lib / name / "site-packages/torch")) return found;
+  return std::nullopt;
+}
+
+std::optional<Folders> folders_of(const std::string& from, const std::string& named) {
+  if (named.empty()) return std::nullopt;
+  if (auto found = folders_above(from, named)) return found;
+  if (auto found = folders_above(from, fs::path(named) / "torch")) return found;
+  return folders_in_environment(from, named);
+}
+
+/// The distribution's own package, for this machine's processor.
+std::optional<Folders> system_folders() {
+  utsname machine{};
+  ::uname(&machine);
+  const std::string triplet = std::string("/usr/lib/") + machine.machine + "-linux-gnu";
+  for (const fs::path include : {"/usr/local/include", "/usr/include"})
+    for (const auto& lib :
+         {std::string("/usr/local/lib"), triplet, std::string("/usr/lib64"), std::string("/usr/lib")})
+      if (is_there(include / k_header) && is_there(fs::path(lib) / k_library))
+        return Folders{"the system's package", include.string(), lib};
+  return std::nullopt;
+}
+
+/// What the PATH's Python imports; where that has no headers, `bare` says so.
+std::optional<Folders> folders_of_python(const util::EnvSnapshot& env, const std::string& cwd,
+                                         std::string& bare) {
+  for (const char* name : {"python3", "python"}) {
+    const auto found = launch::find_torch({name}, env, cwd);
+    if (found.kind != launch::TorchFound::Kind::found) continue;
+    const auto package = util::folder_name(found.place);
+    if (auto folders = folders_above(std::string("what ") + name + " imports", package)) return folders;
+    bare =
+        "torch " + found.text + " in " + package + ", which " + name + " imports, comes without C++ headers";
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<Folders> search(const util::EnvSnapshot& env, const std::string& cwd, std::string& bare) {
+  if (auto found = folders_of("Torch_DIR", env.get_or("Torch_DIR", ""))) return found;
+  for (const auto& entry : util::split(env.get_or("CMAKE_PREFIX_PATH", ""), ':'))
+    if (auto found = folders_of("CMAKE_PREFIX_PATH", entry)) return found;
+  for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+    const auto prefix = env.get_or(variable, "");
+    if (prefix.empty()) continue;
+    if (auto found = folders_in_environment(variable, prefix)) return found;
+    if (auto found = folders_above(variable, prefix)) return found;
+  }
+  if (auto found = folders_of_python(env, cwd, bare)) return found;
+  for (const char* variable : {"LD_LIBRARY_PATH", "LIBRARY_PATH"})
+    for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
+      if (!entry.empty() && is_there(fs::path(entry) / k_library))
+        if (auto found = folders_above(variable, entry)) return found;
+  return system_folders();
+}
+
+/// "2.13" of "2.13.0+cpu"; empty where it is no version.
+std::string series_of(const std::string& version) {
+  const auto parsed = launch::parse_torch_version(version);
+  return parsed ? std::to_string(parsed->major) + "." + std::to_string(parsed->minor) : "";
+}
+
+/// The library's version, from another source than the headers: the wheel's file, LibTorch's, the file's own
+/// name.
+std::string library_version(const Folders& folders) {
+  if (const auto found = launch::torch_around(folders.lib, launch::live_files());
+      found && !found->text.empty())
+    return found->text;
+  std::error_code ignored;
+  const auto real = fs::canonical(fs::path(folders.lib) / k_library, ignored).string();
+  const auto number = real.find(".so.");
+  return number == std::string::npos ? "" : real.substr(number + 4);
+}
+
+TorchSearch judge_package(const Folders& folders) {
+  TorchSearch result;
+  TorchPackage package;
+  package.from = folders.from;
+  package.include = folders.include;
+  package.lib = folders.lib;
+  const fs::path include = folders.include;
+  auto headers = header_version(text_of(include / "torch/headeronly/version.h"));
+  if (headers.empty()) headers = header_version(text_of(include / k_header));
+  const auto library = library_version(folders);
+  if (headers.empty())
+    result.problems.push_back(
+        {"the headers in " + folders.include + " do not tell their version", "reinstall torch"});
+  else if (!series_of(library).empty() && series_of(library) != series_of(headers))
+    result.problems.push_back({"the headers in " + folders.include + " are of torch " + headers +
+                                   ", the library in " + folders.lib + " is " + library,
+                               "reinstall one of the two, or name a whole torch with --torch DIR"});
+  if (!is_there(include / k_gloo_header))
+    result.problems.push_back(
+        {folders.include + " lacks " + k_gloo_header +
+             ": this torch was built without torch.distributed or its headers are not whole",
+         "take pip's torch, LibTorch's archive or the distribution's libtorch-dev"});
+  if (!result.problems.empty()) return result;
+  package.version = library.starts_with(headers) ? library : headers;
+  package.cxx_standard = standard_of(headers);
+  package.abi = abi_of(text_of(fs::path(folders.lib) / "../share/cmake/Torch/TorchConfig.cmake"));
+  if (package.abi.empty())
+    package.abi = abi_of(text_of(fs::path(folders.lib) / "cmake/Torch/TorchConfig.cmake"));
+  for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
+    if (is_there(fs::path(folders.lib) / name)) package.gpu_libraries.push_back(folders.lib + "/" + name);
+  result.package = std::move(package);
+  return result;
+}
+
+} // namespace
+
+std::string header_version(const std::string& text) {
+  std::string version;
+  for (const char* part : {"MAJOR", "MINOR", "PATCH"}) {
+    const std::string key = std::string("#define TORCH_VERSION_") + part + " ";
+    const auto at = text.find(key);
+    if (at == std::string::npos) return {};
+    auto end = at + key.size();
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
+    const auto number = text.substr(at + key.size(), end - at - key.size());
+    if (number.empty()) return {};
+    version += (version.empty() ? "" : ".") + number;
+  }
+  return version;
+}
+
+unsigned standard_of(const std::string& version) {
+  const auto parsed = launch::parse_torch_version(version);
+  return parsed && (parsed->major > 2 || (parsed->major == 2 && parsed->minor >= 9)) ? 20 : 17;
+}
+
+std::string abi_of(const std::string& config) {
+  constexpr std::string_view k_key = "_GLIBCXX_USE_CXX11_ABI=";
+  for (auto at = config.find(k_key); at != std::string::npos; at = config.find(k_key, at + 1)) {
+    const char digit = at + k_key.size() < config.size() ? config[at + k_key.size()] : ' ';
+    if (digit == '0' || digit == '1') return {digit};
+  }
+  return {};
+}
+
+TorchSearch find_torch_package(const std::string& named, const util::EnvSnapshot& env,
+                               const std::string& cwd) {
+  std::string bare;
+  const auto folders = named.empty() ? search(env, cwd, bare) : folders_of("--torch", fs::path(cwd) / named);
+  if (!folders && !named.empty())
+    return {std::nullopt,
+            {{named + " holds no torch with C++ headers: neither " + k_header +
+                  " below an include folder nor " + k_library + " below lib",
+              "name the torch package (…/site-packages/torch), an environment that has it, or LibTorch's "
+              "folder"}}};
+  if (!folders)
+    return {std::nullopt,
+            {{bare.empty()
+                  ? "no torch is found here: not by Torch_DIR, CMAKE_PREFIX_PATH, VIRTUAL_ENV, CONDA_PREFIX, "
+                    "the PATH's Python, LD_LIBRARY_PATH or LIBRARY_PATH, nor as the system's package"
+                  : bare,
+              bare.empty()
+                  ? "activate the environment that has torch or load its module, or name it with --torch DIR"
+                  : "install the headers (Debian: libtorch-dev), or name another torch with --torch DIR"}}};
+  auto result = judge_package(*folders);
+  if (result.package) find_gpu_headers(*result.package, env);
+  return result;
+}
+
+} // namespace hpcml::torch_build

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "torch/helper/preflight.hpp"
+
+#include <functional>
+#include <optional>
+#include <unistd.h>
+
+#include "ddp/network.hpp"
+#include "hpcml/ddp/own_connections.hpp"
+#include "hpcml/exit_code.hpp"
+#include "torch/helper/json_line.hpp"
+#include "torch/helper/rendezvous.hpp"
+#include "torch/helper/watchdog.hpp"
+
+namespace hpcml::helper {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+JsonLine event(const char* name, const RankEnv& env) {
+  JsonLine line;
+  line.add("event", name).add("rank", env.rank).add("host", host_name());
+  return line;
+}
+
+/// Says in what this rank still waits, and ends it at once.
+[[noreturn]] void end_waiting(const RankEnv& env, const std::string& phase, std::chrono::milliseconds limit) {
+  print(event("failed", env)
+            .add("phase", "watchdog")
+            .add("what", "still waiting in " + phase + " after " + std::to_string(limit.count() / 1000) +
+                             " s; the library's own time limits did not end it"));
+  ::_exit(k_preflight_failed);
+}
+
+JsonLine connection_line(const ddp::OwnConnection& connection) {
+  JsonLine line;
+  line.add("local", connection.local).add("remote", connection.remote).add("interface", connection.interface);
+  return line;
+}
+
+/// Runs one phase on this rank and agrees with the others on its outcome. What this rank throws lies with it
+/// alone if it `works_alone` or says so; else all look for the one at fault.
+void run_phase(PhaseMeeting& meeting, const std::string& phase, const std::function<void()>& work,
+               const std::function<void()>& on_failure, const std::function<void()>& search,
+               bool works_alone = false) {
+  meeting.enter(phase);
+  Fault fault;
+  const auto failed = [&](const std::exception& error, bool own) {
+    fault = {error.what(), own};
+    if (fault.what.empty()) fault.what = "unknown error";
+    on_failure();
+  };
+  try {
+    work();
+  } catch (const OwnFault& error) {
+    failed(error, true);
+  } catch (const std::exception& error) {
+    failed(error, works_alone);
+  }
+  if (meeting.conclude(phase, fault) == PhaseOutcome::well) return;
+  on_failure(); // a rank that saw nothing holds connections of the failed group, too
+  search();
+}
+
+void report_measured(const char* phase, const RankEnv& env, const Communicator& group, long long bytes,
+                     const Measured& measured) {
+  print(event(phase, env)
+            .add("ok", true)
+            .add("backend", group.backend())
+            .add("seconds", measured.seconds)
+            .add("gbps", measured.gbps)
+            .add("bytes", bytes));
+}
+
+void report_connected(const RankEnv& env, const Communicator& group, Clock::time_point start) {
+  std::vector<JsonLine> connections;
+  for (const auto& connection : ddp::own_connections(env.master_port))
+    connections.push_back(connection_line(connection));
+  print(event("connected", env)
+            .add("backend", group.backend())
+            .add("interface", group.interface_name())
+            .add("device", group.device().str())
+            .add("connections", connections)
+            .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
+}
+
+/// What this rank adds to the summary.
+std::string rank_note(const RankEnv& env, const Communicator& group, const Measured& reduced,
+                      const Measured& sent) {
+  const auto used = ddp::own_connections(env.master_port);
+  return JsonLine()
+      .add("rank", env.rank)
+      .add("host", host_name())
+      .add("device", group.device().str())
+      .add("interface", used.empty() ? group.interface_name() : used.front().interface)
+      .add("all_reduce_gbps", reduced.gbps)
+      .add("send_recv_gbps", sent.gbps)
+      .text();
+}
+
+void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
+  const auto start = Clock::now();
+  PhaseMeeting meeting(env, options.group.timeout);
+  print(event("arrived", env)
+            .add("local_rank", env.local_rank)
+            .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
+  if (options.program_port != 0 && options.program_port != env.master_port) {
+    watchdog.enter("the check of the program's port");
+    check_program_port(meeting, env, options.program_port, options.group.timeout);
+  }
+  if (options.store_only) return meeting.finish();
+
+  std::optional<Communicator> group;
+  // A rank that fails closes its connections, so that its peers fail now and not after their time limit.
+  const auto drop_group = [&] { group.reset(); };
+  long long bytes = options.bytes;
+  std::string phase;
+  const auto search = [&] {
+    watchdog.enter("the search for the culprit of " + phase);
+    search_culprit(meeting, env, options, phase, bytes);
+  };
+  const auto run = [&](const char* name, const std::function<void()>& work, bool works_alone = false) {
+    phase = name;
+    watchdog.enter(phase);
+    run_phase(meeting, phase, work, drop_group, search, works_alone);
+  };
+  // First alone: a rank whose interface is wrong would leave the others waiting for its address.
+  run(
+      "setup",
+      [&] {
+        const bool gloo = ddp::resolve_backend(options.group.backend) == "gloo";
+        if (gloo) ddp::choose_interface(env, options.group.interface_name);
+        if (!gloo) meeting.be_patient(options.group.timeout + std::chrono::seconds(4));
+        if (bytes == 0) bytes = gloo ? 4LL << 20 : 64LL << 20;
+      },
+      true);
+  run("connect", [&] { group.emplace(meeting.store(), env, options.group); });
+  report_connected(env, *group, start);
+
+  Measured reduced, sent;
+  run("all_reduce", [&] { reduced = check_all_reduce(*group, bytes); });
+  report_measured("all_reduce", env, *group, bytes, reduced);
+  run("send_recv", [&] {
+    sent = check_send_receive(*group, bytes);
+    meeting.note("send_recv", rank_note(env, *group, reduced, sent));
+  });
+  report_measured("send_recv", env, *group, bytes, sent);
+  if (env.rank == 0)
+    print(event("summary", env)
+              .add("ok", true)
+              .add("backend", group->backend())
+              .add("bytes", bytes)
+              .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
+              .add_json_list("ranks", meeting.notes("send_recv")));
+  meeting.finish();
+}
+
+} // namespace
+
+int run_preflight(const PreflightOptions& preflight) {
+  const RankEnv env = RankEnv::from_environment();
+  PreflightOptions options = preflight;
+  if (options.group.backend == "auto") options.group.backend = env.backend;
+  const auto limit = options.deadline.count() > 0 ? options.deadline : watchdog_limit(options.group.timeout);
+  Watchdog watchdog(limit, [&env](const auto& phase, auto waited) { end_waiting(env, phase, waited); });
+  try {
+    run_phases(env, options, watchdog);
+    return 0;
+  } catch (const PhaseError& error) {
+    const Culprit& culprit = error.culprit();
+    // One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
+    print(event(env.rank == 0 || !culprit.heard ? "culprit" : "failed", env)
+              .add("phase", culprit.phase)
+              .add("ranks", culprit.ranks)
+              .add("hosts", culprit.hosts)
+              .add("what", culprit.what)
+              .add("next", culprit.next));
+  } catch (const std::exception& error) {
+    print(event("failed", env).add("phase", "rendezvous").add("what", error.what()));
+  }
+  return k_preflight_failed;
+}
+
+} // namespace hpcml::helper

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+# The ranks meet at the store before they depend on each other (src/torch/helper/rendezvous.cpp).
+import time
+
+from hpcml_probe.group import Store
+from hpcml_probe.judge import list_ranks
+from hpcml_probe.network import host_name
+
+POLL, GRACE = 0.01, 4.0
+ARRIVAL, WELL, UNEXPLAINED = "arrival", "ok", "unexplained"
+CRASH = "Look for a crash or a kill in the log of rank 0."
+
+
+def public_phase(phase):
+    """The phase as users know it: arriving and connecting are one."""
+    return "rendezvous" if phase in (ARRIVAL, "listen", "reach", "setup", "connect") else phase
+
+
+class Culprit:
+    """Who stands in the way, in which phase, and what to do."""
+
+    def __init__(self, phase, ranks, hosts, what, advice):
+        self.phase, self.ranks, self.hosts, self.what, self.next = phase, ranks, hosts, what, advice
+        self.heard = False  # rank 0 said so: this rank need not say it, too
+
+    def pack(self):
+        ranks = "".join("%d " % rank for rank in self.ranks)
+        hosts = "".join("%s " % (host or "-") for host in self.hosts)
+        return "\n".join((self.phase, ranks, hosts, self.what, self.next))
+
+    @staticmethod
+    def unpack(text):
+        phase, ranks, hosts, what, advice = (text.split("\n") + [""] * 5)[:5]
+        hosts = ["" if host == "-" else host for host in hosts.split()]
+        return Culprit(phase, [int(rank) for rank in ranks.split()], hosts, what, advice)
+
+
+class PhaseError(Exception):
+    def __init__(self, culprit):
+        super().__init__(culprit.what)
+        self.culprit = culprit
+
+
+def list_ranks_and_hosts(ranks, hosts):
+    names = list(dict.fromkeys(host for host in hosts if host))
+    return list_ranks(ranks) + (" (%s)" % ", ".join(names) if names else "")
+
+
+def open_store(env, timeout):
+    try:
+        return Store(env, timeout)
+    except Exception as error:
+        server = env.rank == 0
+        raise PhaseError(
+            Culprit(
+                "rendezvous",
+                [0],
+                [host_name() if server else env.master_addr],
+                str(error),
+                "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
+                if server
+                else "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are right and not filtered "
+                "between the two hosts.",
+            )
+        )
+
+
+class PhaseMeeting:
+    """One meeting of all ranks; every call is bounded by the timeout plus a few seconds."""
+
+    def __init__(self, env, timeout):
+        self.env, self.timeout, self.patience = env, timeout, GRACE
+        self.hosts, self.reason, self.first_host = [], "", env.master_addr
+        deadline = time.monotonic() + timeout
+        self.store = open_store(env, timeout)
+        self.enter(ARRIVAL)
+        self.store.set(self._key(ARRIVAL, "node", env.rank), str(env.node_rank))
+        self.store.set(self._key(ARRIVAL, "done", env.rank), host_name())
+        left = max(deadline - time.monotonic(), 0)
+        if env.rank != 0:
+            self._heed_verdict(ARRIVAL, left + GRACE)
+            # While it is there: where rank 0 leaves, its store goes with it.
+            self.first_host = self.store.get(self._key(ARRIVAL, "done", 0), timeout) or env.master_addr
+            return
+        self._wait_for_reports(ARRIVAL, left)
+        self._name_the_missing()
+
+    def _name_the_missing(self):
+        env = self.env
+        there = [self.store.has(self._key(ARRIVAL, "done", rank)) for rank in range(env.world_size)]
+        self.hosts = [
+            self.store.get(self._key(ARRIVAL, "done", rank), self.timeout) if here else "" for rank, here in enumerate(there)
+        ]
+        missing = [rank for rank, here in enumerate(there) if not here]
+        if not missing:
+            self.decree(ARRIVAL, WELL)
+            return
+        hosts = [self._probable_host(rank) for rank in missing]
+        place = "%s:%d" % (env.master_addr, env.master_port)
+        what = "%s %s not arrived at %s within %g s; %d of %d ranks are there" % (
+            list_ranks_and_hosts(missing, hosts),
+            "has" if len(missing) == 1 else "have",
+            place,
+            self.timeout,
+            env.world_size - len(missing),
+            env.world_size,
+        )
+        advice = (
+            "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE everywhere), and do "
+            "their hosts reach %s?" % env.master_addr
+        )
+        self.fail(ARRIVAL, Culprit("rendezvous", missing, hosts, what, advice), GRACE)
+
+    @staticmethod
+    def _key(phase, what, rank):
+        if phase == ARRIVAL and what == "done":
+            return "hpcml/arrived/%d" % rank
+        return "hpcml/%s/%s/%d" % (phase, what, rank)
+
+    def _probable_host(self, rank):
+        """A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours did."""
+        width = self.env.local_world_size
+        if width <= 0 or self.env.world_size % width != 0:
+            return ""
+        first = rank // width * width
+        return next((host for host in self.hosts[first : first + width] if host), "")
+
+    def _write(self, phase, what, text, before=""):
+        try:
+            self.store.set(self._key(phase, what, self.env.rank), text)
+        except Exception as lost:
+            message = "rank 0 is gone: %s" % lost + ("; before that: " + before if before else "")
+            raise PhaseError(Culprit(public_phase(phase), [0], [self.first_host], message, CRASH))
+
+    def enter(self, phase):
+        self._write(phase, "entered", "1")
+
+    def _wait_for_all(self, ready, limit):
+        deadline, rank = time.monotonic() + limit, 0
+        while rank < self.env.world_size:
+            if ready(rank):
+                rank += 1
+            elif time.monotonic() >= deadline:
+                return
+            else:
+                time.sleep(POLL)
+
+    def _has(self, phase, what, rank):
+        return self.store.has(self._key(phase, what, rank))
+
+    def _wait_for_reports(self, phase, limit):
+        self._wait_for_all(lambda rank: self._has(phase, "done", rank) or self._has(phase, "failed", rank), limit)
+
+    def _find_culprit(self, phase):
+        absent, silent, guilty, seen, confessed = [], [], [], "", ""
+        for rank in range(self.env.world_size):
+            if self._has(phase, "done", rank):
+                continue
+            if not self._has(phase, "failed", rank):
+                (silent if self._has(phase, "entered", rank) else absent).append(rank)
+                continue
+            said = self.store.get(self._key(phase, "failed", rank), self.timeout)
+            if self._has(phase, "own", rank):
+                guilty.append(rank)
+                confessed = confessed or said
+            else:
+                seen = seen or said
+        self.reason = seen
+        ranks = guilty or absent or silent
+        if not ranks:
+            return None
+        # A rank that says itself what is wrong with it explains the errors of the others, and so does one that fell
+        # silent; not the other way round.
+        name, hosts = public_phase(phase), [self.hosts[rank] for rank in ranks]
+        who = list_ranks_and_hosts(ranks, hosts)
+        if not guilty:
+            what = who + (" never began " if absent else " stopped answering in ") + name + " after having arrived"
+            what += "; the others saw: " + seen if seen else ""
+            advice = (
+                "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, exclude the "
+                "host."
+            )
+        else:
+            what = "%s failed in %s: %s" % (who, name, confessed)
+            advice = (
+                "Correct what the message names on these hosts; --interface NAME tries another network interface."
+                if name == "rendezvous"
+                else "If it recurs on one host, exclude the host; --backend gloo tells a broken GPU network from a broken "
+                "job."
+            )
+        return Culprit(name, ranks, hosts, what, advice)
+
+    def _heed_verdict(self, phase, limit):
+        verdict = self.heed(phase, limit)
+        if verdict in (WELL, UNEXPLAINED):
+            return verdict == WELL
+        self.finish()
+        culprit = Culprit.unpack(verdict)
+        culprit.heard = True
+        raise PhaseError(culprit)
+
+    def conclude(self, phase, fault="", own=False):
+        """True when all ranks ended the phase well; false where some saw faults and all still answer."""
+        said = fault.split("\n")[0]
+        if own:
+            self._write(phase, "own", "1", said)
+        self._write(phase, "failed" if said else "done", said or "1", said)
+        if self.env.rank != 0:
+            return self._heed_verdict(phase, 2 * self.timeout + 2 * GRACE)
+        self._wait_for_reports(phase, self.patience if said else self.timeout + GRACE)
+        culprit = self._find_culprit(phase)
+        if culprit:
+            self.fail(phase, culprit, GRACE)
+        well = not self.reason
+        self.decree(phase, WELL if well else UNEXPLAINED)
+        return well
+
+    def decree(self, matter, text):
+        self.store.set("hpcml/%s/verdict" % matter, text)
+
+    def heed(self, matter, limit):
+        try:
+            return self.store.get("hpcml/%s/verdict" % matter, limit)
+        except Exception as error:
+            place = "%s:%d" % (self.env.master_addr, self.env.master_port)
+            what = "rank 0 at %s gave no verdict on %s (%s)" % (place, public_phase(matter), error)
+            raise PhaseError(Culprit(public_phase(matter), [0], [self.first_host], what, CRASH))
+
+    def fail(self, phase, culprit, limit):
+        """The end of a failed phase, on every rank: rank 0 says what was found, and all raise it."""
+        if self.env.rank != 0 or culprit is None:
+            self._heed_verdict(phase, limit)
+            raise RuntimeError("a phase failed and nobody said why")
+        self.decree(phase, culprit.pack())
+        self.finish()
+        raise PhaseError(culprit)
+
+    def note(self, phase, text):
+        self._write(phase, "note", text)
+
+    def notes(self, phase):
+        return [self.store.get(self._key(phase, "note", rank), self.timeout) for rank in range(self.env.world_size)]
+
+    def collect(self, phase, limit, members=()):
+        self._wait_for_all(lambda rank: (members and rank not in members) or self._has(phase, "note", rank), limit)
+        return [
+            self.store.get(self._key(phase, "note", rank), self.timeout) if self._has(phase, "note", rank) else None
+            for rank in range(self.env.world_size)
+        ]
+
+    def finish(self):
+        """The last call: rank 0 stays until the others need its store no more."""
+        try:
+            self.store.set(self._key("finish", "done", self.env.rank), "1")
+            if self.env.rank == 0:
+                self._wait_for_reports("finish", min(self.timeout, 2))
+        except Exception:  # rank 0 has gone already; there is nothing left to say to it
+            return

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-# Each module mirrors a file of src/torch or src/ddp, down to the keys in the store: ranks of both can meet.

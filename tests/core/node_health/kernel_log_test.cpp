@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Errors of GPUs that the kernel tells of, and no rank.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "core/failures/failure_hints.hpp"
+#include "run/agent/failure_order.hpp"
+#include "core/node_health/kernel_log.hpp"
+#include "temp_folder.hpp"
+
+using namespace hpcml;
+using namespace hpcml::agent;
+
+TEST_CASE("a message of the kernel tells of a GPU that has failed, or of something else") {
+  for (const auto* message : {
+           "NVRM: Xid (PCI:0000:41:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
+           "NVRM: Xid (PCI:0000:41:00): 48, pid=1896, An uncorrectable double bit error (DBE) has been "
+           "detected",
+           "NVRM: Xid (PCI:0009:01:00): 95, pid=7, name=python3, Uncontained: FBHUB (0x0,0x0)",
+           "NVRM: Xid (PCI:0000:c6:00): 119, pid=7, name=python, Timeout after 45s of waiting for RPC "
+           "response",
+           "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up",
+           "amdgpu 0000:c1:00.0: amdgpu: 2 uncorrectable hardware errors detected in umc block",
+           "amdgpu 0000:c1:00.0: {4}socket: 1, die: 0, 1 new uncorrectable hardware errors detected in umc "
+           "block",
+       }) {
+    INFO(message);
+    CHECK(find_gpu_fault(message) == message);
+  }
+  for (const auto* message : {
+           "",
+           "NVRM: Xid (PCI:0000:41:00): 31, pid=7, name=python, MMU Fault: ENGINE GRAPHICS", // a program's
+           "NVRM: Xid (PCI:0000:41:00): 94, pid=7, name=python, Contained: SM (0x1)", // the GPU goes on
+           "NVRM: Xid (PCI:0000:41:00): 63, pid=7, Row Remapper: New row marked for remapping", // is mended
+           "NVRM: Xid (PCI:0000:41:00): 790, pid=7",
+           "NVRM: Xid (PCI:0000:41:00",
+           "NVRM: Xid 79",
+           "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO",
+           "amdgpu 0000:c1:00.0: amdgpu: no uncorrectable hardware errors detected in umc block",
+           "amdgpu 0000:c1:00.0: amdgpu: 0 uncorrectable hardware errors detected in umc block",
+           "amdgpu 0000:c1:00.0: amdgpu: 3 correctable hardware errors detected in umc block",
+       }) {
+    INFO(message);
+    CHECK_FALSE(find_gpu_fault(message));
+  }
+}
+
+TEST_CASE("of a kernel's log only that is read which comes after, without its facts") {
+  const test::TempFolder folder;
+  const auto path = (folder.path() / "kmsg").string();
+  std::ofstream file(path);
+  file << "6,1,100,-;before\n" << std::flush;
+  KernelLog log(path);
+  CHECK(log.take().empty());
+  file << "3,2,200,-;NVRM: a; b\n SUBSYSTEM=pci\n DEVICE=+pci:1;2\n4,3,300,c;next\n" << std::flush;
+  CHECK(log.take() == std::vector<std::string>{"NVRM: a; b", "next"});
+  CHECK(log.take().empty());
+  CHECK(KernelLog((folder.path() / "none").string()).take().empty());
+}
+
+TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank itself says") {
+  RankFailure note;
+  note.host = "nid7";
+  note.message = "torch.cuda.OutOfMemoryError: CUDA out of memory";
+  RankFailure second_note = note;
+  note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.";
+  CHECK(find_node_fault(note) == note.gpu_fault);
+  CHECK(find_hint(note).find("--exclude=nid7") != std::string::npos);
+  // It is the cause also where its rank is heard of later, and says that others have gone.
+  note.message = "RuntimeError: Connection closed by peer";
+  CHECK(precedes(note, second_note));
+  CHECK_FALSE(precedes(second_note, note));
+  CHECK_FALSE(precedes(note, note));
+  second_note.told_at = 5;
+  CHECK(may_be_secondary(second_note));
+  note.told_at = 5;
+  CHECK_FALSE(may_be_secondary(note));
+}

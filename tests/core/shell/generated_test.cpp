@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Every script that is generated can be read to its last line, and its launch is seen.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "generate/plan/planner.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "core/shell/view.hpp"
+#include "core/config/site_store.hpp"
+
+using namespace hpcml;
+
+TEST_CASE("the scripts of all sites and launchers are read without a gap") {
+  const std::vector<std::string> folders;
+  std::size_t scripts = 0;
+  for (const auto& id : spec::list_sites(folders)) {
+    const auto load = spec::load_site(id, folders);
+    REQUIRE(load.site);
+    for (const std::string launcher :
+         {"hpcml", "torchrun", "srun", "accelerate", "deepspeed", "ibrun", "mpirun"}) {
+      auto job = test::request_for(*load.site);
+      test::choose_partition(job, *load.site);
+      job.launcher = model::Sourced<model::Launcher>{model::Launcher::parse(launcher).value(), {}};
+      const auto result = plan::make_plan(job, *load.site);
+      if (!result.plan) continue;
+      const auto text = render::render_script(*result.plan);
+      INFO(id << " " << launcher << "\n" << text);
+      const auto script = shell::read_script(text);
+      const auto view = shell::make_view(script);
+      for (const auto& unread : view.unread) CHECK(unread.why == "");
+      CHECK(view.complete);
+      // The program stands in a command's words, whoever starts it.
+      const auto starts = [](const shell::Command& command) {
+        return std::any_of(command.words.begin(), command.words.end(), [](const shell::Argument& word) {
+          return word.known() && word.text() == "train.py";
+        });
+      };
+      CHECK(std::any_of(view.commands.begin(), view.commands.end(), starts));
+      ++scripts;
+    }
+  }
+  CHECK(scripts > 100);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// What runs the preflight's checks: a helper that was built, the one beside hpcml, Python.
+#include <catch2/catch.hpp>
+
+#include "holds.hpp"
+#include "temp_folder.hpp"
+#include "torch/build/cache.hpp"
+#include "diagnose/preflight/preflight_program.hpp"
+#include "torch/build/sources.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "wrong_preflight_lines.hpp"
+
+namespace fs = std::filesystem;
+using namespace hpcml;
+using test::holds;
+
+namespace {
+
+void put(const fs::path& path, const std::string& text, unsigned mode = 0644) {
+  fs::create_directories(path.parent_path());
+  REQUIRE(util::write_file(path, text, mode));
+}
+
+/// An environment with a torch in files, and hpcml's own folder.
+struct Place {
+  Place() {
+    const auto package = folder / "venv/lib/python3.11/site-packages/torch";
+    put(package / "__init__.py", "");
+    put(package / "version.py", "__version__ = '2.4.1+cpu'\n");
+    put(package / "include/torch/csrc/api/include/torch/version.h",
+        "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR 4\n#define TORCH_VERSION_PATCH 1\n");
+    put(package / "include/torch/csrc/distributed/c10d/ProcessGroupGloo.hpp", "");
+    put(package / "lib/libtorch_cpu.so", "");
+    put(folder / "venv/pyvenv.cfg", "home = /usr/bin\n");
+    put(folder / "bin/hpcml", "", 0755);
+    env.set("VIRTUAL_ENV", (folder / "venv").string());
+    env.set("PATH", "/nowhere");
+    env.set("XDG_CACHE_HOME", (folder / "cache").string());
+  }
+  util::Result<launch::PreflightProgram> choose() const {
+    return torch_build::choose_preflight((folder / "bin/hpcml").string(), {}, env);
+  }
+  test::TempFolder folder;
+  util::EnvSnapshot env;
+};
+
+} // namespace
+
+TEST_CASE(
+    "the helper that was built for the torch comes before the one beside hpcml, and that before Python") {
+  Place place;
+  const auto nothing = place.choose();
+  REQUIRE_FALSE(nothing);
+  CHECK(holds(nothing.error().what, "nothing is here that runs the preflight's checks"));
+  CHECK(holds(nothing.error().hint, "`hpcml torch build` compiles the helper for torch 2.4.1+cpu in "));
+
+  // A Python that imports the environment's torch: the files decide, nothing is started.
+  fs::create_directories(place.folder / "venv/bin");
+  fs::create_symlink("/usr/bin/python3", place.folder / "venv/bin/python3");
+  place.env.set("PATH", (place.folder / "venv/bin").string());
+  place.env.set("PYTHONPATH", (place.folder / "venv/lib/python3.11/site-packages").string());
+  const auto probe = place.choose();
+  REQUIRE(probe);
+  REQUIRE(probe->words.size() == 2);
+  CHECK(probe->words[0] == "python3");
+  CHECK(fs::exists(probe->words[1] + "/__main__.py"));
+  CHECK(holds(probe->note, "python3 with torch 2.4.1+cpu"));
+  CHECK(holds(probe->note, "hpcml torch build"));
+
+  put(place.folder / "libexec/hpcml/hpcml-torch", "", 0755);
+  const auto beside = place.choose();
+  REQUIRE(beside);
+  CHECK(holds(beside->words[0], "bin/../libexec/hpcml/hpcml-torch"));
+  CHECK(beside->note.empty());
+
+  const auto package = torch_build::find_torch_package("", place.env, "/").package;
+  REQUIRE(package);
+  const auto key = torch_build::package_key(*package, embedded::torch_sources());
+  put(place.folder / "cache/hpcml/torch" / (key + "-1") / "hpcml-torch", "", 0755);
+  const auto built = place.choose();
+  REQUIRE(built);
+  CHECK(built->words == std::vector<std::string>{
+                            (place.folder / "cache/hpcml/torch" / (key + "-1") / "hpcml-torch").string()});
+}
+
+TEST_CASE("a Python that is a wrapper is asked for its torch, which it does not import for that") {
+  Place place;
+  const auto packages = (place.folder / "venv/lib/python3.11/site-packages").string();
+  put(place.folder / "venv/lib/python3.11/site-packages/torch/__init__.py", "raise SystemExit('imported')\n");
+  put(place.folder / "tools/python3",
+      "#!/bin/sh\nPYTHONPATH='" + packages + "' exec /usr/bin/python3 \"$@\"\n", 0755);
+  place.env.set("PATH", (place.folder / "tools").string());
+  const auto probe = place.choose();
+  REQUIRE(probe);
+  CHECK(probe->words[0] == "python3");
+  CHECK(holds(probe->note, "python3 with torch 2.4.1+cpu"));
+  put(place.folder / "tools/python3", "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n", 0755);
+  CHECK_FALSE(place.choose());
+}
+
+TEST_CASE("the checks in Python are written once into the cache, whole") {
+  Place place;
+  const auto first = torch_build::place_probe(place.env);
+  REQUIRE(first);
+  for (const auto& file : embedded::probe_files())
+    CHECK(util::read_file(*first + "/" + std::string(file.name)).value() == file.text);
+  const auto time = fs::last_write_time(*first + "/__main__.py");
+  CHECK(torch_build::place_probe(place.env).value() == *first);
+  CHECK(fs::last_write_time(*first + "/__main__.py") == time);
+  std::size_t entries = 0;
+  for (const auto& entry : fs::directory_iterator(place.folder / "cache/hpcml/torch"))
+    entries += entry.exists() ? 1 : 0;
+  CHECK(entries == 1);
+  put(place.folder / "file", "");
+  place.env.set("XDG_CACHE_HOME", (place.folder / "file").string());
+  const auto refused = torch_build::place_probe(place.env);
+  REQUIRE_FALSE(refused);
+  CHECK(holds(refused.error().hint, "XDG_CACHE_HOME"));
+}
+
+TEST_CASE("the Python checks say what is wrong with their command line and with a rank's variables, without "
+          "torch") {
+  Place place;
+  const auto folder = torch_build::place_probe(place.env);
+  REQUIRE(folder);
+  const auto python = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"/usr/bin/python3", "-I", *folder};
+    all.insert(all.end(), words.begin(), words.end());
+    auto env = util::EnvSnapshot::of_process();
+    for (const char* variable : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) env.unset(variable);
+    const auto output = util::run_process(all, env);
+    REQUIRE(output);
+    return *output;
+  };
+  const auto alone = python({"preflight"});
+  CHECK(alone.exit_code == 5);
+  CHECK(holds(alone.err, "WORLD_SIZE is not set; RANK is not set"));
+  for (const auto& words : test::wrong_preflight_lines()) {
+    const auto output = python(words);
+    CHECK(output.exit_code == 2);
+    CHECK(holds(output.err, "hpcml-probe: error:"));
+    CHECK(holds(output.err, "usage:"));
+  }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Recorded clusters for the tests of discover.
+#pragma once
+
+#include <string>
+
+#include "generate/discover/cluster_facts.hpp"
+#include "generate/discover/node_kinds.hpp"
+#include "generate/discover/profile.hpp"
+#include "core/model/site.hpp"
+
+namespace hpcml::test {
+
+/// What a recorded cluster of tests/generate/discover/recorded says.
+discover::ClusterFacts recorded_cluster(const std::string& name);
+/// The profile's site; the test fails with the findings when it is not valid under schema and reader.
+model::Site read_profile(const std::string& text);
+/// The site that discover makes of the recorded cluster.
+model::Site discovered(const std::string& name, discover::ProfileRequest request = {});
+
+} // namespace hpcml::test

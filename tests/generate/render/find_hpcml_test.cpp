@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The script's first lines, run by real bash: which hpcml they take on which architecture, and what they say
+// where none runs.
+#include <catch2/catch.hpp>
+
+#include <elf.h>
+
+#include "run/launch/preflight_check.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+using namespace hpcml;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An hpcml that leaves its name behind.
+void put_hpcml(const fs::path& path) {
+  REQUIRE(util::write_file(
+      path,
+      "#!/bin/bash\n[[ $1 != --version && $1 != store ]] || exit 0\necho \"${0##*/}\" >> used\n"
+      "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n",
+      0755));
+}
+
+/// A program that the kernel of this machine refuses: another machine's number in its head.
+void put_foreign_binary(const fs::path& path) {
+  auto bytes = util::read_file("/bin/true");
+  REQUIRE(bytes);
+  REQUIRE(bytes->size() > sizeof(Elf64_Ehdr));
+  (*bytes)[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(EM_S390);
+  (*bytes)[offsetof(Elf64_Ehdr, e_machine) + 1] = 0;
+  REQUIRE(util::write_file(path, *bytes, 0755));
+}
+
+struct Node {
+  const char* machine; ///< what `uname -m` says
+  std::vector<std::string> programs;
+  std::vector<std::string> foreign;
+  const char* used; ///< empty: the script stops
+  const char* expected = "";
+};
+
+} // namespace
+
+TEST_CASE("each build has its own helper") {
+  test::TempFolder folder;
+  fs::create_directories(folder / "bin");
+  fs::create_directories(folder / "libexec/hpcml");
+  const auto program = (folder / "bin/hpcml").string();
+  const auto helper = (folder / "bin").string() + "/../libexec/hpcml/hpcml-torch";
+  put_hpcml(helper);
+  CHECK(launch::find_torch_helper(program) == helper);
+  CHECK_FALSE(launch::find_torch_helper(program + "-aarch64"));
+  put_hpcml(helper + "-aarch64");
+  CHECK(launch::find_torch_helper(program + "-aarch64") == helper + "-aarch64");
+}
+
+TEST_CASE("a script takes the hpcml of the node's architecture, or says where to put one") {
+  const std::vector<Node> nodes = {
+      {"x86_64", {"hpcml"}, {}, "hpcml"},
+      {"x86_64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml"},
+      {"aarch64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml-aarch64"},
+      {"aarch64", {"hpcml-aarch64"}, {"hpcml"}, "hpcml-aarch64"},
+      {"aarch64",
+       {},
+       {"hpcml"},
+       "",
+       "/hpcml does not run on c123-456 (aarch64). Put a build for aarch64 that the compute nodes see at "},
+      {"aarch64", {"hpcml"}, {"hpcml-aarch64"}, "", "/hpcml-aarch64 does not run on c123-456 (aarch64)."},
+      {"x86_64", {}, {}, "", "/hpcml does not run on c123-456 (x86_64)."},
+      {"x86_64", {"hpcml-aarch64"}, {}, "", "No such file"}};
+  for (const auto& node : nodes) {
+    CAPTURE(node.machine, node.programs, node.foreign);
+    test::TempFolder folder;
+    test::put_program(folder, "uname",
+                      std::string("[[ $1 == -m ]] && echo ") + node.machine + " || echo c123-456\n");
+    fs::create_directory(folder / "my tools");
+    for (const auto& name : node.programs) put_hpcml(folder / "my tools" / name);
+    for (const auto& name : node.foreign) put_foreign_binary(folder / "my tools" / name);
+    auto plan = test::make_whole_node_plan();
+    plan.hpcml_path.value = (folder / "my tools" / "hpcml").string();
+    plan.command = {test::word_writer(folder)};
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder);
+    CAPTURE(result.err);
+    const auto used = util::read_file(folder / "used");
+    if (node.used[0] != '\0') {
+      CHECK(result.exit_code == 0);
+      REQUIRE(used);
+      CHECK(*used == std::string(node.used) + "\n");
+      continue;
+    }
+    CHECK(result.exit_code == 125);
+    CHECK_FALSE(fs::exists(folder / "used"));
+    CHECK_FALSE(fs::exists(folder / "words"));
+    CHECK(result.err.find(node.expected) != std::string::npos);
+    CHECK(result.err.find(" at " + plan.hpcml_path.value + "-" + node.machine +
+                          ", or write this script again with --hpcml-path.") != std::string::npos);
+  }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// What a script does once on every node, run by real bash: caches, and an environment on the node's own disk.
+#include <catch2/catch.hpp>
+
+#include <sys/stat.h>
+
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+using namespace hpcml;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Four tasks of a node at once, each with its number, as an MPI launcher starts them.
+constexpr const char* k_ibrun = R"(
+for local in 3 2 1 0; do
+  OMPI_COMM_WORLD_RANK=$local OMPI_COMM_WORLD_LOCAL_RANK=$local OMPI_COMM_WORLD_SIZE=4 "$@" &
+  pids+=($!)
+done
+code=0
+for pid in "${pids[@]}"; do wait "$pid" || code=$?; done
+exit "$code"
+)";
+
+/// Slow enough that a second one on the node would meet it.
+constexpr const char* k_virtualenv = R"(
+echo "$*" >> virtualenv.log
+sleep 0.3
+mkdir -p "${!#}/bin"
+echo "export VIRTUAL_ENV=${!#}; PATH=${!#}/bin:\$PATH" > "${!#}/bin/activate"
+)";
+
+constexpr const char* k_pip = "echo \"$VIRTUAL_ENV $*\" >> pip.log\n";
+
+std::string text_of(const fs::path& path) {
+  const auto text = util::read_file(path);
+  return text ? *text : "";
+}
+
+std::string cache_folder(const test::TempFolder& folder) {
+  return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-miopen")).string();
+}
+
+/// The plan of a launcher, with its cache in the test's folder.
+model::Plan cached_plan(const std::string& launcher, const test::TempFolder& folder) {
+  auto plan = test::make_plan_for(launcher);
+  plan.caches[0].base = folder.path().string();
+  plan.hpcml_path.value = test::stand_in_hpcml(folder);
+  plan.command = {test::word_writer(folder)};
+  return plan;
+}
+
+/// Slurm's folder of the job on its node.
+std::string local_folder(const test::TempFolder& folder) {
+  fs::create_directory(folder / "local");
+  return (folder / "local").string();
+}
+
+model::Plan wheelhouse_plan(const std::string& launcher, const test::TempFolder& folder) {
+  auto plan = cached_plan(launcher, folder);
+  plan.caches.clear();
+  plan.python = {model::PythonKind::wheelhouse, "$SLURM_TMPDIR/env", {"torch", "numpy"}, {}, false};
+  test::put_program(folder, "virtualenv", k_virtualenv);
+  test::put_program(folder, "pip", k_pip);
+  return plan;
+}
+
+} // namespace
+
+TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at the end") {
+  for (const auto* launcher : {"srun", "torchrun", "accelerate", "deepspeed", "ibrun"}) {
+    CAPTURE(launcher);
+    test::TempFolder folder;
+    auto plan = cached_plan(launcher, folder);
+    test::put_program(folder, "look",
+                      "stat -c '%a %F' \"$MIOPEN_USER_DB_PATH\" \"$MIOPEN_CUSTOM_CACHE_DIR\" "
+                      "\"${MIOPEN_USER_DB_PATH%/*}\" > seen\n");
+    plan.command = {"look"};
+    test::put_program(folder, "ibrun", k_ibrun);
+    plan.caches[0].variables = {{"MIOPEN_USER_DB_PATH", "config"}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}};
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder);
+    INFO(script << result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto lines = util::split(text_of(folder / "seen"), '\n');
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[2] == "700 directory");
+    CHECK_FALSE(fs::exists(cache_folder(folder)));
+  }
+}
+
+TEST_CASE("what stands in the place of a cache folder stops the job with a sentence, unless an earlier run "
+          "of it left it") {
+  struct Case {
+    const char* what;
+    void (*put)(const std::string& path, const test::TempFolder& folder);
+    bool refused;
+  };
+  const std::vector<Case> cases = {
+      {"a link",
+       [](const std::string& path, const test::TempFolder& folder) {
+         fs::create_directory_symlink(folder / "mine", path);
+       },
+       true},
+      {"a file",
+       [](const std::string& path, const test::TempFolder&) { REQUIRE(util::write_file(path, "")); }, true},
+      {"another user's folder",
+       [](const std::string& path, const test::TempFolder&) {
+         fs::create_directory(path);
+         if (::geteuid() == 0) REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
+       },
+       ::geteuid() == 0},
+      {"a folder of an earlier run",
+       [](const std::string& path, const test::TempFolder&) { fs::create_directory(path); }, false}};
+  for (const auto& example : cases) {
+    CAPTURE(example.what);
+    test::TempFolder folder;
+    fs::create_directory(folder / "mine");
+    REQUIRE(util::write_file(folder / "mine" / "precious", "x"));
+    const auto path = cache_folder(folder);
+    example.put(path, folder);
+    const auto result = test::run_script(render::render_script(cached_plan("srun", folder)), folder);
+    CAPTURE(result.err);
+    if (example.refused) {
+      CHECK(result.exit_code == 125);
+      CHECK(result.err.find("the job cannot have " + path + " for itself") != std::string::npos);
+      CHECK_FALSE(fs::exists(folder / "words"));
+    } else {
+      CHECK(result.exit_code == 0);
+      CHECK(fs::exists(folder / "words"));
+    }
+    CHECK(fs::exists(folder / "mine" / "precious"));
+  }
+}
+
+TEST_CASE("folders are removed on every node, by one task each") {
+  test::TempFolder folder;
+  test::put_program(folder, "srun",
+                    "echo \"$*\" >> srun.log\nwhile [[ $1 == -* ]]; do shift; done\nexec \"$@\"\n");
+  auto plan = cached_plan("srun", folder);
+  const auto result = test::run_script(render::render_script(plan), folder);
+  REQUIRE(result.exit_code == 0);
+  auto lines = util::split(text_of(folder / "srun.log"), '\n');
+  lines.pop_back();
+  REQUIRE(lines.size() >= 3);
+  CHECK(lines.front().starts_with("--ntasks=2 --ntasks-per-node=1 --cpu-bind=none bash -c"));
+  CHECK(lines.back() == "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none rm -rf -- " + cache_folder(folder));
+}
+
+TEST_CASE("folders go away when the program fails, and its code stays") {
+  test::TempFolder folder;
+  auto plan = cached_plan("srun", folder);
+  plan.command = {"bash", "-c", "exit 7"};
+  CHECK(test::run_script(render::render_script(plan), folder).exit_code == 7);
+  CHECK_FALSE(fs::exists(cache_folder(folder)));
+}
+
+TEST_CASE("a variable of the request stays, also where the site has a cache for it") {
+  test::TempFolder folder;
+  auto plan = cached_plan("srun", folder);
+  plan.env.push_back({"MIOPEN_CUSTOM_CACHE_DIR", "/scratch/me", false, model::Scope::batch, {}});
+  const auto result = test::run_script(render::render_script(plan), folder);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(test::seen_environment(folder)["MIOPEN_CUSTOM_CACHE_DIR"] == "/scratch/me");
+  CHECK(test::seen_environment(folder)["MIOPEN_USER_DB_PATH"] == cache_folder(folder));
+}
+
+TEST_CASE("an environment is built once per node before the ranks start, whatever starts them") {
+  for (const std::string launcher : {"hpcml", "srun", "torchrun", "accelerate", "deepspeed", "ibrun",
+                                     "hpcml by ibrun", "torchrun by ibrun"}) {
+    CAPTURE(launcher);
+    test::TempFolder folder;
+    auto plan = wheelhouse_plan(launcher.substr(0, launcher.find(' ')), folder);
+    if (launcher.find("ibrun") != std::string::npos) {
+      plan.launcher.step = "ibrun";
+      plan.launcher.rank_variable = "OMPI_COMM_WORLD_RANK";
+      plan.launcher.local_rank_variable = "OMPI_COMM_WORLD_LOCAL_RANK";
+      plan.layout.nodes = 1;
+      if (plan.layout.tasks_per_node > 1) {
+        plan.layout.tasks_per_node = plan.layout.ranks_per_node = 4;
+        test::put_program(folder, "ibrun", k_ibrun);
+      }
+    }
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder, {{"SLURM_TMPDIR", local_folder(folder)}});
+    INFO(script << result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(text_of(folder / "virtualenv.log") ==
+          "--no-download --quiet " + (folder / "local/env").string() + "\n");
+    CHECK(util::split(text_of(folder / "pip.log"), '\n').size() == 3);
+    CHECK(text_of(folder / "pip.log").ends_with(" install --no-index --quiet torch numpy\n"));
+    CHECK(test::seen_environment(folder)["VIRTUAL_ENV"] == (folder / "local/env").string());
+  }
+}
+
+TEST_CASE("caches are made once per node too where a step starts the tasks of all ranks") {
+  test::TempFolder folder;
+  auto plan = cached_plan("ibrun", folder);
+  plan.layout.nodes = 1;
+  plan.layout.tasks_per_node = plan.layout.ranks_per_node = 4;
+  test::put_program(folder, "ibrun", k_ibrun);
+  test::put_program(folder, "mkdir", "echo \"$*\" >> mkdir.log\nexec /bin/mkdir \"$@\"\n");
+  test::put_program(folder, "rm", "echo \"$*\" >> rm.log\nexec /bin/rm \"$@\"\n");
+  const auto result = test::run_script(render::render_script(plan), folder);
+  INFO(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(util::split(text_of(folder / "mkdir.log"), '\n').size() == 3); // the folder, and those in it
+  CHECK(text_of(folder / "rm.log") == "-rf -- " + cache_folder(folder) + "\n");
+}
+
+TEST_CASE("an environment is built in no folder that is there already") {
+  test::TempFolder folder;
+  const auto local = local_folder(folder);
+  fs::create_directory(folder / "local/env");
+  const auto result = test::run_script(render::render_script(wheelhouse_plan("srun", folder)), folder,
+                                       {{"SLURM_TMPDIR", local}});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 125);
+  CHECK(result.err.find("only in a folder that nobody else has made") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder / "virtualenv.log"));
+  CHECK_FALSE(fs::exists(folder / "words"));
+}
+
+TEST_CASE("an environment that Slurm does not remove goes away with the job, also when its making fails") {
+  for (const bool fails : {false, true}) {
+    CAPTURE(fails);
+    test::TempFolder folder;
+    auto plan = wheelhouse_plan("hpcml", folder);
+    if (fails) test::put_program(folder, "pip", "echo no such wheel >&2\nexit 1\n");
+    plan.python.where = folder.path().string() + "/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-env";
+    plan.python.remove = true;
+    const auto script = render::render_script(plan);
+    CHECK(test::script_faults(script) == "");
+    const auto result = test::run_script(script, folder, {{"SLURM_RESTART_COUNT", "2"}});
+    INFO(script << result.err);
+    CHECK(result.exit_code == (fails ? 1 : 0));
+    const auto env = (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-2-env")).string();
+    CHECK(text_of(folder / "virtualenv.log") == "--no-download --quiet " + env + "\n");
+    CHECK_FALSE(fs::exists(env));
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Data and environments on the nodes' own disks: real bash with a stand-in for sbcast, and real Slurm on two
+// nodes.
+#include <catch2/catch.hpp>
+
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "core/util/file.hpp"
+
+using namespace hpcml;
+using namespace hpcml::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Copies as sbcast does on one node: files only, and over another only with --force.
+constexpr const char* k_sbcast = R"(
+force=
+if [[ $1 == --force ]]; then force=yes; shift; fi
+[[ -f $1 && ( -n $force || ! -e $2 ) ]] || exit 1
+cp -- "$1" "$2"
+)";
+
+model::Plan staged_plan(const TempFolder& folder, const std::vector<std::string>& sources) {
+  auto plan = make_plan_for("srun");
+  plan.caches.clear();
+  plan.command = {"look"};
+  plan.stage = model::PlannedStage{folder.path().string() + "/local-$SLURM_JOB_ID", true, {}, {}};
+  for (const auto& source : sources) plan.stage->sources.push_back({source, {}});
+  put_program(folder, "sbcast", k_sbcast);
+  put_program(folder, "look",
+              "find \"$HPCML_STAGE\" -mindepth 1 | sort > seen; echo \"$HPCML_STAGE\" > where\n");
+  return plan;
+}
+
+} // namespace
+
+TEST_CASE("files and folders lie on the node's disk while the ranks run, and are gone at the end") {
+  const TempFolder folder;
+  fs::create_directories(folder / "my data/deep");
+  REQUIRE(util::write_file(folder / "my data/deep/file", "x"));
+  REQUIRE(util::write_file(folder / "labels.csv", "y"));
+  const auto plan = staged_plan(folder, {(folder / "my data").string(), (folder / "labels.csv").string()});
+  const auto script = render::render_script(plan);
+  CHECK(script_faults(script) == "");
+  const auto result = run_script(script, folder);
+  INFO(script << result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto where = util::read_file(folder / "where").value_or("\n");
+  const auto root = where.substr(0, where.size() - 1);
+  CHECK(util::read_file(folder / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root +
+                                                             "/my data/deep\n" + root +
+                                                             "/my data/deep/file\n");
+  CHECK_FALSE(fs::exists(root));
+}
+
+TEST_CASE("a packed environment is unpacked and active in the ranks") {
+  const TempFolder folder;
+  fs::create_directories(folder / "packed/bin");
+  REQUIRE(util::write_file(folder / "packed/bin/activate", "PATH=$HPCML_STAGE/env/bin:$PATH\n"));
+  REQUIRE(
+      util::write_file(folder / "packed/bin/conda-unpack", "#!/bin/bash\necho unpacked >> unpacked\n", 0755));
+  REQUIRE(util::write_file(folder / "packed/bin/look", "#!/bin/bash\necho \"$0\" > seen\n", 0755));
+  REQUIRE(util::run_process(
+              {"tar", "-C", (folder / "packed").string(), "-czf", (folder / "env.tar.gz").string(), "."},
+              util::EnvSnapshot::of_process())
+              ->exit_code == 0);
+  auto plan = staged_plan(folder, {});
+  fs::remove(folder / "bin/look");
+  plan.python = {
+      model::PythonKind::packed, plan.stage->folder + "/env", {(folder / "env.tar.gz").string()}, {}};
+  const auto script = render::render_script(plan);
+  CHECK(script_faults(script) == "");
+  const auto result = run_script(script, folder);
+  INFO(script << result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK_THAT(util::read_file(folder / "seen").value_or(""), Catch::EndsWith("/env/bin/look\n"));
+  CHECK(util::read_file(folder / "unpacked").value_or("") == "unpacked\n");
+}
+
+TEST_CASE("a name of something to stage never runs as code") {
+  for (const auto& hostile : hostile_texts()) {
+    if (hostile.find('\xff') != std::string::npos) continue;
+    const TempFolder folder;
+    const auto script = render::render_script(staged_plan(folder, {"/" + hostile}));
+    INFO(script);
+    CHECK(script_faults(script) == "");
+    run_script(script, folder);
+    CHECK_FALSE(fs::exists(folder / "pwned"));
+  }
+}
+
+TEST_CASE("real Slurm brings data to every node's own disk", "[slurm]") {
+  const TempFolder folder;
+  fs::create_directories(folder / "data");
+  REQUIRE(util::write_file(folder / "data/file", "precious\n"));
+  REQUIRE(util::write_file(folder / "labels", "seven\n"));
+  const auto env = util::EnvSnapshot::of_process();
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  for (const char* launcher : {"hpcml", "srun"}) {
+    const auto made =
+        util::run_process({HPCML_BINARY,
+                           "gen",
+                           "--site",
+                           "narval",
+                           "--account",
+                           "def-me",
+                           "--nodes",
+                           "2",
+                           "--gpus-per-node",
+                           "1",
+                           "--tasks-per-node",
+                           "1",
+                           "--time",
+                           "5",
+                           "--launcher",
+                           launcher,
+                           "--stage",
+                           at("data"),
+                           "--stage",
+                           at("labels"),
+                           "--output",
+                           at("out"),
+                           "-o",
+                           at("job.sh"),
+                           "--",
+                           "bash",
+                           "-c",
+                           "cat \"$HPCML_STAGE/data/file\" \"$HPCML_STAGE/labels\" > \"$1/$SLURMD_NODENAME\"",
+                           "look",
+                           folder.path().string()},
+                          env);
+    INFO(made->err);
+    REQUIRE(made->exit_code == 0);
+    const auto ran = util::run_process({HPCML_BINARY, "emulate", "-q", "--site", "narval", "--nodes", "2",
+                                        "--", "sbatch", "-W", at("job.sh")},
+                                       env);
+    INFO(ran->err << util::read_file(folder / "out").value_or(""));
+    REQUIRE(ran->exit_code == 0);
+    unsigned nodes = 0;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      if (util::read_file(entry.path()).value_or("") == "precious\nseven\n")
+        nodes += fs::remove(entry.path());
+    CHECK(nodes == 2);
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/failure_note.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace hpcml::agent;
+
+TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
+  RankFailure note;
+  note.attempt = 2;
+  note.rank = 9;
+  note.local_rank = 1;
+  note.host = "nid000002";
+  note.pid = 4194304;
+  note.status = 11;
+  note.gpu = "GPU 1";
+  note.seconds = 12.5;
+  note.out_of_memory = true;
+  note.memory = "its limit of 16 GiB was reached";
+  note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79";
+  note.last_lines = {std::string("a\0b\xff", 4), "", "last"};
+  note.message = "ValueError: x";
+  note.traceback = "Traceback\n  line 1";
+  note.told_at = 1764111784;
+  note.told_age = 3400;
+  const auto back = unpack_failure(pack_failure(note));
+  REQUIRE(back);
+  CHECK(back->attempt == 2);
+  CHECK(back->rank == 9);
+  CHECK(back->local_rank == 1);
+  CHECK(back->host == note.host);
+  CHECK(back->pid == note.pid);
+  CHECK(back->status == 11);
+  CHECK(back->gpu == note.gpu);
+  CHECK(back->seconds == Approx(12.5));
+  CHECK(back->out_of_memory);
+  CHECK(back->memory == note.memory);
+  CHECK(back->gpu_fault == note.gpu_fault);
+  CHECK(back->last_lines == note.last_lines);
+  CHECK(back->message == note.message);
+  CHECK(back->traceback == note.traceback);
+  CHECK(back->told_at == 1764111784);
+  CHECK(back->told_age == 3400);
+}
+
+TEST_CASE("bytes that are no failure, or half of one, are none") {
+  const auto bytes = pack_failure({});
+  for (std::size_t length = 0; length < bytes.size(); ++length)
+    CHECK_FALSE(unpack_failure(std::string_view(bytes).substr(0, length)));
+  CHECK_FALSE(unpack_failure(bytes + "x"));
+  CHECK(unpack_failure(bytes));
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: MIT
+// Which torch a command imports: beside this machine's Python, and in trees of other machines.
+#include <catch2/catch.hpp>
+
+#include <cstring>
+#include <elf.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "run/launch/store_words.hpp"
+#include "temp_folder.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+
+using namespace hpcml;
+using launch::StoreChoice;
+using launch::TorchFound;
+using util::EnvSnapshot;
+using Kind = launch::TorchFound::Kind;
+using Words = std::vector<std::string>;
+
+namespace {
+
+/// Files as another machine has them: contents by path; a link's begins with "->".
+class ToldFiles : public launch::FileView {
+public:
+  explicit ToldFiles(std::map<std::string, std::string> files) : x_files(std::move(files)) {}
+  bool exists(const std::string& path) const override { return ++calls, x_files.count(path) > 0; }
+  bool runs(const std::string& path) const override { return exists(path); }
+  std::optional<std::string> read(const std::string& path, std::size_t most, std::size_t at) const override {
+    ++calls;
+    auto found = x_files.find(path);
+    for (; found != x_files.end() && found->second.starts_with("->");)
+      found = x_files.find(found->second.substr(2));
+    return found == x_files.end()
+               ? std::nullopt
+               : std::optional(at > found->second.size() ? std::string() : found->second.substr(at, most));
+  }
+  std::optional<std::string> link(const std::string& path) const override {
+    ++calls;
+    const auto found = x_files.find(path);
+    const bool is = found != x_files.end() && found->second.starts_with("->");
+    return is ? std::optional(found->second.substr(2)) : std::nullopt;
+  }
+  std::vector<std::string> names(const std::string& folder) const override {
+    ++calls;
+    std::set<std::string> found;
+    for (const auto& [path, text] : x_files)
+      if (path.starts_with(folder + "/")) {
+        const auto rest = path.substr(folder.size() + 1);
+        found.insert(rest.substr(0, rest.find('/')));
+      }
+    return {found.begin(), found.end()};
+  }
+  mutable unsigned calls = 0;
+
+private:
+  std::map<std::string, std::string> x_files;
+};
+
+const std::string k_elf = "\x7f"
+                          "ELF";
+std::string version_py(const std::string& version) {
+  return "debug = False\n__version__ = '" + version + "'\n";
+}
+
+void add_torch(std::map<std::string, std::string>& files, const std::string& folder,
+               const std::string& version) {
+  files[folder + "/torch/__init__.py"] = "";
+  files[folder + "/torch/version.py"] = version_py(version);
+}
+
+void write(const std::filesystem::path& path, const std::string& text, bool runs = false) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary) << text;
+  if (runs) std::filesystem::permissions(path, std::filesystem::perms(0755));
+}
+
+void put_torch(const std::filesystem::path& folder, const std::string& version) {
+  write(folder / "torch/__init__.py", "from .version import __version__\n");
+  write(folder / "torch/version.py", version_py(version));
+}
+
+std::string text_of(const TorchFound& found) {
+  return found.kind == Kind::found ? found.text : found.kind == Kind::none ? "none" : "unknown: " + found.why;
+}
+
+constexpr const char* k_tell = R"(import importlib.util, re
+spec = importlib.util.find_spec("torch")
+print(re.search("__version__ = '(.*)'", open(spec.origin.replace("__init__", "version")).read())[1] if spec else "none")
+)";
+
+/// What the command's own Python imports: its script is one that tells.
+std::string told_by_python(const Words& command, const EnvSnapshot& env, const std::string& cwd) {
+  Words words = {"env", "-C", cwd};
+  words.insert(words.end(), command.begin(), command.end());
+  const auto output = util::run_process(words, env);
+  REQUIRE(output);
+  INFO(output->err);
+  CHECK(output->exit_code == 0);
+  return std::string(util::trim(output->out));
+}
+
+} // namespace
+
+TEST_CASE("the torch that is found is the one that Python imports, wherever it lies") {
+  const test::TempFolder folder;
+  const std::string at = folder.path();
+  const std::string path = "/usr/bin:/bin";
+  const auto make = [&](const std::string& python, const std::string& name, bool system) {
+    Words words = {python, "-m", "venv", "--without-pip", at + "/" + name};
+    if (system) words.emplace_back("--system-site-packages");
+    const auto made =
+        util::run_process(words, EnvSnapshot(std::map<std::string, std::string>{{"PATH", path}}));
+    REQUIRE(made);
+    REQUIRE(made->exit_code == 0);
+  };
+  make("/usr/bin/python3", "own", false);
+  make("/usr/bin/python3", "empty", false);
+  make("/usr/bin/python3", "system", true);
+  make("/usr/bin/python3", "noted", false);
+  make(at + "/system/bin/python", "nested", true);
+  std::string name;
+  for (const auto& entry : std::filesystem::directory_iterator(at + "/own/lib"))
+    name = entry.path().filename();
+  const auto packages = [&](const std::string& prefix) {
+    return at + "/" + prefix + "/lib/" + name + "/site-packages";
+  };
+  put_torch(packages("own"), "2.9.1+cu128");
+  put_torch(packages("user"), "2.4.0");
+  put_torch(at + "/module", "2.8.0a0+git1");
+  put_torch(at + "/beside", "2.1.2");
+  write(packages("noted") + "/others.pth", "# a comment\nimport sys\n" + at + "/module\n");
+  const std::string tell = k_tell;
+  for (const auto* script : {"/tell.py", "/beside/tell.py"}) write(at + script, tell);
+  std::filesystem::create_symlink(at + "/beside/tell.py", at + "/linked.py");
+  std::filesystem::create_symlink(at + "/own/bin/python", at + "/mypython3");
+  write(at + "/own/bin/tool", "#!" + at + "/own/bin/python\n" + tell, true);
+  write(at + "/own/bin/long",
+        "#!/bin/sh\n'''exec' \"" + at + "/own/bin/python\" \"$0\" \"$@\"\n' '''\n" + tell, true);
+  write(at + "/own/bin/env-tool", "#!/usr/bin/env python3\n" + tell, true);
+  struct Row {
+    Words command;
+    std::map<std::string, std::string> env;
+    std::string cwd = {};
+  };
+  const std::string own = at + "/own/bin/python", script = at + "/tell.py";
+  const std::string user = at + "/user", system = at + "/system/bin/python3";
+  const Row rows[] = {
+      {{own, script}, {}},
+      {{own, "-u", "-W", "ignore", "-Xutf8", script, "-I"}, {}},
+      {{own, "-m", "tell"}, {}, at},
+      {{own, "-m", "tell"}, {}, at + "/beside"},
+      {{own, "-c", tell}, {}, at + "/beside"},
+      {{own, at + "/beside/tell.py"}, {}},
+      {{own, at + "/linked.py"}, {}},
+      {{own, "linked.py"}, {}, at},
+      {{own, "-P", at + "/beside/tell.py"}, {}},
+      {{own, "-I", at + "/beside/tell.py"}, {{"PYTHONPATH", at + "/module"}}},
+      {{own, at + "/beside/tell.py"}, {{"PYTHONSAFEPATH", "1"}}},
+      {{own, script}, {{"PYTHONPATH", at + "/nothing:" + at + "/module"}}},
+      {{own, script}, {{"PYTHONPATH", "module"}}, at},
+      {{own, "-E", script}, {{"PYTHONPATH", at + "/module"}}},
+      {{own, script}, {{"PYTHONUSERBASE", user}}},
+      {{at + "/empty/bin/python", script}, {{"PYTHONUSERBASE", user}}},
+      {{at + "/noted/bin/python", script}, {}},
+      {{at + "/mypython3", script}, {{"PYTHONUSERBASE", user}}},
+      {{system, script}, {{"PYTHONUSERBASE", user}}},
+      {{system, "-s", script}, {{"PYTHONUSERBASE", user}}},
+      {{system, script}, {{"PYTHONUSERBASE", user}, {"PYTHONNOUSERSITE", "1"}}},
+      {{at + "/nested/bin/python", script}, {{"PYTHONUSERBASE", user}}},
+      {{at + "/nested/bin/python", script}, {{"HOME", at}}},
+      {{"python3", script}, {{"HOME", at}}},
+      {{"/usr/bin/python3", script}, {{"PYTHONUSERBASE", user}}},
+      {{"/bin/python3", "-S", script}, {{"PYTHONUSERBASE", user}}},
+      {{"python3", script}, {{"PATH", at + "/own/bin:" + path}}},
+      {{"python3", script}, {{"VIRTUAL_ENV", at + "/own"}, {"HOME", at}}},
+      {{"env", "PYTHONPATH=" + at + "/module", own, script}, {}},
+      {{"nice", "-n", "1", own, script}, {}},
+      {{"timeout", "60", "env", "PATH=" + at + "/own/bin:" + path, "python", script}, {}},
+      {{at + "/own/bin/tool"}, {}},
+      {{"tool"}, {{"PATH", at + "/own/bin:" + path}}},
+      {{at + "/own/bin/long", "-I"}, {{"PYTHONPATH", at + "/module"}}},
+      {{at + "/own/bin/env-tool"}, {{"PATH", at + "/own/bin:" + path}}},
+      {{"./own/bin/python", "tell.py"}, {}, at},
+  };
+  for (const auto& row : rows) {
+    auto variables = row.env;
+    variables.emplace("PATH", path);
+    variables.emplace("HOME", at + "/nobody");
+    const EnvSnapshot env(variables);
+    const auto cwd = row.cwd.empty() ? at + "/own" : row.cwd;
+    INFO(util::join(row.command, " ") << " with " << util::join(env.to_envp(), " ") << " in " << cwd);
+    CHECK(text_of(launch::find_torch(row.command, env, cwd)) == told_by_python(row.command, env, cwd));
+  }
+}
+
+TEST_CASE("torch is found where other machines have it") {
+  const std::string python = "/opt/py/bin/python3";
+  struct Row {
+    const char* what;
+    std::map<std::string, std::string> files;
+    Words command;
+    std::map<std::string, std::string> env;
+    std::string expected;
+  };
+  const std::map<std::string, std::string> installed = {{python, "->python3.12"},
+                                                        {"/opt/py/bin/python3.12", k_elf}};
+  std::vector<Row> rows;
+  const auto add = [&](const char* what, const std::string& torch, const Words& command,
+                       std::map<std::string, std::string> env, const std::string& expected,
+                       const std::map<std::string, std::string>& more = {}) {
+    auto files = installed;
+    files.insert(more.begin(), more.end());
+    if (!torch.empty()) add_torch(files, torch, "2.5.1");
+    rows.push_back({what, files, command, std::move(env), expected});
+  };
+  const Words run = {python, "train.py"};
+  add("a module's own Python", "/opt/py/lib/python3.12/site-packages", run, {}, "2.5.1");
+  add("lib64", "/opt/py/lib64/python3.12/site-packages", run, {}, "2.5.1");
+  add("another Python's folder", "/opt/py/lib/python3.11/site-packages", run, {}, "none");
+  add("EasyBuild's prefixes", "/eb/torch/lib/python3.12/site-packages", run,
+      {{"EBPYTHONPREFIXES", "/eb/numpy:/eb/torch"}}, "2.5.1");
+  add("Debian's folder for a Python of another prefix", "/usr/lib/python3/dist-packages", run, {}, "none");
+  add("uv's version_info", "/w/.venv/lib/python3.13/site-packages", {"/w/.venv/bin/python", "x.py"}, {},
+      "2.5.1",
+      {{"/w/.venv/bin/python", "->" + python},
+       {"/w/.venv/pyvenv.cfg", "home = /opt/py/bin\nversion_info = 3.13.1\n"}});
+  add("a package that is being developed", "", run, {}, "2.9.0a0+git12ab",
+      {{"/opt/py/lib/python3.12/site-packages/torch-2.9.0a0+git12ab.dist-info/METADATA", ""},
+       {"/opt/py/lib/python3.12/site-packages/__editable___torch_finder.py", ""}});
+  add("an egg link", "", run, {},
+      "unknown: /opt/py/lib/python3.12/site-packages/torch.egg-link points to a torch that is being "
+      "developed",
+      {{"/opt/py/lib/python3.12/site-packages/torch.egg-link", "/src/pytorch\n."}});
+  add("a Python without a version", "", {"/x/bin/python", "x.py"}, {},
+      "unknown: the version of the Python at /x/bin/python is not known from its files",
+      {{"/x/bin/python", k_elf}});
+  add("a package without a version", "", run, {}, "unknown: /w/torch does not tell its version",
+      {{"/w/torch/__init__.py", ""}});
+  add("a folder of that name", "/opt/py/lib/python3.12/site-packages", run, {}, "2.5.1",
+      {{"/w/torch/weights.pt", ""}});
+  add("a Python that is a shell script", "", {"/tykky/bin/python", "x.py"}, {},
+      "unknown: /tykky/bin/python is a script of bash, and what it starts is not seen",
+      {{"/tykky/bin/python", "#!/bin/bash\nexec apptainer …"}});
+  add("a container", "", {"apptainer", "exec", "i.sif", "python", "x.py"}, {},
+      "unknown: apptainer chooses what is imported");
+  add("conda's own run", "", {"conda", "run", "-n", "e", python, "x.py"}, {},
+      "unknown: conda chooses what is imported");
+  add("a shell", "", {"bash", "-c", "python x.py"}, {}, "unknown: what bash runs is not seen in its words");
+  add("nothing", "", {"nosuch"}, {{"PATH", "/bin"}}, "unknown: nosuch is not found");
+  add("a profiler", "/opt/py/lib/python3.12/site-packages", {"nsys", "profile", "-o", "x", python, "x.py"},
+      {}, "2.5.1");
+  for (const auto& row : rows) {
+    INFO(row.what);
+    const ToldFiles files(row.files);
+    CHECK(text_of(launch::find_torch(row.command, EnvSnapshot(row.env), "/w", files)) == row.expected);
+    CHECK(files.calls <= 40);
+  }
+  const ToldFiles usual(rows[0].files);
+  launch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}), "/w",
+                     usual);
+  CHECK(usual.calls <= 15);
+}
+
+TEST_CASE("a version of torch is read from what its builders write") {
+  const std::tuple<const char*, unsigned, unsigned, bool> rows[] = {
+      {"2.13.0+cpu", 2, 13, false},
+      {"1.13.0a0", 1, 13, true},
+      {"2.7.0", 2, 7, false},
+      {"2.7.0a0+79aa17489c.nv25.04", 2, 7, true},
+      {"2.8.0.dev20250601", 2, 8, true},
+      {"2.7.0rc3", 2, 7, true},
+      {"2.6.0+rocm6.2.4.git1ded221d", 2, 6, false},
+      {"2.5.1.post303", 2, 5, false},
+      {"1.13", 1, 13, false}};
+  for (const auto& [text, major, minor, pre] : rows) {
+    INFO(text);
+    const auto found = launch::parse_torch_version(text);
+    REQUIRE(found);
+    CHECK(found->major == major);
+    CHECK(found->minor == minor);
+    CHECK(found->pre_release == pre);
+  }
+  for (const auto* text : {"", "Unknown", "2", "2.", ".7", "two.seven", "-2.7", "99999999999999999999.1"})
+    CHECK_FALSE(launch::parse_torch_version(text));
+}
+
+TEST_CASE("who serves the store and what torch is told follow from its version") {
+  const auto torch = [](const std::string& text) {
+    TorchFound found;
+    found.text = text;
+    found.kind = text == "none" ? Kind::none : text == "?" ? Kind::unknown : Kind::found;
+    found.why = "why";
+    if (found.kind == Kind::found) found.version = *launch::parse_torch_version(text);
+    return found;
+  };
+  struct Row {
+    StoreChoice choice;
+    const char* torch;
+    const char* agent_store; ///< empty: rank 0's program serves
+    bool say;
+  };
+  using enum StoreChoice;
+  const Row rows[] = {{automatic, "2.13.0+cpu", "1", false},
+                      {automatic, "2.7.0", "1", false},
+                      {automatic, "2.8.0a0+git", "1", false},
+                      {automatic, "2.7.0a0+nv25.02", "", false},
+                      {automatic, "2.6.0", "", false},
+                      {automatic, "1.13.0a0", "", false},
+                      {automatic, "none", "", false},
+                      {automatic, "?", "", true},
+                      {own, "2.13.0", "1", false},
+                      {own, "2.6.0", "True", true},
+                      {own, "1.13.0", "True", true},
+                      {own, "1.8.1", "", true},
+                      {own, "?", "1", true},
+                      {own, "none", "1", true},
+                      {env, "2.13.0", "", false},
+                      {env, "?", "", false}};
+  for (const auto& row : rows) {
+    INFO(row.torch);
+    const auto words = launch::choose_store(row.choice, torch(row.torch));
+    CHECK(words.own == !std::string(row.agent_store).empty());
+    const std::string variable = row.agent_store;
+    CHECK(words.agent_store == (variable.empty()  ? store::AgentStore::unset
+                                : variable == "1" ? store::AgentStore::allowed
+                                                  : store::AgentStore::always));
+    CHECK(words.say == row.say);
+    CHECK_FALSE(words.reason.empty());
+  }
+}
+
+namespace {
+
+/// A program of 64 bits as the linker lays it out, with nothing in it but what it needs.
+std::string program_that_needs(const Words& libraries, const std::string& runpath) {
+  std::string names(1, '\0');
+  std::vector<Elf64_Dyn> entries;
+  const auto add = [&](Elf64_Sxword tag, const std::string& name) {
+    entries.push_back({tag, {names.size()}});
+    names += name + '\0';
+  };
+  for (const auto& library : libraries) add(DT_NEEDED, library);
+  if (!runpath.empty()) add(DT_RUNPATH, runpath);
+  const auto start = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+  const auto length = (entries.size() + 2) * sizeof(Elf64_Dyn);
+  entries.push_back({DT_STRTAB, {0x1000 + start + length}});
+  entries.push_back({DT_NULL, {0}});
+  Elf64_Ehdr head{};
+  std::memcpy(head.e_ident, ELFMAG, SELFMAG);
+  head.e_ident[EI_CLASS] = ELFCLASS64;
+  head.e_ident[EI_DATA] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+  head.e_phoff = sizeof head;
+  head.e_phentsize = sizeof(Elf64_Phdr);
+  head.e_phnum = 2;
+  Elf64_Phdr load{}, dynamic{};
+  load.p_type = PT_LOAD;
+  load.p_vaddr = 0x1000;
+  load.p_filesz = start + length + names.size();
+  dynamic.p_type = PT_DYNAMIC;
+  dynamic.p_offset = start;
+  dynamic.p_filesz = length;
+  std::string bytes;
+  const auto put = [&](const void* from, std::size_t count) {
+    bytes.append(static_cast<const char*>(from), count);
+  };
+  put(&head, sizeof head);
+  put(&load, sizeof load);
+  put(&dynamic, sizeof dynamic);
+  put(entries.data(), length);
+  return bytes + names;
+}
+
+} // namespace
+
+TEST_CASE("a compiled program's torch is the one whose libraries its loader takes") {
+  const std::string origin = program_that_needs({"libc.so.6", "libtorch_cpu.so"}, "/none:$ORIGIN/../lib");
+  const std::string bare = program_that_needs({"libtorch.so", "libc10.so"}, "");
+  const std::string library = "/app/bin/../lib/libtorch_cpu.so", near = "/app/bin/../lib/../";
+  struct Row {
+    const char* what;
+    std::string program;
+    std::map<std::string, std::string> files, env;
+    std::string expected;
+  };
+  const Row rows[] = {
+      {"Debian's", program_that_needs({"libc10.so.1.13", "libstdc++.so.6"}, ""), {}, {}, "1.13"},
+      {"pip's", origin, {{library, ""}, {near + "version.py", version_py("2.13.0+cpu")}}, {}, "2.13.0+cpu"},
+      {"LibTorch's archive",
+       origin,
+       {{library, ""}, {near + "build-version", "2.7.1+cu128\n"}},
+       {},
+       "2.7.1+cu128"},
+      {"conda's",
+       bare,
+       {{"/conda/lib/libc10.so", ""},
+        {"/conda/lib/../share/cmake/Torch/TorchConfigVersion.cmake", "set(PACKAGE_VERSION \"2.6.0\")\n"}},
+       {{"LD_LIBRARY_PATH", "/x::/conda/lib"}},
+       "2.6.0"},
+      {"a library without a word",
+       origin,
+       {{library, ""}},
+       {},
+       "unknown: /app/bin/../lib/libtorch_cpu.so does not tell its version"},
+      {"a library that is elsewhere",
+       origin,
+       {},
+       {},
+       "unknown: libtorch_cpu.so of /app/bin/train is not where its folders and variables say"},
+      {"another program", program_that_needs({"libc.so.6", "libmpi.so.40"}, "/opt/lib"), {}, {}, "none"},
+      {"no program",
+       "text",
+       {},
+       {},
+       "unknown: /app/bin/train is no program whose libraries can be read here"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.what);
+    auto files = row.files;
+    files["/app/bin/train"] = row.program;
+    CHECK(text_of(launch::find_torch({"/app/bin/train"}, EnvSnapshot(row.env), "/w", ToldFiles(files))) ==
+          row.expected);
+  }
+  // Half of a program, or one with a wrong byte, has an answer, too.
+  for (std::size_t cut = 0; cut < origin.size(); ++cut) {
+    const auto half =
+        text_of(launch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", origin.substr(0, cut)}})));
+    CHECK(half != "2.13.0+cpu");
+    auto wrong = origin;
+    wrong[cut] = static_cast<char>(wrong[cut] ^ 0xff);
+    CHECK_FALSE(text_of(launch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", wrong}}))).empty());
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Nodes that hpcml finds bad are told to the job's next start.
+#include <catch2/catch.hpp>
+
+#include "run/launch/bad_nodes.hpp"
+#include "run/launch/preflight_check.hpp"
+#include "temp_folder.hpp"
+#include "core/util/file.hpp"
+
+using namespace hpcml;
+
+TEST_CASE("a bad node is a line in the file that the script names, whose folder need not be there yet") {
+  const test::TempFolder folder;
+  const auto file = (folder / "logs/bad-nodes-7").string();
+  util::EnvSnapshot env;
+  launch::report_bad_node({"n1", "its agent died"}, env);
+  env.set(model::k_bad_nodes_variable, file);
+  launch::report_bad_node({"n1", "its agent died"}, env);
+  launch::report_bad_node({"n2", "it failed the preflight"}, env);
+  CHECK(util::read_file(file).value() == "n1 its agent died\nn2 it failed the preflight\n");
+}
+
+TEST_CASE("the preflight's hosts at fault are those of its verdict, and none of a phase before the network "
+          "was used") {
+  const std::string verdict =
+      R"({"event":"culprit","phase":"all_reduce","ranks":[2,3],"hosts":["n2","n2"],"what":"w"})";
+  CHECK(launch::guilty_hosts("no JSON\n" + verdict + "\n") == std::vector<std::string>{"n2"});
+  CHECK(launch::guilty_hosts(R"({"event":"failed","phase":"all_reduce","hosts":["n2"]})").empty());
+  CHECK(launch::guilty_hosts(R"({"event":"culprit","phase":"rendezvous","hosts":["n2"]})").empty());
+  CHECK(launch::guilty_hosts(R"({"event":"culprit","phase":"all_reduce","hosts":[]})").empty());
+}

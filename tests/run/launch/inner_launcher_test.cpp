@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Launchers inside launchers, and what is told of ranks and GPUs.
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+
+#include "run/launch/inner_launcher.hpp"
+#include "run/launch/process_helper.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+TEST_CASE("a launcher that every rank would start is refused before it starts twice") {
+  struct Row {
+    std::vector<std::string> command;
+    const char* expected; // empty: it runs
+  };
+  const Row rows[] = {
+      {{"torchrun", "--nproc_per_node=2", "x.py"}, "torchrun starts the ranks of a node itself"},
+      {{"python", "-m", "torch.distributed.run", "--nproc_per_node=2", "x.py"},
+       "torch.distributed.run starts"},
+      {{"accelerate", "launch", "x.py"}, "accelerate launch starts"},
+      {{"deepspeed", "x.py"}, "deepspeed starts"},
+      {{"mpirun", "-np", "2", "./x"}, "mpirun starts tasks itself"},
+      {{"srun", "./x"}, "srun starts tasks itself"},
+      {{"bash", "-c", "export A=1; torchrun --nproc_per_node=2 x.py"}, "torchrun starts"},
+      {{"env", "A=1", "torchrun", "--nproc_per_node", "2", "x.py"}, "torchrun starts"},
+      {{"python", "x.py", "torchrun"}, ""},
+      {{"torchrun", "--nproc_per_node=1", "--nnodes=2", "x.py"}, ""},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    for (const bool spawn : {false, true}) {
+      std::vector<std::string> words = {"launch", "--dry-run"};
+      if (spawn) words.insert(words.end(), {"--nproc-per-node", "2"});
+      words.emplace_back("--");
+      words.insert(words.end(), row.command.begin(), row.command.end());
+      const auto output = run_hpcml(words, spawn ? bare_environment() : step_environment(0, 2));
+      CHECK(output.exit_code == (*row.expected == '\0' ? 0 : 125));
+      CHECK_THAT(output.err, Contains(row.expected));
+    }
+  }
+  // One agent for the node is what the agent is for; the GPUs do not make several of it.
+  auto env = bare_environment();
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto dry_run =
+      run_hpcml({"launch", "--dry-run", "--", "torchrun", "--nproc_per_node=2", "x.py"}, env);
+  CHECK(dry_run.exit_code == 0);
+  CHECK(util::split(dry_run.out, '#').size() == 2);
+}
+
+TEST_CASE("an agent that each node starts is told of the other nodes, or refused") {
+  auto env = step_environment(0, 2);
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+  struct Row {
+    std::string command;
+    int code;
+    const char* expected;
+  };
+  const Row rows[] = {
+      {"torchrun --nproc_per_node=4 x.py", 125,
+       "torchrun on each of 2 nodes is told of no other (no meeting place and number of nodes): 2 trainings"},
+      {"torchrun --standalone --nnodes=1 --nproc_per_node=4 x.py", 125, "told of no other"},
+      {"python -m torch.distributed.run --nnodes=2 --nproc_per_node=4 x.py", 125,
+       "python -m torch.distributed.run --nnodes=2 --rdzv_backend=c10d --rdzv_id=$SLURM_JOB_ID "
+       "--rdzv_endpoint=$MASTER_ADDR:$MASTER_PORT"},
+      {"deepspeed --num_gpus 4 x.py", 125, "deepspeed on each of 2 nodes"},
+      {"bash -c 'cd work && torchrun --nproc_per_node=4 x.py'", 125, "told of no other"},
+      {"bash -c 'torchrun $ARGUMENTS x.py'", 0, ""},
+      {"torchrun --nnodes=2 --rdzv_backend=c10d --rdzv_endpoint=nid001:29500 x.py", 0, ""},
+      {"accelerate launch --config_file c.yaml x.py", 0, ""},
+      {"deepspeed --hostfile hosts --no_ssh --node_rank 0 --master_addr nid001 x.py", 0, ""},
+      {"fabric run --num-nodes=2 --node-rank=0 --main-address=nid001 x.py", 0, ""},
+      {"torchrun --nnodes=1 --rdzv_backend=c10d --rdzv_endpoint=localhost:0 --nproc_per_node 4 x.py", 125,
+       "told of no other"},
+      // What stands beside it may say it: that is a warning's matter.
+      {"env PET_NNODES=2 PET_RDZV_ENDPOINT=nid001:1 torchrun x.py", 0, ""},
+      {"bash -c 'if [ $SLURM_NNODES = 1 ]; then torchrun --standalone x.py; else torchrun --nnodes 2 "
+       "--rdzv_endpoint nid001:2 x.py; fi'",
+       0, ""},
+      {"python x.py", 0, ""}};
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const auto output = run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- " + row.command, env);
+    CHECK(output.exit_code == row.code);
+    CHECK_THAT(output.err, Contains(row.expected));
+  }
+  // Its configuration file, in a home folder that is not ours, may say it.
+  CHECK_THAT(run_line(std::string(HPCML_BINARY) + " launch " +
+                          "--dry-run -- accelerate launch --num_processes 4 x.py",
+                      env)
+                 .out,
+             Contains("warning: accelerate launch on each of 2 nodes is told of no other") &&
+                 Contains("unless accelerate's configuration file names them"));
+  env.set("PET_NNODES", "2");
+  CHECK(run_line(std::string(HPCML_BINARY) +
+                     " launch --dry-run -- torchrun --rdzv_backend c10d --rdzv_endpoint nid001:1 x.py",
+                 env)
+            .exit_code == 0);
+  env.set("PET_RDZV_ENDPOINT", "nid001:29500");
+  CHECK(
+      run_line(std::string(HPCML_BINARY) + " launch " + "--dry-run -- torchrun --nproc_per_node=4 x.py", env)
+          .exit_code == 0);
+}
+
+TEST_CASE("an agent hears of other nodes by its variables, by a container's --env and by shortened options") {
+  auto env = step_environment(0, 2);
+  env.set("SLURM_STEP_NODELIST", "nid[001-002]");
+  env.set("SLURM_STEP_TASKS_PER_NODE", "1(x2)");
+  struct Row {
+    std::string command;
+    bool is_reported;
+  };
+  const std::string place = "PET_RDZV_ENDPOINT=nid001:29500";
+  const Row rows[] = {
+      {"apptainer exec --env PET_NNODES=2," + place + " x.sif torchrun --nproc_per_node=4 x.py", true},
+      {"apptainer exec --env PET_NNODES=2 x.sif torchrun --nproc_per_node=4 x.py", false},
+      {"podman run -e PET_NNODES=2 -e " + place + " image torchrun --nproc_per_node=4 x.py", true},
+      {"env PET_NNODES=2 " + place + " torchrun --nproc_per_node=4 x.py", true},
+      {"env PET_NNODES=2 torchrun --nproc_per_node=4 x.py", false},
+      {"env PET_STANDALONE=1 torchrun --nnodes=2 --rdzv_endpoint=nid001:1 x.py", false},
+      {"env PET_STANDALONE=0 torchrun --nnodes=2 --rdzv_endpoint=nid001:1 x.py", true},
+      {"bash -c 'export PET_NNODES=2 " + place + "; torchrun x.py'", true},
+      {"torchrun --nnode 2 --rdzv_end nid001:29500 --nproc_per 4 x.py", true},
+      {"torchrun --nnode 2 --nproc_per 4 x.py", false},
+      {"torchrun --stand --nproc_per 4 x.py", false},
+      {"python -m torch.distributed.run --nnode=2 --master_a=nid001 --nproc_per=4 x.py", true},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.command);
+    const auto output = run_line(std::string(HPCML_BINARY) + " launch --dry-run -- " + row.command, env);
+    CHECK(output.exit_code == (row.is_reported ? 0 : 125));
+    CHECK(row.is_reported == ((output.out + output.err).find("told of no other") == std::string::npos));
+  }
+  const std::string agent =
+      std::string(HPCML_BINARY) + " launch --dry-run -- torchrun --nproc_per_node=4 x.py";
+  env.set("APPTAINERENV_PET_NNODES", "2");
+  env.set("PET_MASTER_ADDR", "nid001");
+  CHECK(run_line(agent, env).exit_code == 0);
+  env.set("PET_STANDALONE", "1");
+  CHECK(run_line(agent, env).exit_code == 125);
+}
+
+TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
+  const std::string folder = make_folder();
+  const auto agent = chain::find_started_launcher({"deepspeed", "--num_gpus", "4", "x.py"}).value();
+  const util::EnvSnapshot none;
+  CHECK_FALSE(launch::read_launcher_config(agent, none, folder).meets_other_nodes());
+  std::filesystem::create_directory(folder + "/job");
+  REQUIRE(util::write_file(folder + "/job/hostfile", "nid001 slots=4\nnid002 slots=4\n"));
+  CHECK(launch::read_launcher_config(agent, none, folder).meets_other_nodes());
+  const auto torchrun = chain::find_started_launcher({"torchrun", "x.py"}).value();
+  CHECK_FALSE(launch::read_launcher_config(torchrun, none, folder).meets_other_nodes());
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the report tells a rank's own GPU from those that it sees") {
+  auto env = step_environment(1, 2);
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto report = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"launch", "--report"});
+    flags.insert(flags.end(), {"--", "true"});
+    return run_hpcml(flags, env).err;
+  };
+  CHECK_THAT(report({}), Contains(", local rank 1, GPU 1 of 0,1, CPUs "));
+  CHECK_THAT(report({"--gpu-visibility", "own"}), Contains(", GPU 1, CPUs "));
+  CHECK_THAT(report({"--gpus-per-task", "0"}), Contains(", GPU none, CPUs "));
+  env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
+  CHECK_THAT(report({}), Contains(", GPU 2,3 of 0,1,2,3, CPUs "));
+  env.set("CUDA_VISIBLE_DEVICES", "3"); // each task has a list of its own
+  CHECK_THAT(report({}), Contains(", GPU 3, CPUs "));
+}
+
+TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
+  const std::string folder = make_folder(),
+                    inner = std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- echo hi";
+  REQUIRE(util::write_file(folder + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
+  struct Row {
+    std::string command;
+    const char* expected;
+  };
+  for (const auto& row : {Row{inner, "hpcml launch starts the ranks of a node itself"},
+                          Row{folder + "/run.sh", "of 2 of hpcml launch already"}}) {
+    CAPTURE(row.command);
+    const auto output =
+        run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- " + row.command);
+    CHECK(output.exit_code == 125);
+    CHECK(output.out.find("hi") == std::string::npos);
+    CHECK_THAT(output.err, Contains(row.expected));
+  }
+  // A world of one around it is none of two.
+  CHECK(run_line(std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 1 -- " + folder + "/run.sh")
+            .exit_code == 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("more ranks than GPUs are told, where it is certain") {
+  auto env = bare_environment();
+  env.set("CUDA_VISIBLE_DEVICES", "0,1");
+  const auto spawned = run_hpcml({"launch", "--dry-run", "--nproc-per-node", "4", "--", "true"}, env);
+  CHECK_THAT(spawned.out, Contains("warning: 4 ranks, but 2 GPUs (CUDA_VISIBLE_DEVICES=0,1)"));
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--nproc-per-node", "2", "--", "true"}, env).out,
+             !Contains("ranks, but"));
+  auto task = step_environment(0, 4);
+  task.set("CUDA_VISIBLE_DEVICES", "0,1");
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks, but"));
+  task.set("SLURM_GPUS_ON_NODE", "2");
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, Contains("4 ranks, but 2 GPUs"));
+  task.set("SLURM_GPUS_ON_NODE", "4"); // each task has its own
+  CHECK_THAT(run_hpcml({"launch", "--dry-run", "--", "true"}, task).out, !Contains("ranks, but"));
+}

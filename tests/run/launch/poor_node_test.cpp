@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Launch on a node without /sys, and at a terminal.
+#include <catch2/catch.hpp>
+
+#include <unistd.h>
+
+#include "run/launch/process_helper.hpp"
+#include "skip.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+TEST_CASE("without /sys a program starts that nobody is to bind, and another is told how") {
+  if (::geteuid() != 0) return test::skip("only root can cover /sys");
+  const auto launch = [](const std::string& flags) {
+    return run_line("unshare --mount bash -c 'mount -t tmpfs none /sys; exec " + std::string(HPCML_BINARY) +
+                    " launch " + flags + " --nproc-per-node 2 -- echo hi'");
+  };
+  const auto unbound = launch("--bind none");
+  CHECK(unbound.exit_code == 0);
+  CHECK_THAT(unbound.out, Contains("[0] hi\n") && Contains("[1] hi\n"));
+  for (const auto* flags : {"", "--bind apply"}) {
+    const auto output = launch(flags);
+    CHECK(output.exit_code == 125);
+    CHECK(output.out.empty());
+    CHECK_THAT(output.err, Contains("/sys/devices/system/cpu/online is missing") &&
+                               Contains("--bind none starts the program without it"));
+  }
+}
+
+TEST_CASE("a program's name that is none gets the words that start it") {
+  const std::string folder = make_folder(), program = std::string(HPCML_BINARY) + " launch -- ";
+  struct Row {
+    const char* name;
+    int code;
+    const char* hint;
+  };
+  for (const auto& row : {Row{"train.py", 127, "hint: say python train.py"},
+                          {"./train.py", 126, "say python ./train.py"},
+                          {"run", 127, "it lies in this folder, which is not in PATH: say ./run"},
+                          {"data", 127, "give its path, or load what provides it"},
+                          {"./data", 126, "chmod +x ./data if it is a program"},
+                          {"none.py", 127, "say python none.py"}}) {
+    CAPTURE(row.name);
+    const auto output =
+        run_line("cd " + folder + " && touch train.py data && printf '#!/bin/sh\n' > run && chmod +x run; " +
+                 program + row.name);
+    CHECK(output.exit_code == row.code);
+    CHECK_THAT(output.err, Contains(row.hint));
+  }
+}
+
+TEST_CASE("Ctrl-Z at a terminal stops launch and its ranks, and fg goes on with all") {
+  // The shell's own terminal; what is typed waits for what is to be seen.
+  const auto output =
+      run_line("export PROGRAM=" + std::string(HPCML_BINARY) + "\n" + R"sh(/usr/bin/python3 - <<'END'
+import os, pty, select, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ.update(PS1="> ", NO_COLOR="1")
+    os.execv("/bin/bash", ["bash", "--norc", "--noediting", "-i"])
+seen = passed = ""
+def until(text):
+    global seen, passed
+    end = time.time() + 120
+    while text not in seen:
+        assert time.time() < end, "no " + text + " in " + repr(seen)
+        if select.select([fd], [], [], 0.2)[0]:
+            seen += os.read(fd, 4096).decode()
+    passed, seen = seen.split(text, 1)
+os.write(fd, b"$PROGRAM launch --nproc-per-node 1 -- bash -c 'echo its pid $$; sleep 1; sleep 1; echo it ended'\n")
+until("[0] its pid ")
+until("\n")
+rank = passed.strip()
+os.write(fd, b"\x1a")
+until("Stopped")
+end, state = time.time() + 120, ""
+while state != "T":
+    assert time.time() < end, "the rank goes on"
+    with open("/proc/" + rank + "/stat") as stat:
+        state = stat.read().split(") ")[1][0]
+os.write(fd, b"fg\n")
+until("[0] it ended")
+print("all seen")
+END
+)sh");
+  CHECK(output.out == "all seen\n");
+  CHECK(output.err.empty());
+}

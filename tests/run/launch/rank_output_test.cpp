@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// Where the output of started ranks goes: files, our own output, both; with disks that are full and readers
+// that go away.
+#include <catch2/catch.hpp>
+
+#include <fcntl.h>
+#include <filesystem>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "run/launch/supervisor.hpp"
+#include "run/launch/wishes_helper.hpp"
+#include "skip.hpp"
+#include "sorted_lines.hpp"
+#include "temp_folder.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+using test::sorted_lines;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+/// Of this process's memory, in KiB: "VmRSS" now, "VmHWM" at most.
+long memory(const std::string& name) {
+  const auto text = util::read_file("/proc/self/status").value_or("");
+  const auto at = text.find(name + ":");
+  return at == std::string::npos ? 0 : std::stol(text.substr(at + name.size() + 1));
+}
+
+/// Keeps what is known of a rank's output when it fails, in a file.
+class Listener : public launch::RankObserver {
+public:
+  explicit Listener(std::string path) : x_path(std::move(path)) {}
+  bool look(launch::Supervisor&) override { return false; }
+  void failed(const launch::RankProcess& process, const launch::Supervisor& ranks) override {
+    std::string text = ranks.last_written(process.local_rank) ? "it wrote\n" : "it wrote nothing\n";
+    for (const auto& line : ranks.last_lines(process.local_rank)) text += line + "\n";
+    if (!util::write_file(x_path, text)) ::_exit(98);
+  }
+
+private:
+  std::string x_path;
+};
+
+const char* const k_two_words = "echo out$RANK; echo err$RANK >&2";
+
+launch::OutputOptions into(const std::filesystem::path& folder) {
+  launch::OutputOptions output_options;
+  output_options.folder = folder.string();
+  return output_options;
+}
+
+/// The file's bytes; "none" where there is no such file.
+std::string bytes_of(const std::filesystem::path& path) { return util::read_file(path).value_or("none"); }
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+} // namespace
+
+TEST_CASE("with a folder each rank's streams go into files of their own and are shown") {
+  test::TempFolder folder;
+  const auto output = run_wished({into(folder / "new/logs"), 2, in_shell(k_two_words)});
+  CHECK(output.exit_code == 0);
+  CHECK(sorted_lines(output.out) == Lines{"[0] out0", "[1] out1"});
+  CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
+  for (const std::string rank : {"0", "1"}) {
+    CHECK(bytes_of(folder / "new/logs" / rank / "stdout.log") == "out" + rank + "\n");
+    CHECK(bytes_of(folder / "new/logs" / rank / "stderr.log") == "err" + rank + "\n");
+  }
+  // Once more: they are appended to.
+  CHECK(run_wished({into(folder / "new/logs"), 1, in_shell("printf more")}).exit_code == 0);
+  CHECK(bytes_of(folder / "new/logs/0/stdout.log") == "out0\nmore");
+}
+
+TEST_CASE("redirected streams are in files only, teed ones in both, and the others are shown only") {
+  test::TempFolder folder;
+  auto output_options = into(folder.path());
+  output_options.redirects.others = {true, false};
+  output_options.tee.named[1] = {true, false};
+  const auto output = run_wished({output_options, 2, in_shell(k_two_words)});
+  CHECK(output.out == "[1] out1\n");
+  CHECK(sorted_lines(output.err) == Lines{"[0] err0", "[1] err1"});
+  CHECK(bytes_of(folder / "0/stdout.log") == "out0\n");
+  CHECK(bytes_of(folder / "1/stdout.log") == "out1\n");
+  CHECK(bytes_of(folder / "0/stderr.log") == "none");
+  CHECK(bytes_of(folder / "1/stderr.log") == "none");
+}
+
+TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
+  test::TempFolder folder;
+  auto output_options = into(folder.path());
+  output_options.shown = {1};
+  auto output = run_wished({output_options, 3, in_shell(k_two_words)});
+  CHECK(output.out == "[1] out1\n");
+  CHECK(output.err == "[1] err1\n");
+  CHECK(bytes_of(folder / "2/stdout.log") == "out2\n");
+  output_options.folder.clear();
+  output = run_wished({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
+  CHECK(output.exit_code == 0);
+  CHECK(output.err == "[1] err1\n");
+  CHECK(count_of(output.out, "\n") == 20001);
+}
+
+TEST_CASE("shown lines have the prefix that is asked for, and files none") {
+  test::TempFolder folder;
+  auto output_options = into(folder.path());
+  output_options.prefix = "[${role_name}${local_rank}]:";
+  output_options.role = "trainer";
+  const auto output = run_wished({output_options, 2, in_shell("printf 'a\\nb'")});
+  CHECK(sorted_lines(output.out) == Lines{"[trainer0]:a", "[trainer0]:b", "[trainer1]:a", "[trainer1]:b"});
+  CHECK(bytes_of(folder / "1/stdout.log") == "a\nb");
+}
+
+TEST_CASE("lines that hold one of the strings go into a file of all ranks, too") {
+  test::TempFolder folder;
+  auto output_options = into(folder.path());
+  output_options.out_filters = {"loss=", "epoch"};
+  output_options.err_filters = {"Error"};
+  output_options.redirects.others = {true, true};
+  const auto output =
+      run_wished({output_options, 2,
+                  in_shell("echo loss=$RANK; echo other; echo Error >&2; echo fine >&2; printf "
+                           "'the epoch'")});
+  CHECK(output.out.empty());
+  CHECK(output.err.empty());
+  CHECK(sorted_lines(bytes_of(folder / "filtered_stdout.log")) ==
+        Lines{"[0] loss=0", "[0] the epoch", "[1] loss=1", "[1] the epoch"});
+  CHECK(sorted_lines(bytes_of(folder / "filtered_stderr.log")) == Lines{"[0] Error", "[1] Error"});
+  CHECK(bytes_of(folder / "1/stdout.log") == "loss=1\nother\nthe epoch");
+}
+
+TEST_CASE("binary output without a last newline is in the files byte by byte") {
+  test::TempFolder folder;
+  auto output_options = into(folder / "logs");
+  output_options.redirects.named[0] = {true, true};
+  output_options.tee.others = {true, true};
+  const auto raw = (folder / "raw").string();
+  const auto output = run_wished({output_options, 3,
+                                  in_shell("head -c 2000000 /dev/urandom > " + raw + "$RANK; printf end >> " +
+                                           raw + "$RANK; cat " + raw + "$RANK; cat " + raw + "$RANK >&2")});
+  CHECK(output.exit_code == 0);
+  for (const std::string rank : {"0", "1", "2"}) {
+    const auto expected = bytes_of(raw + rank);
+    CHECK(expected.size() == 2000003);
+    CHECK((bytes_of(folder / "logs" / rank / "stdout.log") == expected));
+    // Launch itself may warn in the rank's place before.
+    CHECK((bytes_of(folder / "logs" / rank / "stderr.log").ends_with(expected)));
+  }
+}
+
+TEST_CASE("many lines of eight ranks are whole and in order, shown and in files") {
+  test::TempFolder folder;
+  std::string lines; // 30,000 of them, 240,000 of all ranks
+  for (int i = 10000; i < 40000; ++i) lines += "line " + std::to_string(i) + " of a rank\n";
+  REQUIRE(util::write_file(folder / "lines", lines));
+  const auto output = run_wished({into(folder / "logs"), 8, {"cat", (folder / "lines").string()}});
+  CHECK(output.exit_code == 0);
+  CHECK_THAT(output.err, !Contains("lost") && !Contains("cannot be written"));
+  std::vector<std::string> shown(8);
+  std::size_t torn = 0;
+  for (const auto& line : util::split(output.out, '\n')) {
+    if (line.empty()) continue;
+    const auto rank = line.size() > 4 && line[0] == '[' ? static_cast<std::size_t>(line[1] - '0') : 8;
+    if (rank > 7)
+      ++torn;
+    else
+      shown[rank] += line.substr(4) + "\n";
+  }
+  CHECK(torn == 0);
+  for (unsigned rank = 0; rank < 8; ++rank) {
+    CHECK((shown[rank] == lines));
+    CHECK((bytes_of(folder / "logs" / std::to_string(rank) / "stdout.log") == lines));
+  }
+}
+
+TEST_CASE("a log file that cannot be written is said once with its error, ranks go on and are shown") {
+  if (::geteuid() != 0) return test::skip("only root can mount a device in the file's place");
+  test::TempFolder folder;
+  for (const auto* rank : {"0", "1"}) std::filesystem::create_directories(folder / rank);
+  REQUIRE(util::write_file(folder / "1/stdout.log", ""));
+  WishedRanks ranks{into(folder.path()), 2, in_shell("for i in $(seq 1000); do echo $i; done")};
+  ranks.before = [&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("/dev/full", (folder / "1/stdout.log").c_str(), nullptr, MS_BIND, nullptr) != 0)
+      ::_exit(77);
+  };
+  const auto output = run_wished(ranks);
+  if (output.exit_code == 77) return test::skip("this machine allows no mounts");
+  CHECK(output.exit_code == 0);
+  CHECK(count_of(output.out, "\n") == 2000);
+  const auto path = (folder / "1/stdout.log").string();
+  CHECK(count_of(output.err, path + " cannot be written: disk full: No space left on device") == 1);
+  CHECK(count_of(output.err, path + ": 3893 bytes are lost: disk full") == 1);
+  CHECK(count_of(bytes_of(folder / "0/stdout.log"), "\n") == 1000);
+}
+
+TEST_CASE("on a disk that fills up the files keep what there was room for, and the rest is counted") {
+  if (::geteuid() != 0) return test::skip("only root can mount a small disk");
+  test::TempFolder folder;
+  const auto disk = (folder / "disk").string(), kept = (folder / "kept").string();
+  std::filesystem::create_directories(disk);
+  WishedRanks ranks{into(disk), 1, {"seq", "100000", "199999"}};
+  // A mount of this process alone: it is gone with it.
+  ranks.before = [&] {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", disk.c_str(), "tmpfs", 0, "size=256k") != 0)
+      ::_exit(77);
+  };
+  ranks.after = [&] { std::filesystem::copy_file(disk + "/0/stdout.log", kept); };
+  const auto output = run_wished(ranks);
+  if (output.exit_code == 77) return test::skip("this machine allows no mounts");
+  CHECK(output.exit_code == 0);
+  CHECK(count_of(output.out, "\n") == 100000);
+  std::string all;
+  for (int i = 100000; i < 200000; ++i) all += std::to_string(i) + "\n";
+  const auto text = bytes_of(kept);
+  CHECK(text.size() > 100000);
+  CHECK(text.size() < 300000);
+  CHECK((all.substr(0, text.size()) == text));
+  CHECK(count_of(output.err, "disk/0/stdout.log cannot be written: disk full") == 1);
+  CHECK(count_of(output.err, ": " + std::to_string(all.size() - text.size()) + " bytes are lost") == 1);
+}
+
+TEST_CASE("a limit of file sizes ends neither launch nor a rank that keeps to it") {
+  test::TempFolder folder;
+  WishedRanks ranks{into(folder.path()), 1, in_shell("seq 100000 199999; echo end")};
+  ranks.before = [] {
+    rlimit small{100000, 100000};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  };
+  const auto output = run_wished(ranks);
+  CHECK(output.exit_code == 0);
+  CHECK(output.out.ends_with("[0] end\n"));
+  CHECK(count_of(output.err, "stdout.log cannot be written: File too large") == 1);
+  CHECK(bytes_of(folder / "0/stdout.log").size() == 100000);
+}
+
+TEST_CASE("a log folder that cannot be made is an error before any rank starts") {
+  test::TempFolder folder;
+  REQUIRE(util::write_file(folder / "file", "x"));
+  const auto output =
+      run_wished({into(folder / "file/logs"), 2, in_shell("touch " + (folder / "started").string())});
+  CHECK(output.exit_code == 125);
+  CHECK_THAT(output.err, Contains("cannot create directory " + (folder / "file/logs/0").string()));
+  CHECK_FALSE(std::filesystem::exists(folder / "started"));
+}
+
+TEST_CASE("files are whole where our standard output is closed, full, or its reader goes away") {
+  test::TempFolder folder;
+  WishedRanks closed{into(folder / "closed"), 2, in_shell("seq 1 20000")};
+  closed.before = [] { ::close(STDOUT_FILENO); };
+  CHECK(run_wished(closed).exit_code == 0);
+  WishedRanks full{into(folder / "full"), 2, in_shell("seq 1 20000")};
+  full.before = [] { ::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO); };
+  const auto kept = run_wished(full);
+  CHECK(kept.exit_code == 0);
+  CHECK(count_of(kept.err, "standard output cannot be written any more (No space left on device)") == 1);
+  auto away = start_wished({into(folder / "away"), 2, in_shell("seq 1 20000; echo end")});
+  char byte = 0;
+  CHECK(::read(away.out, &byte, 1) == 1);
+  ::close(away.out);
+  away.out = -1;
+  const auto output = finish_wished(away);
+  CHECK(output.exit_code == 0);
+  CHECK(count_of(output.err, "standard output cannot be written any more") == 1);
+  for (const std::string rank : {"0", "1"}) {
+    CHECK(count_of(bytes_of(folder / "full" / rank / "stdout.log"), "\n") == 20000);
+    CHECK(count_of(bytes_of(folder / "closed" / rank / "stdout.log"), "\n") == 20000);
+    CHECK(count_of(bytes_of(folder / "away" / rank / "stdout.log"), "\n") == 20001);
+  }
+}
+
+TEST_CASE("launch says what failed as it does without files, and the rank's last words are in its file") {
+  test::TempFolder folder;
+  const auto output = run_wished(
+      {into(folder.path()), 2, in_shell("test $RANK = 1 || exec sleep 60; echo last >&2; exit 7")});
+  CHECK(output.exit_code == 7);
+  CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7"));
+  CHECK(bytes_of(folder / "1/stderr.log") == "last\n");
+}
+
+TEST_CASE("who oversees the ranks knows the last words of one when it hears that it failed") {
+  test::TempFolder folder;
+  const auto heard = (folder / "heard").string();
+  Listener listener(heard);
+  std::string expected = "it wrote\n";
+  for (int i = 4982; i <= 5000; ++i) expected += std::to_string(i) + "\n";
+  for (int round = 0; round < 10; ++round) { // it writes and ends at once: the one may be heard of before
+    WishedRanks ranks{
+        {}, 2, in_shell("test $RANK = 1 || exec sleep 60; seq 5000 >&2; printf end >&2; exit 7")};
+    if (round % 2 == 1) ranks.before = [] { ::dup2(STDERR_FILENO, STDOUT_FILENO); };
+    ranks.overseer = &listener;
+    CHECK(run_wished(ranks).exit_code == 7);
+    CHECK(bytes_of(heard) == expected + "end\n");
+  }
+  WishedRanks silent{{}, 1, in_shell("exit 3")};
+  silent.overseer = &listener;
+  CHECK(run_wished(silent).exit_code == 3);
+  CHECK(bytes_of(heard) == "it wrote nothing\n");
+}
+
+TEST_CASE("however much eight ranks write, launch keeps little of it", "[time]") {
+  test::TempFolder folder;
+  WishedRanks ranks{into(folder.path()), 8, in_shell("seq 1 400000; seq 1 400000 >&2")};
+  long before = 0;
+  ranks.before = [&] { before = memory("VmRSS"); };
+  ranks.after = [&] {
+    if (memory("VmHWM") - before > 8192) ::_exit(98);
+  };
+  const auto output = run_wished(ranks);
+  CHECK(output.exit_code == 0);
+  CHECK(count_of(output.out, "\n") == 8 * 400000);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// A request to save on its way to the programs: through launch alone, through launch with several ranks, and
+// through shells between.
+#include <catch2/catch.hpp>
+
+#include <csignal>
+
+#include "run/launch/process_helper.hpp"
+#include "sorted_lines.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+
+namespace {
+
+/// A program that says which signals it got, and ends with 3 at the first TERM or USR2, after it has saved.
+constexpr const char* k_program = R"(
+import os, signal, sys, time
+heard = []
+for name in ("TERM", "USR2", "URG"):
+    signal.signal(getattr(signal, "SIG" + name), lambda number, frame: heard.append(number))
+print("ready", flush=True)
+while not set(heard) & {signal.SIGTERM, signal.SIGUSR2}: time.sleep(0.02)
+time.sleep(0.3)
+print("saved", *heard, flush=True)
+sys.exit(3)
+)";
+
+util::EnvSnapshot saving_environment(util::EnvSnapshot env) {
+  env.set("HPCML_SAVE_SIGNAL", "USR2");
+  return env;
+}
+
+std::vector<std::string> through_shell(std::vector<std::string> words) {
+  // The shell stays: it has something to do behind the program.
+  words.insert(words.end(), {"--", "bash", "-c", "python3 -c \"$0\"; exit $?", k_program});
+  return words;
+}
+
+} // namespace
+
+TEST_CASE(
+    "a rank's program hears the request once behind a shell that has no trap, and its code is launch's") {
+  Running task(through_shell({"launch"}), saving_environment(step_environment(0, 1)));
+  CHECK(task.read_line() == "ready");
+  task.signal(SIGURG); // to the first process of the task alone, as Slurm with cgroups does
+  CHECK(task.read_line() == "saved " + std::to_string(SIGUSR2));
+  CHECK(task.wait() == 3);
+}
+
+TEST_CASE("a rank's program behind a shell hears TERM, and is waited for though the shell dies of it") {
+  Running task(through_shell({"launch"}), saving_environment(step_environment(0, 1)));
+  CHECK(task.read_line() == "ready");
+  task.signal(SIGTERM);
+  CHECK(task.read_line() == "saved " + std::to_string(SIGTERM));
+  CHECK(task.wait() == 128 + SIGTERM);
+}
+
+TEST_CASE("a program without a handler is not killed by the request") {
+  Running second_run({"launch", "--", "python3", "-c",
+                      "import time; print('ready', flush=True); time.sleep(1.5); print('on', flush=True)"},
+                     saving_environment(step_environment(0, 1)));
+  CHECK(second_run.read_line() == "ready");
+  second_run.signal(SIGURG);
+  CHECK(second_run.read_line() == "on");
+  CHECK(second_run.wait() == 0);
+}
+
+TEST_CASE("all ranks of a launch hear the request once, and have their time after the first has ended") {
+  Running ranks(through_shell({"launch", "--nproc-per-node", "2"}), saving_environment(bare_environment()));
+  CHECK(test::sorted_lines(ranks.read_line() + "\n" + ranks.read_line() + "\n") ==
+        std::vector<std::string>{"[0] ready", "[1] ready"});
+  ranks.signal(SIGURG);
+  const std::string saved = "saved " + std::to_string(SIGUSR2);
+  CHECK(test::sorted_lines(ranks.read_line() + "\n" + ranks.read_line() + "\n") ==
+        std::vector<std::string>{"[0] " + saved, "[1] " + saved});
+  CHECK(ranks.wait() == 3);
+}
+
+TEST_CASE("without a request that anybody hears launch becomes its program, and URG is nothing") {
+  Running task({"launch", "--", "sh", "-c", "echo $$; kill -URG $$; echo on"}, step_environment(0, 1));
+  CHECK(task.read_line() == std::to_string(task.pid()));
+  CHECK(task.read_line() == "on");
+  CHECK(task.wait() == 0);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// Starting and supervising ranks with real processes: output, signals, failures, orphans.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <unistd.h>
+
+#include "run/launch/process_helper.hpp"
+#include "serving_child.hpp"
+#include "sorted_lines.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
+
+using namespace hpcml;
+using namespace hpcml::testing;
+using Catch::Contains;
+using test::sorted_lines;
+
+namespace {
+
+util::ProcessOutput run_ranks(unsigned ranks, const std::string& script,
+                              std::vector<std::string> flags = {}) {
+  std::vector<std::string> words = {"launch", "--nproc-per-node", std::to_string(ranks)};
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.insert(words.end(), {"--", "sh", "-c", script});
+  return run_hpcml(words, bare_environment());
+}
+
+} // namespace
+
+TEST_CASE("each rank has its place, and all have one meeting point") {
+  const auto output = run_ranks(3, "echo $RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $NODE_RANK "
+                                   "$GROUP_RANK $MASTER_ADDR $MASTER_PORT");
+  CHECK(output.exit_code == 0);
+  const auto lines = sorted_lines(output.out);
+  REQUIRE(lines.size() == 3);
+  const auto port = util::split(lines[0], ' ').back();
+  for (unsigned rank = 0; rank < 3; ++rank) {
+    const auto r = std::to_string(rank);
+    CHECK(lines[rank] == "[" + r + "] " + r + " " + r + " 3 3 0 0 127.0.0.1 " + port);
+  }
+  CHECK(util::parse_unsigned(port).value_or(0) > 1023);
+}
+
+TEST_CASE("outside a step there is a rank for the GPUs that each is to have") {
+  struct Row {
+    const char* gpus_per_task; // empty: not said
+    std::size_t ranks;
+  };
+  for (const auto& row : {Row{"", 4}, Row{"0", 1}, Row{"1", 4}, Row{"2", 2}, Row{"3", 1}, Row{"4", 1}}) {
+    CAPTURE(row.gpus_per_task);
+    auto env = bare_environment();
+    env.set("CUDA_VISIBLE_DEVICES", "0,1,2,3");
+    std::vector<std::string> words = {"launch"};
+    if (*row.gpus_per_task != '\0') words.insert(words.end(), {"--gpus-per-task", row.gpus_per_task});
+    words.insert(words.end(), {"--", "true"});
+    words.insert(words.begin() + 1, "--dry-run");
+    const auto output = run_hpcml(words, env);
+    CHECK(output.exit_code == 0);
+    CHECK(util::split(output.out, '#').size() - 1 == row.ranks); // one heading each
+  }
+}
+
+TEST_CASE("standard output and error stay apart, partial lines get their end") {
+  const auto output = run_ranks(2, "printf 'out%s' $RANK; printf 'err%s\\n' $RANK >&2");
+  CHECK(sorted_lines(output.out) == std::vector<std::string>{"[0] out0", "[1] out1"});
+  CHECK(sorted_lines(output.err) == std::vector<std::string>{"[0] err0", "[1] err1"});
+}
+
+TEST_CASE("long and binary lines of several ranks come through whole") {
+  const auto output =
+      run_ranks(4, "for i in 1 2 3; do head -c 1000000 /dev/zero | tr '\\0' $RANK; printf '\\000\\n'; done");
+  CHECK(output.exit_code == 0);
+  const auto lines = sorted_lines(output.out);
+  REQUIRE(lines.size() == 12);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string rank = std::to_string(i / 3);
+    if (lines[i] != "[" + rank + "] " + std::string(1000000, rank[0]) + std::string(1, '\0'))
+      FAIL("line " << i << " is torn");
+  }
+}
+
+TEST_CASE("an unfinished line is shown while the rank lives") {
+  Running launch(
+      {"launch", "--nproc-per-node", "1", "--", "sh", "-c", "printf waiting; sleep 1; echo; sleep 30"},
+      bare_environment());
+  CHECK(launch.read_line() == "[0] waiting");
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 128 + SIGTERM);
+}
+
+TEST_CASE("the first rank that fails decides the exit code, and the others are stopped") {
+  const auto output = run_ranks(3, "test $RANK = 1 && exit 7; exec sleep 60");
+  CHECK(output.exit_code == 7);
+  CHECK_THAT(output.err, Contains("rank 1 (local 1 on host ") && Contains("ended with exit code 7") &&
+                             Contains("the others were stopped"));
+}
+
+TEST_CASE("a killed rank is told by its signal") {
+  const auto output = run_ranks(2, "test $RANK = 0 && kill -SEGV $$; exec sleep 60");
+  CHECK(output.exit_code == 128 + SIGSEGV);
+  CHECK_THAT(output.err, Contains("rank 0") && Contains("was killed by SIGSEGV"));
+}
+
+TEST_CASE("a rank that ignores TERM is killed after the grace, with its children") {
+  const std::string folder = make_folder();
+  const auto output = run_ranks(2,
+                                "trap '' TERM; if test $RANK = 1; then sleep 60 & echo $! > " + folder +
+                                    "/child; while :; do sleep 1; done; fi; while ! test -s " + folder +
+                                    "/child; do :; done; exit 3",
+                                {"--grace", "1"});
+  CHECK(output.exit_code == 3);
+  const auto child = util::read_file(folder + "/child");
+  REQUIRE(child);
+  CHECK(is_gone(std::stoi(*child)));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("signals reach every rank once") {
+  for (const auto& [number, name] :
+       {std::pair{SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}, {SIGINT, "INT"}, {SIGTERM, "TERM"}}) {
+    Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c",
+                    "trap 'echo got " + std::string(name) + "; exit 0' " + name +
+                        "; echo ready; while :; do sleep 0.05; done"},
+                   bare_environment());
+    CAPTURE(name);
+    for (int i = 0; i < 2; ++i) CHECK_THAT(launch.read_line(), Contains("ready"));
+    launch.signal(number);
+    std::vector<std::string> lines = {launch.read_line(), launch.read_line()};
+    std::sort(lines.begin(), lines.end());
+    CHECK(lines == std::vector<std::string>{"[0] got " + std::string(name), "[1] got " + std::string(name)});
+    CHECK(launch.wait() == 0);
+    CHECK(launch.read_line().empty());
+  }
+}
+
+namespace {
+
+/// A rank that ignores TERM and INT, with a child that does, too; prints the child's number, "got" at each
+/// signal.
+const char* const k_stubborn = "trap '' TERM INT; sh -c 'while :; do sleep 0.1; done' & trap 'echo got' TERM "
+                               "INT; echo $!; while :; do sleep 0.05; done";
+
+/// Reads two lines "[R] NUMBER".
+std::vector<pid_t> read_children(Running& launch) {
+  std::vector<pid_t> children;
+  for (int i = 0; i < 2; ++i) children.push_back(std::stoi(launch.read_line().substr(4)));
+  return children;
+}
+
+} // namespace
+
+TEST_CASE("a second signal kills the ranks that did not end after the first") {
+  for (const int number : {SIGTERM, SIGINT}) {
+    CAPTURE(number);
+    Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c", k_stubborn}, bare_environment());
+    const auto children = read_children(launch);
+    launch.signal(number);
+    for (int i = 0; i < 2; ++i) CHECK_THAT(launch.read_line(), Contains("got"));
+    ::usleep(600000); // what comes at once with the first counts as the first
+    launch.signal(number);
+    CHECK(launch.wait() == 128 + number);
+    for (const pid_t child : children) CHECK(is_gone(child));
+  }
+}
+
+TEST_CASE("ranks that do not end after a signal are killed when the grace is over") {
+  Running launch({"launch", "--nproc-per-node", "2", "--grace", "1", "--", "sh", "-c", k_stubborn},
+                 bare_environment());
+  const auto children = read_children(launch);
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 128 + SIGTERM);
+  for (const pid_t child : children) CHECK(is_gone(child));
+}
+
+TEST_CASE("a signal that comes twice at once is one: timeout signals the process and its group") {
+  using Clock = std::chrono::steady_clock;
+  int code = -1;
+  for (auto apart = Clock::duration::max();
+       apart > std::chrono::milliseconds(100);) { // or others had the processors
+    Running launch({"launch", "--nproc-per-node", "1", "--", "sh", "-c",
+                    "trap 'sleep 0.5; exit 5' TERM; echo ready; while :; do sleep 0.05; done"},
+                   bare_environment());
+    CHECK_THAT(launch.read_line(), Contains("ready"));
+    const auto start = Clock::now();
+    launch.signal(SIGTERM);
+    ::usleep(2000);
+    launch.signal(SIGTERM);
+    apart = Clock::now() - start;
+    code = launch.wait();
+  }
+  CHECK(code == 5);
+}
+
+TEST_CASE("what a rank leaves behind when it ends after a signal goes, too") {
+  Running launch({"launch", "--nproc-per-node", "2", "--grace", "1", "--", "sh", "-c",
+                  "trap '' TERM; sh -c 'while :; do sleep 0.1; done' & trap 'exit 0' TERM; echo $!; while :; "
+                  "do sleep 0.05; done"},
+                 bare_environment());
+  const auto children = read_children(launch);
+  launch.signal(SIGTERM);
+  CHECK(launch.wait() == 0);
+  for (const pid_t child : children) CHECK(is_gone(child));
+}
+
+TEST_CASE("no rank outlives a killed launch") {
+  Running launch({"launch", "--nproc-per-node", "3", "--", "sh", "-c", "echo $$; exec sleep 120"},
+                 bare_environment());
+  std::vector<pid_t> ranks;
+  for (int i = 0; i < 3; ++i) ranks.push_back(std::stoi(launch.read_line().substr(4)));
+  launch.signal(SIGKILL);
+  CHECK(launch.wait() == 128 + SIGKILL);
+  for (const pid_t rank : ranks) CHECK(is_gone(rank));
+}
+
+TEST_CASE("only rank 0 reads standard input") {
+  const auto output = util::run_process(
+      {HPCML_BINARY, "launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo \"$RANK:$(cat)\""},
+      bare_environment(), std::chrono::seconds(300), "hello");
+  REQUIRE(output);
+  CHECK(sorted_lines(output->out) == std::vector<std::string>{"[0] 0:hello", "[1] 1:"});
+}
+
+TEST_CASE("a reader that goes away ends the ranks as it ends any program") {
+  const auto output = util::run_process(
+      {"bash", "-c", std::string(HPCML_BINARY) + " launch --nproc-per-node 2 -- yes | head -n 3"},
+      bare_environment(), std::chrono::seconds(300));
+  REQUIRE(output);
+  CHECK(util::split(output->out, '\n').size() == 4);
+}
+
+TEST_CASE("failures of launch itself have their own exit codes and a record") {
+  const std::string folder = make_folder();
+  auto env = bare_environment();
+  env.set("HPCML_ERROR_DIR", folder);
+  CHECK(run_hpcml({"launch", "--", "no such program;$(touch x)"}, env).exit_code == 127);
+  CHECK(run_hpcml({"launch", "--", "/etc/passwd"}, env).exit_code == 126);
+  CHECK(run_hpcml({"launch"}, env).exit_code == 125);
+  CHECK(run_hpcml({"launch", "--site", "nowhere", "--", "true"}, env).exit_code == 125);
+  CHECK(run_hpcml({"launch", "--address-of", "no0"}, env).exit_code == 125);
+  std::size_t records = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    records += entry.path().extension() == ".json" ? 1 : 0;
+  CHECK(records >= 5);
+  CHECK_FALSE(std::filesystem::exists("x"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("an executable file with a hostile name runs as it is") {
+  const std::string folder = make_folder(), name = folder + "/a b;$(id)'\"\n*";
+  REQUIRE(util::write_file(name, "#!/bin/sh\necho \"$1\"\n", 0755));
+  const auto output =
+      run_hpcml({"launch", "--nproc-per-node", "1", "--", name, "$HOME `id` \\ "}, bare_environment());
+  CHECK(output.out == "[0] $HOME `id` \\ \n");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a script runs under the active Python, and its flags are its own") {
+  const std::string folder = make_folder();
+  REQUIRE(util::write_file(
+      folder + "/t.py",
+      "import sys, os\nprint(sys.argv[1:], os.environ['RANK'], sys.stdout.write_through)\n"));
+  const auto output =
+      run_hpcml({"launch", "--nproc-per-node", "1", folder + "/t.py", "--report", "--lr", "0.1", "--", "x"},
+                bare_environment());
+  CHECK(output.exit_code == 0);
+  CHECK(output.out == "[0] ['--report', '--lr', '0.1', '--', 'x'] 0 True\n");
+  CHECK_THAT(run_hpcml({"launch", HPCML_BINARY}, bare_environment()).err, Contains("put -- before it"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("ranks whose store's process is killed are ended, and launch says it") {
+  auto env = bare_environment();
+  env.unset("HPCML_MEET_TIMEOUT"); // where nobody meets there is no store
+  Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo up; exec sleep 300"}, env, true);
+  std::string output;
+  const auto read_until = [&](const std::string& words) {
+    for (int lines = 0; output.find(words) == std::string::npos && lines < 20; ++lines)
+      output += launch.read_line() + "\n";
+    return output;
+  };
+  CHECK_THAT(read_until("[0] up"), Contains("[0] up"));
+  CHECK_THAT(read_until("[1] up"), Contains("[1] up"));
+  const auto store = test::find_serving_child(launch.pid());
+  REQUIRE(store > 0);
+  ::kill(store, SIGKILL);
+  CHECK_THAT(read_until("SIGKILL"), Contains("serves the ranks' store was killed by SIGKILL"));
+  CHECK(launch.wait() == 125);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Ranks with output wishes, started by launch's own classes in a process of its own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "run/launch/output_wishes.hpp"
+#include "run/launch/rank_observer.hpp"
+#include "core/util/process.hpp"
+
+namespace hpcml::testing {
+
+/// Ranks that are to be started.
+struct WishedRanks {
+  launch::OutputOptions output_options;
+  unsigned count = 1;
+  std::vector<std::string> command;
+  std::function<void()> before = {};        ///< in the process that starts them, before it does
+  std::function<void()> after = {};         ///< there, when all have ended
+  launch::RankObserver* overseer = nullptr; ///< there
+};
+
+/// A process that runs them, and the reading ends of its standard output and error.
+struct WishedLaunch {
+  pid_t pid = -1;
+  int out = -1;
+  int err = -1;
+};
+
+WishedLaunch start_wished(const WishedRanks& ranks);
+/// Reads to the ends and waits; closes both. An end that is -1 is not read.
+util::ProcessOutput finish_wished(WishedLaunch launch);
+/// Both.
+util::ProcessOutput run_wished(const WishedRanks& ranks);
+/// `sh -c SCRIPT`.
+std::vector<std::string> in_shell(const std::string& script);
+
+} // namespace hpcml::testing

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// Who waits for whom, in words: torch's keys, scenes of ranks, and what a server hears.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "run/store/key_meaning.hpp"
+#include "run/store/watch.hpp"
+
+using namespace hpcml::store;
+using Kind = KeyMeaning::Kind;
+using State = RankStatus::State;
+using std::chrono::seconds;
+
+namespace {
+
+const RankStatus::Time k_now{std::chrono::hours(10)};
+
+RankStatus rank(unsigned number, State state = State::connected) {
+  RankStatus rank_status;
+  rank_status.state = state;
+  rank_status.rank = number;
+  rank_status.short_name = std::to_string(number);
+  rank_status.name = "rank " + rank_status.short_name + " (node" + rank_status.short_name + ")";
+  rank_status.since = k_now - seconds(40);
+  return rank_status;
+}
+
+RankStatus waiting(unsigned number, const std::string& key, const std::string& mark = {}, long time = 30) {
+  RankStatus rank_status = rank(number);
+  rank_status.waits_for = key;
+  rank_status.waits_since = k_now - seconds(time);
+  rank_status.mark = mark;
+  return rank_status;
+}
+
+Snapshot scene_of(std::vector<RankStatus> ranks, std::set<std::string> keys = {}) {
+  Snapshot scene;
+  scene.now = k_now;
+  scene.world_size = static_cast<unsigned>(ranks.size());
+  scene.ranks = std::move(ranks);
+  scene.is_there = [keys = std::move(keys)](const std::string& key) { return keys.count(key) > 0; };
+  return scene;
+}
+
+class NoAnswers : public Answers {
+public:
+  void bytes(ClientId, std::string_view) override {}
+  void value(ClientId, const SharedValue&) override {}
+};
+
+/// A server's watch and table together.
+struct Served {
+  Served() { watch.begins(table); }
+  void hear(ClientId client, Op op, const std::string& key, std::int64_t number = 0, long at = 0) {
+    Message message;
+    message.op = op;
+    message.number = number;
+    if (!key.empty()) message.keys = {key};
+    message.values.assign(op == Op::set ? 1 : 0, "x");
+    if (known.insert(client).second) watch.connected(client, "10.0.0." + std::to_string(client));
+    watch.heard(client, message, k_now + seconds(at));
+    if (op == Op::ping) return;
+    REQUIRE(table.apply(client, Dialect::torch2, message, answers).empty());
+  }
+  Table table;
+  Watch watch;
+  RankRegistry roster;
+  NoAnswers answers;
+  std::set<ClientId> known;
+};
+
+} // namespace
+
+TEST_CASE("torch's keys tell whose group they are and which member") {
+  struct Row {
+    const char* key;
+    Kind kind;
+    const char* group;
+    int member;
+  };
+  // As the clients of 2.13 and 1.13 set them; those of NCCL as torch 2's source names them.
+  const Row rows[] = {
+      {"/default_pg/0//cpu//0/2", Kind::member, "the default group", 2},
+      {"/default_pg/0//12//cpu//0/0", Kind::member, "group 12", 0},
+      {"//worker/attempt_0/default_pg/0/0/rank_1", Kind::member, "the default group", 1},
+      {"//worker/attempt_3/default_pg/2/0/1", Kind::member, "group 2", 1},
+      {"//worker/attempt_0/default_pg/2/SEQ_NUM_STORE_KEY", Kind::sequence, "group 2", -1},
+      {"//worker/attempt_0/default_pg/store_based_barrier_key:2", Kind::barrier, "group 2", -1},
+      {"/default_pg/0//store_based_barrier_key:3:last_worker", Kind::barrier, "group 3", -1},
+      {"/default_pg/0//cuda//0", Kind::unique_id, "the default group", -1},
+      {"/default_pg/0//3//cuda//0:1", Kind::unique_id, "group 3", -1},
+      {"/default_pg/0//tp\x1b[2J//cpu//0/1", Kind::member, "the group 'tp\\x1b[2J'", 1},
+      {"/private/0/1", Kind::member, "the group 'private'", 1},
+      {"/default_pg/0//model_ready", Kind::other, "", -1},
+      {"epoch", Kind::other, "", -1},
+      {"", Kind::other, "", -1},
+      {"///", Kind::other, "", -1},
+  };
+  for (const auto& row : rows) {
+    INFO(row.key);
+    const auto meaning = read_key(row.key);
+    CHECK(meaning.kind == row.kind);
+    CHECK(meaning.group == row.group);
+    CHECK(meaning.member.has_value() == (row.member >= 0));
+    if (meaning.member) CHECK(static_cast<int>(*meaning.member) == row.member);
+  }
+  CHECK(read_key("/default_pg/0//1//cpu//0/3").place == read_key("/default_pg/0//1//cpu//0/17").place);
+  CHECK(read_key("/default_pg/0//1//cpu//0/3").place != read_key("/default_pg/0//2//cpu//0/3").place);
+}
+
+TEST_CASE("of many that wait for a unique id the first of the group is named, and what it does") {
+  std::vector<RankStatus> ranks;
+  for (unsigned i = 0; i < 16; ++i)
+    ranks.push_back(i == 0 || i == 9 ? rank(i) : waiting(i, "/default_pg/0//cuda//0"));
+  const auto stalls = find_stalls(scene_of(ranks));
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].waiters.size() == 14);
+  CHECK(stalls[0].missing == std::vector<unsigned>{0});
+  CHECK(stalls[0].text ==
+        "14 ranks (1-8,10-15) have waited 30 s for the default group's unique id: its first rank sets it; "
+        "rank 0 "
+        "(node0) has not set it: it last spoke to the store 40 s ago and waits for nothing there");
+}
+
+TEST_CASE("missing members after the first four are ranges") {
+  std::vector<RankStatus> ranks = {waiting(0, "/default_pg/0//cpu//0/1", "/default_pg/0//cpu//0/0")};
+  for (unsigned number = 1; number < 12; ++number) ranks.push_back(rank(number, State::started));
+  const auto stalls = find_stalls(scene_of(std::move(ranks), {"/default_pg/0//cpu//0/0"}));
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].missing.size() == 11);
+  CHECK(stalls[0].text.find("; and ranks 5-11") != std::string::npos);
+}
+
+TEST_CASE("members that have not entered a group are found between those that have") {
+  const std::string group = "/default_pg/0//3//cpu//0/";
+  // Ranks 1, 4, 6, 7 are its members; member 1 has not come: rank 2, 3 or 4, and 3 is gone.
+  auto ranks = std::vector<RankStatus>{rank(0),
+                                       waiting(1, group + "1", group + "0"),
+                                       rank(2),
+                                       rank(3, State::gone),
+                                       rank(4),
+                                       rank(5),
+                                       waiting(6, group + "1", group + "2", 60),
+                                       waiting(7, group + "1", group + "3")};
+  auto stalls = find_stalls(scene_of(ranks));
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].waited == seconds(60));
+  CHECK_FALSE(stalls[0].certain);
+  CHECK(stalls[0].missing == std::vector<unsigned>{3, 2, 4, 5});
+  ranks[2] = waiting(2, "/default_pg/0//2//cpu//0/1", "/default_pg/0//2//cpu//0/0", 10);
+  stalls = find_stalls(scene_of(ranks));
+  REQUIRE(stalls.size() == 2);
+  CHECK(stalls[0].text.find("rank 2 (node2): it waits for group 2 itself, for 10 s") != std::string::npos);
+}
+
+TEST_CASE("a program's own key, a wrong world size and nobody who waits have sentences, too") {
+  auto stalls = find_stalls(scene_of({waiting(0, "ready"), rank(1, State::absent), rank(2, State::started)}));
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].text.starts_with(
+      "rank 0 (node0) has waited 30 s for the key 'ready': nobody has set it; rank 1 (node1)"));
+  CHECK(stalls[0].text.find("its program has not come to the store") != std::string::npos);
+  stalls = find_stalls(scene_of({waiting(0, "data/0/1", "other"), rank(1)}));
+  CHECK(stalls.at(0).what == "the key 'data/0/1'");
+  stalls = find_stalls(scene_of({waiting(0, "/default_pg/0//cpu//0/2"), rank(1)}));
+  CHECK(stalls.at(0).text.find("its WORLD_SIZE is another") != std::string::npos);
+  CHECK(find_stalls(scene_of({rank(0), rank(1)})).empty());
+}
+
+TEST_CASE("a wait lasts from its first turn, and what comes between begins it anew") {
+  Served served;
+  served.hear(5, Op::ping, "", 77);
+  served.hear(5, Op::set, "/default_pg/0//cpu//0/0", 0, 0);
+  served.hear(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 1);
+  served.hear(5, Op::cancel_wait, "", 0, 5);
+  served.hear(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 5);
+  auto report = served.watch.report(served.roster, 0, k_now + seconds(11));
+  REQUIRE(report.stalls.size() == 1);
+  CHECK(report.stalls[0].waited == seconds(10));
+  CHECK(report.stalls[0].missing == std::vector<unsigned>{1});
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(20)).empty());
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(21)).size() == 1);
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(59)).empty());
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(61)).size() == 1);
+  served.hear(6, Op::set, "/default_pg/0//cpu//0/1", 0, 70);
+  const auto over = served.watch.overdue(served.roster, seconds(20), k_now + seconds(71));
+  CHECK(over == std::vector<std::string>{"nobody waits any longer for the default group"});
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(500)).empty());
+}
+
+TEST_CASE("two that take themselves for one member are said also while nobody waits in the store") {
+  Served served;
+  const std::string key = "/default_pg/0//1//cpu//0/2";
+  served.hear(7, Op::ping, "", 100);
+  served.hear(8, Op::ping, "", 101);
+  served.hear(7, Op::set, key);
+  served.hear(8, Op::set, key, 0, 1);
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(20)).empty());
+  const auto lines = served.watch.overdue(served.roster, seconds(20), k_now + seconds(21));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] ==
+        "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1 as its member 2: "
+        "they make their groups in another order, or of other ranks");
+  CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(22)).empty());
+}
+
+TEST_CASE("two that take themselves for one member are said also where the first has gone on meanwhile") {
+  Served served;
+  const std::string key = "/default_pg/0//1//cpu//0/2";
+  served.hear(7, Op::ping, "", 100);
+  served.hear(8, Op::ping, "", 101);
+  served.hear(7, Op::set, key);
+  served.hear(7, Op::set, "/default_pg/0//2//cpu//0/3", 0, 1);
+  served.hear(8, Op::set, key, 0, 2);
+  const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].text.find(
+            "process 100 at 10.0.0.7 and process 101 at 10.0.0.8 have both entered group 1") == 0);
+}
+
+TEST_CASE("a member's key that is set again is no second member where it cannot be") {
+  Served served;
+  const std::string key = "/default_pg/0//1//cpu//0/2";
+  SECTION("the same program sets it again") {
+    served.hear(7, Op::set, key);
+    served.hear(7, Op::set, key, 0, 1);
+  }
+  SECTION("the same program does, over another connection") {
+    for (const ClientId client : {7U, 8U}) {
+      served.watch.connected(client, "10.0.0.9");
+      served.known.insert(client);
+      served.hear(client, Op::ping, "", 100);
+      served.hear(client, Op::set, key);
+    }
+  }
+  SECTION("the first one has gone, and its connection's number is another's now") {
+    served.hear(7, Op::set, key);
+    served.watch.left(7, served.roster, k_now);
+    served.watch.connected(7, "10.0.0.9");
+    served.hear(8, Op::set, key, 0, 1);
+    served.hear(7, Op::set, "mine", 0, 1);
+  }
+  SECTION("a key of the program's own that looks like one") {
+    served.hear(7, Op::set, "progress/0/5");
+    served.hear(7, Op::set, "progress/0/6");
+    served.hear(8, Op::set, "progress/0/5", 0, 1);
+  }
+  CHECK(served.watch.report(served.roster, 0, k_now + seconds(50)).stalls.empty());
+}
+
+TEST_CASE("of two that take themselves for one member the lower rank is named first, whoever came first") {
+  Served served;
+  const std::string hosts[] = {"nid1", "nid1", "nid2", "nid2"};
+  for (unsigned number = 0; number < 4; ++number) {
+    JoinRequest who{"12.0", "0", number, 4, number % 2, hosts[number], 1000 + number};
+    if (number == 0) {
+      who.nodes = {"nid1", "nid2"};
+      who.tasks_per_node = {2, 2};
+    }
+    (void)served.roster.announce(who, "10.0.0." + std::to_string(number), k_now);
+  }
+  for (const unsigned number : {3, 2}) {
+    served.hear(number, Op::ping, "", 1000 + number);
+    (void)served.roster.program_came(number, "10.0.0." + std::to_string(number), 1000 + number, k_now);
+    served.hear(number, Op::set, "/default_pg/0//cpu//0/2");
+  }
+  const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
+  REQUIRE(stalls.size() == 1);
+  CHECK(stalls[0].text ==
+        "rank 2 of 4 (nid2, local rank 0) and rank 3 of 4 (nid2, local rank 1) have both entered the "
+        "default group as its member 2: RANK is the same for both");
+}
+
+TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has not counted") {
+  Served served;
+  const std::string key = "//worker/attempt_0/default_pg/store_based_barrier_key:1";
+  for (ClientId client : {5U, 6U, 7U})
+    served.hear(client, Op::set, "//worker/attempt_0/default_pg/0/0/rank_" + std::to_string(client - 5));
+  for (ClientId client : {5U, 7U}) {
+    served.hear(client, Op::add, key, 1, 1);
+    for (long at = 1; at < 40; at += 2) served.hear(client, Op::add, key, 0, at);
+  }
+  const auto report = served.watch.report(served.roster, 0, k_now + seconds(40));
+  REQUIRE(report.stalls.size() == 1);
+  CHECK(report.stalls[0].waiters == std::vector<std::string>{"0", "2"});
+  CHECK(report.stalls[0].missing == std::vector<unsigned>{1});
+}
+
+TEST_CASE("store counts programs that set up separate worlds") {
+  const std::string first = "/default_pg/0//cpu//0/0";
+  Served served;
+  for (ClientId client : {5U, 7U}) {
+    served.hear(client, Op::ping, "", client * 100);
+    served.hear(client, Op::set, first);
+    CHECK(served.watch.worlds().worlds_of_one() == (client == 5 ? 0 : 2));
+  }
+  served.hear(5, Op::set, first); // again: the same program
+  CHECK(served.watch.report(served.roster, 0, k_now).worlds.worlds_of_one() == 2);
+  // Other groups than the default one may consist of any ranks.
+  served.hear(8, Op::ping, "", 800);
+  served.hear(8, Op::set, "/default_pg/0//3//cpu//0/0");
+  CHECK(served.watch.worlds().alone == 2);
+  served.hear(8, Op::set, "/default_pg/0//cpu//0/1");
+  CHECK(served.watch.worlds().joined);
+  CHECK(served.watch.worlds().worlds_of_one() == 0);
+}
+
+TEST_CASE("requests for NCCL's unique id show a joined world") {
+  Served served;
+  served.hear(5, Op::set, "/default_pg/0//cuda//0");
+  CHECK_FALSE(served.watch.worlds().joined);
+  served.hear(5, Op::get, "/default_pg/0//cuda//0"); // its own
+  served.hear(7, Op::wait, "/default_pg/0//cpu//0/0");
+  CHECK_FALSE(served.watch.worlds().joined);
+  served.hear(7, Op::get, "/default_pg/0//cuda//0");
+  CHECK(served.watch.worlds().joined);
+}
+
+TEST_CASE("a report travels whole, and bytes that are none are refused") {
+  StoreReport report{16, 15, 14, 1, 3, 99, ~0ULL, {3, true}, {"rank 3 has not arrived"}, {}};
+  report.stalls.push_back(
+      {"group 3", "a\nkey", seconds(31), {"0", "process 7 at ::1"}, {9, 10}, false, "text"});
+  const auto bytes = pack_report(report);
+  const auto again = unpack_report(bytes);
+  REQUIRE(again);
+  CHECK(pack_report(*again) == bytes);
+  CHECK(again->stalls.at(0).missing == std::vector<unsigned>{9, 10});
+  CHECK(again->worlds.alone == 3);
+  CHECK(again->worlds.joined);
+  for (std::size_t cut = 0; cut < bytes.size(); ++cut) CHECK_FALSE(unpack_report(bytes.substr(0, cut)));
+  CHECK_FALSE(unpack_report("?"));
+}
