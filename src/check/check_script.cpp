@@ -142,12 +142,12 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
     const auto renamed = fix_of(refusal, subject);
     const bool given_up = !renamed.empty();
     if (given_up) refusal.hint = "write --" + renamed.front().text;
-    const auto engine = site::engine_of_option(name);
-    const auto plugin = site::plugin_option(subject.site, name);
-    if (!given_up && plugin == site::PluginOption::none) return false;
+    const auto engine = site_rules::engine_of_option(name);
+    const auto plugin = site_rules::plugin_option(subject.site, name);
+    if (!given_up && plugin == site_rules::PluginOption::none) return false;
     value_at = value_behind(subject.text, at, word);
     if (given_up) return false;
-    if (plugin == site::PluginOption::brought) return true;
+    if (plugin == site_rules::PluginOption::brought) return true;
     refusal.severity = diag::Severity::warning;
     if (subject.site)
       refusal.hint = "the profile of " + subject.site->name + " tells of no plugin that brings it";
@@ -217,10 +217,10 @@ void sort_by_place(Findings& findings) {
 /// What the site's judge says to the parts of the job.
 void judge_parts(LintContext& subject) {
   for (std::size_t i = 0; i < subject.requests.size(); ++i) {
-    auto& demand = subject.demands.emplace_back(site::demand_of(subject.requests[i], subject.sizes[i]));
+    auto& demand = subject.demands.emplace_back(site_rules::demand_of(subject.requests[i], subject.sizes[i]));
     add_plugin_options(*subject.site, subject.header, demand);
-    subject.fits.push_back(site::place(*subject.site, demand));
-    subject.verdicts.push_back(site::evaluate_policy(*subject.site, subject.fits.back(), demand));
+    subject.fits.push_back(site_rules::place(*subject.site, demand));
+    subject.verdicts.push_back(site_rules::evaluate_policy(*subject.site, subject.fits.back(), demand));
   }
 }
 

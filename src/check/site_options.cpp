@@ -14,7 +14,7 @@ diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& na
 }
 
 void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header,
-                        site::ResourceRequest& demand) {
+                        site_rules::ResourceRequest& demand) {
   for (const auto& [name, any] : site.flags)
     if (!slurm::is_option(slurm::Program::sbatch, name) && plugin_word(header, name).length > 0)
       demand.options.emplace(name, "");

@@ -15,6 +15,6 @@ diag::Place plugin_word(const slurm::ScriptHeader& header, const std::string& na
 
 /// Adds the options that plugins of the site read: those that it has rules for.
 void add_plugin_options(const model::Site& site, const slurm::ScriptHeader& header,
-                        site::ResourceRequest& demand);
+                        site_rules::ResourceRequest& demand);
 
 } // namespace hpcml::check

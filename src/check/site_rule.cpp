@@ -43,17 +43,17 @@ diag::Place SitePart::place(const std::vector<std::string_view>& options) const 
   return {};
 }
 
-site::PolicyViolations SitePart::under(std::string_view rule_id) const {
-  site::PolicyViolations found;
+site_rules::PolicyViolations SitePart::under(std::string_view rule_id) const {
+  site_rules::PolicyViolations found;
   for (const auto& verdict : verdicts)
-    if (site::rule_id(verdict.rule) == rule_id) found.push_back(verdict);
+    if (site_rules::rule_id(verdict.rule) == rule_id) found.push_back(verdict);
   return found;
 }
 
-diag::Severity severity_of(const site::PolicyViolation& verdict) {
+diag::Severity severity_of(const site_rules::PolicyViolation& verdict) {
   switch (verdict.certainty) {
-  case site::Confidence::definite: return diag::Severity::error;
-  case site::Confidence::likely: return diag::Severity::warning;
+  case site_rules::Confidence::definite: return diag::Severity::error;
+  case site_rules::Confidence::likely: return diag::Severity::warning;
   default: return diag::Severity::note;
   }
 }

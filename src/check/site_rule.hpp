@@ -16,13 +16,13 @@ namespace hpcml::check {
 struct SitePart {
   const slurm::JobOptions& request;
   const slurm::JobSize& size;
-  const hpcml::site::ResourceRequest& demand;
-  const hpcml::site::ResolvedPlacement& fit;
+  const hpcml::site_rules::ResourceRequest& demand;
+  const hpcml::site_rules::ResolvedPlacement& fit;
   const model::Site& site;
-  const hpcml::site::PolicyViolations& verdicts;
+  const hpcml::site_rules::PolicyViolations& verdicts;
 
   /// What the site's judge has against it under the rule of that id.
-  hpcml::site::PolicyViolations under(std::string_view rule_id) const;
+  hpcml::site_rules::PolicyViolations under(std::string_view rule_id) const;
   /// Where the first of these options stands; nowhere where none is given.
   diag::Place place(const std::vector<std::string_view>& options) const;
   /// error where the job certainly is refused or never starts, else warning.
@@ -42,7 +42,7 @@ srun true
                                     "lumi");
 
 /// error: the job is refused or never starts; warning: it most likely is; note: it could be better.
-diag::Severity severity_of(const hpcml::site::PolicyViolation& verdict);
+diag::Severity severity_of(const hpcml::site_rules::PolicyViolation& verdict);
 
 /// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document.
 /// Behind a hint with "; ".

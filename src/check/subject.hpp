@@ -16,11 +16,11 @@
 
 namespace hpcml::check {
 
-using chain::find_launches;
-using chain::GivenOption;
-using chain::Launch;
-using chain::Link;
-using chain::Role;
+using launch_chain::find_launches;
+using launch_chain::GivenOption;
+using launch_chain::Launch;
+using launch_chain::Link;
+using launch_chain::Role;
 
 /// The text of a file that a script names; nothing where it cannot be read.
 using ReadFile = std::function<std::optional<std::string>(const std::string& name)>;
@@ -36,9 +36,9 @@ struct LintContext : slurm::JobReading {
   std::vector<Launch> launches = {};        ///< one per command of `view` that may run
   std::vector<std::string_view> names = {}; ///< in the text that may be variables': NCCL_DEBUG; sorted
   const model::Site* site = nullptr;        ///< none: no site is named
-  std::vector<site::ResourceRequest> demands = {};   ///< of the requests; empty without a site
-  std::vector<site::PolicyViolations> verdicts = {}; ///< what the site has against each of them
-  std::vector<site::ResolvedPlacement> fits = {};    ///< where each of them lands; empty without a site
+  std::vector<site_rules::ResourceRequest> demands = {};   ///< of the requests; empty without a site
+  std::vector<site_rules::PolicyViolations> verdicts = {}; ///< what the site has against each of them
+  std::vector<site_rules::ResolvedPlacement> fits = {};    ///< where each of them lands; empty without a site
   ReadFile read_file = {};                           ///< may be unset
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the

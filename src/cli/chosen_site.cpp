@@ -18,20 +18,20 @@ namespace hpcml::cli {
 
 namespace {
 
-std::vector<spec::SiteMarks> built_in_sites() {
-  std::vector<spec::SiteMarks> sites;
+std::vector<config::SiteMarks> built_in_sites() {
+  std::vector<config::SiteMarks> sites;
   for (auto& row : parse_site_rows(embedded::site_rows())) sites.push_back(std::move(row.marks));
   return sites;
 }
 
 /// The one that the person has remembered by `hpcml config`.
 std::optional<std::string> remembered_site(const Context& context) {
-  return spec::load_config(spec::config_path(context.env)).config.site;
+  return config::load_config(config::config_path(context.env)).config.site;
 }
 
 /// Those whose profiles recognise the machine with these names.
 auto sites_here(const Context& context, const std::vector<std::string>& hosts) {
-  return spec::detect_sites(spec::site_directories(context.sites_dirs, context.env), built_in_sites(),
+  return config::detect_sites(config::site_directories(context.sites_dirs, context.env), built_in_sites(),
                             context.env, hosts);
 }
 
@@ -56,7 +56,7 @@ std::optional<std::string> choose_site_id(const std::optional<std::string>& name
         "no site is named, and no profile recognises this machine" +
             (hosts.empty() ? std::string() : " (" + hosts.front() + ")"),
         "add --site NAME, one of: " +
-            util::join(spec::list_sites(spec::site_directories(context.sites_dirs, context.env)), ", ") +
+            util::join(config::list_sites(config::site_directories(context.sites_dirs, context.env)), ", ") +
             "; on a login node of another cluster: hpcml sites discover",
         context.colour);
     return std::nullopt;
@@ -74,10 +74,10 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
   const auto id = choose_site_id(named, context, exit_code);
   if (!id) return std::nullopt;
   auto load =
-      spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
+      config::load_site(*id, config::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
   print_diagnostics(load.diagnostics, load.source, context.colour);
   if (load.site && !diag::has_errors(load.diagnostics))
-    return spec::as_of(std::move(*load.site), util::today(context.env));
+    return config::as_of(std::move(*load.site), util::today(context.env));
   exit_code = load.not_found ? k_usage : k_invalid_file;
   return std::nullopt;
 }
@@ -89,14 +89,14 @@ std::optional<model::Site> find_own_site(const Context& context) {
     if (found.size() != 1) return std::nullopt;
     id = found.front().id;
   }
-  return spec::load_site(*id, spec::site_directories(context.sites_dirs, context.env),
+  return config::load_site(*id, config::site_directories(context.sites_dirs, context.env),
                          embedded::merged_sites())
       .site;
 }
 
 std::string find_own_fabric(const Context& context) {
   if (const auto named = context.env.get("HPCML_SITE"); named && !named->empty()) {
-    const auto load = spec::load_site(*named, spec::site_directories(context.sites_dirs, context.env),
+    const auto load = config::load_site(*named, config::site_directories(context.sites_dirs, context.env),
                                       embedded::merged_sites());
     return load.site ? load.site->network.fabric : std::string();
   }

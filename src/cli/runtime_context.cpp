@@ -39,7 +39,7 @@ launch::RuntimeContext runtime_context_of(const Context& context) {
   surroundings.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
   surroundings.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
   surroundings.choose_preflight = [program = surroundings.program](const auto& command, const auto& env) {
-    return torch_build::choose_preflight(program, command, env);
+    return preflight::choose_preflight(program, command, env);
   };
   surroundings.ask_slurm = [&context] { return why_job_ends(context.env); };
   return surroundings;

@@ -142,7 +142,7 @@ std::string partition_line(const Site& site, const ClusterLayout& layout, const 
 bool expedites(const Site& site) {
   const auto rule = site.flags.find("requeue");
   if (rule == site.flags.end()) return false;
-  const auto is = [](const model::FlagRule& flag) { return flag.default_value == site::k_expedite; };
+  const auto is = [](const model::FlagRule& flag) { return flag.default_value == site_rules::k_expedite; };
   return is(rule->second) || std::any_of(rule->second.more.begin(), rule->second.more.end(), is);
 }
 

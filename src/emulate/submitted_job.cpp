@@ -11,8 +11,8 @@
 namespace hpcml::emulate {
 namespace {
 
-using site::PolicyViolation;
-using site::SiteRule;
+using site_rules::PolicyViolation;
+using site_rules::SiteRule;
 
 /// A number that is set: Slurm's "no value" is the type's largest but one.
 std::optional<unsigned long long> number_of(const SubmittedFields& fields, std::string_view name) {
@@ -122,10 +122,10 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
 }
 
 /// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
-bool is_enforced(const PolicyViolation& verdict, const site::ResolvedPlacement& placement) {
+bool is_enforced(const PolicyViolation& verdict, const site_rules::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
   const bool by_partition = verdict.owner.starts_with("partition ");
-  const bool certain = verdict.certainty == site::Confidence::definite;
+  const bool certain = verdict.certainty == site_rules::Confidence::definite;
   switch (verdict.rule) {
   case SiteRule::nodes_over:
   case SiteRule::nodes_under: return certain && !by_partition;
@@ -143,7 +143,7 @@ bool is_enforced(const PolicyViolation& verdict, const site::ResolvedPlacement& 
   case SiteRule::time_under:
   case SiteRule::qos_needs: return certain;
   case SiteRule::cpu_share:
-  case SiteRule::memory_share: return verdict.certainty != site::Confidence::advisory;
+  case SiteRule::memory_share: return verdict.certainty != site_rules::Confidence::advisory;
   case SiteRule::partition_refused:
   case SiteRule::partition_discouraged: // where the profile has stand-ins for partitions that the site does
                                         // not have
@@ -159,7 +159,7 @@ bool is_enforced(const PolicyViolation& verdict, const site::ResolvedPlacement& 
 
 std::string minutes_of(unsigned long long seconds) { return std::to_string(seconds / 60) + " minutes"; }
 
-std::string words_of_option(const PolicyViolation& verdict, const site::ResourceRequest& demand) {
+std::string words_of_option(const PolicyViolation& verdict, const site_rules::ResourceRequest& demand) {
   const auto option = "--" + verdict.name;
   const auto& rule = *verdict.flag;
   const auto why = rule.why.empty() ? "" : ": " + rule.why;
@@ -176,7 +176,7 @@ std::string words_of_option(const PolicyViolation& verdict, const site::Resource
   }
 }
 
-std::string words_of_gpus(const PolicyViolation& verdict, const site::ResolvedPlacement& placement) {
+std::string words_of_gpus(const PolicyViolation& verdict, const site_rules::ResolvedPlacement& placement) {
   const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
   case SiteRule::gpu_count_not_allowed: {
@@ -199,14 +199,14 @@ std::string words_of_gpus(const PolicyViolation& verdict, const site::ResolvedPl
 
 /// Whose limit it is; a partition that nobody may name has it as well.
 std::string holder_of(const model::Site& site, const PolicyViolation& verdict,
-                      const site::ResolvedPlacement& placement) {
+                      const site_rules::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
   return verdict.owner == site.name && partition ? "partition " + partition->name : verdict.owner;
 }
 
 std::string words_of(const model::Site& site, const PolicyViolation& verdict,
-                     const site::ResolvedPlacement& placement, const site::ResourceRequest& demand) {
-  const auto id = site::rule_id(verdict.rule);
+                     const site_rules::ResolvedPlacement& placement, const site_rules::ResourceRequest& demand) {
+  const auto id = site_rules::rule_id(verdict.rule);
   const auto holder = holder_of(site, verdict, placement);
   if (verdict.rule == SiteRule::partition_chosen)
     return "partition " + verdict.name + " cannot be asked for: the site chooses it";
@@ -233,7 +233,7 @@ std::string words_of(const model::Site& site, const PolicyViolation& verdict,
 }
 
 /// Jobs that the emulated part of the site could never start would wait for ever.
-void judge_size(const model::Site& site, const ClusterLayout& layout, const site::ResourceRequest& demand,
+void judge_size(const model::Site& site, const ClusterLayout& layout, const site_rules::ResourceRequest& demand,
                 const model::Partition& partition, std::vector<std::string>& refusals) {
   if (layout.is_whole_site()) return; // nothing starts there, and Slurm knows how many nodes there are
   if (partition.max_nodes && demand.nodes > partition.max_nodes->value) return; // Slurm refuses it by itself
@@ -272,20 +272,20 @@ Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
   Admission admission;
   slurm::PlacedFindings ignored("", "");
   const auto request = slurm::make_request(settings_of(site, fields), slurm::k_newest_version, ignored);
-  auto demand = site::demand_of(
+  auto demand = site_rules::demand_of(
       request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));
-  demand.stage = site::Stage::submitted;
+  demand.stage = site_rules::Stage::submitted;
   // Where people name no partition the site takes the one of the job's QoS, else the emulated one.
   auto placed = demand;
   if (demand.partitions.empty()) {
-    const auto by_site = site::place(site, demand);
+    const auto by_site = site_rules::place(site, demand);
     if (!demand.qos.empty() && by_site.sure && by_site.partition())
       admission.partition = by_site.partition()->name;
     const auto& usual = layout.default_partition.empty() ? layout.partition->name : layout.default_partition;
     placed.partitions = {admission.partition.empty() ? usual : admission.partition};
   }
-  const auto placement = site::place(site, placed);
-  for (const auto& verdict : site::evaluate_policy(site, placement, demand))
+  const auto placement = site_rules::place(site, placed);
+  for (const auto& verdict : site_rules::evaluate_policy(site, placement, demand))
     if (is_enforced(verdict, placement))
       admission.refusals.push_back(words_of(site, verdict, placement, demand));
   for (const auto* partition : placement.partitions)

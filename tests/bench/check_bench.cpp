@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--site" && i + 1 < argc)
-      site = spec::load_site(argv[++i], {}).site;
+      site = config::load_site(argv[++i], {}).site;
     else if (word == "--version" && i + 1 < argc)
       target.version = slurm::parse_version(argv[++i]);
     else if (auto text = util::read_file(word))

@@ -20,7 +20,7 @@ const model::Site* site_called(std::string_view id) {
   if (id.empty()) return nullptr;
   auto found = sites.find(id);
   if (found == sites.end()) {
-    auto load = spec::load_site(std::string(id), {});
+    auto load = config::load_site(std::string(id), {});
     INFO(id);
     REQUIRE(load.site);
     found = sites.emplace(std::string(id), std::move(*load.site)).first;

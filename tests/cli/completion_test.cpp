@@ -114,7 +114,7 @@ TEST_CASE("a flag with a closed set of words is completed by these and no others
 
 TEST_CASE("a key of requests with a closed set is completed as a flag, behind = and for config") {
   unsigned keys = 0;
-  for (const auto& key : spec::job_keys()) {
+  for (const auto& key : config::job_keys()) {
     if (key.words == nullptr || key.words().empty()) continue;
     const auto words = key.words();
     CAPTURE(key.name);
@@ -127,7 +127,7 @@ TEST_CASE("a key of requests with a closed set is completed as a flag, behind = 
 }
 
 TEST_CASE("sites, and what the site of the line has, are completed") {
-  const auto ids = spec::list_sites({});
+  const auto ids = config::list_sites({});
   const std::set<std::string> sites(ids.begin(), ids.end());
   for (const auto& words : std::vector<Words>{{"gen", "--site", ""},
                                               {"check", "job.sh", "--site", ""},
@@ -136,7 +136,7 @@ TEST_CASE("sites, and what the site of the line has, are completed") {
                                               {"affinity", "--site", ""},
                                               {"launch", "--site", ""}})
     CHECK(texts(words) == sites);
-  const auto site = spec::load_site("lumi", {}).site.value();
+  const auto site = config::load_site("lumi", {}).site.value();
   std::set<std::string> names;
   for (const auto& partition : site.partitions) names.insert(partition.name);
   CHECK(names.size() >= 4);

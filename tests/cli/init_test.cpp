@@ -19,12 +19,12 @@ using test::holds;
 TEST_CASE("the job file of every site is one that hpcml reads, and fits the site once the account is there") {
   const Desk desk;
   std::size_t sites = 0;
-  for (const auto& id : spec::list_sites({})) {
-    auto site = spec::load_site(id, {}).site;
+  for (const auto& id : config::list_sites({})) {
+    auto site = config::load_site(id, {}).site;
     REQUIRE(site);
     if (site->state == model::SiteState::retired || site->scheduler != model::Scheduler::slurm) continue;
     desk.put("job.json", cli::render_job_file(*site, {}));
-    auto file = spec::load_job_file((desk / "job.json").string());
+    auto file = config::load_job_file((desk / "job.json").string());
     std::string text;
     for (const auto& finding : file.diagnostics) text += diag::render_text(finding, file.source, false);
     CAPTURE(id, text);
@@ -121,10 +121,10 @@ const std::map<std::string, std::vector<std::string>> k_samples = {
 } // namespace
 
 TEST_CASE("every key that is asked for stands in the job file and is read as it was said") {
-  const auto site = spec::load_site("generic", {}).site;
+  const auto site = config::load_site("generic", {}).site;
   REQUIRE(site);
   const Desk desk;
-  for (const auto& key : spec::job_keys()) {
+  for (const auto& key : config::job_keys()) {
     CAPTURE(key.name);
     REQUIRE(k_samples.count(key.name) == 1);
     model::JobSpec job;
@@ -137,7 +137,7 @@ TEST_CASE("every key that is asked for stands in the job file and is read as it 
     const auto text = key.to_json(job);
     REQUIRE(text);
     desk.put("job.json", cli::render_job_file(*site, job));
-    const auto file = spec::load_job_file((desk / "job.json").string());
+    const auto file = config::load_job_file((desk / "job.json").string());
     CAPTURE(desk.read("job.json"));
     REQUIRE(file.job);
     CHECK(key.to_json(*file.job) == text);

@@ -68,8 +68,8 @@ std::string text_of(const std::filesystem::path& folder, const std::string& end)
 
 TEST_CASE("hpcml torchrun says its flags, its table, and what is wrong with a line") {
   const Desk desk;
-  CHECK(torchrun(desk, {"--help"}).out == agent::render_torchrun_help());
-  CHECK(torchrun(desk, {"--help-markdown"}).out == agent::render_torchrun_table());
+  CHECK(torchrun(desk, {"--help"}).out == torchrun::render_torchrun_help());
+  CHECK(torchrun(desk, {"--help-markdown"}).out == torchrun::render_torchrun_table());
   const auto wrong = torchrun(desk, {"--nnode-rank", "x.py"});
   CHECK(wrong.exit_code == 2);
   CHECK(holds(wrong.err, "torchrun has no flag --nnode-rank"));
@@ -80,7 +80,7 @@ TEST_CASE("hpcml torchrun says its flags, its table, and what is wrong with a li
 
 TEST_CASE("docs/torchrun.md has the table that hpcml torchrun --help-markdown writes") {
   const auto page = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/torchrun.md").value_or("");
-  const auto table = "-->\n" + agent::render_torchrun_table();
+  const auto table = "-->\n" + torchrun::render_torchrun_table();
   const auto at = page.find(table);
   REQUIRE(at != std::string::npos);
   const auto rest = page.substr(at + table.size()); // no row more

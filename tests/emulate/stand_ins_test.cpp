@@ -57,8 +57,8 @@ TEST_CASE("the generated site data keeps hostile texts as texts") {
 
 TEST_CASE("the modules that a site's jobs load are known in its rehearsal") {
   unsigned loads = 0;
-  for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"})) {
-    const auto site = spec::load_site(id, {std::string(HPCML_SOURCE_DIR) + "/sites"}).site.value();
+  for (const auto& id : config::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"})) {
+    const auto site = config::load_site(id, {std::string(HPCML_SOURCE_DIR) + "/sites"}).site.value();
     if (site.modules.empty() || site.partitions.empty()) continue;
     const Installed installed(site);
     for (const auto& rule : site.modules) {

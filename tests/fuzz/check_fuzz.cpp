@@ -21,7 +21,7 @@ const model::Site& site_for(std::size_t size) {
     std::vector<model::Site> sites;
     for (const char* id :
          {"lumi", "perlmutter", "jean_zay", "vista", "mila", "snellius", "narval", "alps_daint"})
-      sites.push_back(spec::load_site(id, {}).site.value());
+      sites.push_back(config::load_site(id, {}).site.value());
     return sites;
   }();
   return c_sites[size % c_sites.size()];

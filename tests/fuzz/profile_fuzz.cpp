@@ -19,17 +19,17 @@ using namespace hpcml;
 namespace {
 
 void read_profile(const std::string& text) {
-  const auto find = [](const std::string& id, std::size_t) -> std::optional<spec::ProfileFile> {
+  const auto find = [](const std::string& id, std::size_t) -> std::optional<config::ProfileFile> {
     for (const auto& file : embedded::site_files())
       if (file.name == id + ".json")
-        return spec::ProfileFile{"built in", std::string(file.text), true, 1, id};
+        return config::ProfileFile{"built in", std::string(file.text), true, 1, id};
     return std::nullopt;
   };
-  const auto layers = spec::load_layers({"x.json", text, false, 0, "x"}, find);
+  const auto layers = config::load_layers({"x.json", text, false, 0, "x"}, find);
   if (!layers.root) return;
-  const auto read = spec::read_site(*layers.root, "x.json");
+  const auto read = config::read_site(*layers.root, "x.json");
   if (read.site.has_value() == diag::has_errors(read.diagnostics)) std::abort();
-  spec::make_facts(*layers.root);
+  config::make_facts(*layers.root);
 }
 
 /// The bytes as a file of this process, which needs no folder.
@@ -46,7 +46,7 @@ std::string file_with(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   read_profile(text);
-  const auto job = spec::load_job_file(file_with(text));
+  const auto job = config::load_job_file(file_with(text));
   if (job.job && diag::has_errors(job.diagnostics)) std::abort();
   return 0;
 }

@@ -89,7 +89,7 @@ std::optional<RuleMatch> own_agent_hit(const Launch& launch, const Link& step, c
 
 bool is_launcher(const Link& link) {
   if (find_any(link, {"help", "version", "h"})) return false;
-  return link.role == chain::Role::agent || (link.role == chain::Role::step && link.complete);
+  return link.role == launch_chain::Role::agent || (link.role == launch_chain::Role::step && link.complete);
 }
 
 /// A launcher that each process of an agent starts: `torchrun --no-python torchrun …`.
@@ -99,8 +99,8 @@ std::string started_by_agent(const Link& agent) {
   name = util::base_name(name);
   if (name.starts_with("python") && agent.operands.size() > 2 && agent.operands[1].text() == "-m")
     return std::string(model::launcher_of_module(agent.operands[2].text()));
-  const auto role = chain::role_of(name);
-  return role == chain::Role::agent || role == chain::Role::step ? name : std::string();
+  const auto role = launch_chain::role_of(name);
+  return role == launch_chain::Role::agent || role == launch_chain::Role::step ? name : std::string();
 }
 
 RuleMatches find(const LintContext& subject) {
@@ -118,7 +118,7 @@ RuleMatches find(const LintContext& subject) {
       return &link != step && is_launcher(link) && link.place.offset >= step->place.offset;
     });
     if (inner == launch.chain.end()) continue;
-    if (inner->role == chain::Role::agent) {
+    if (inner->role == launch_chain::Role::agent) {
       const auto fault = agent_fault(launch, *step, *inner, shape);
       if (fault.empty()) continue;
       const auto tasks = std::to_string(shape.tasks_per_node.value_or(shape.tasks.value_or(0)));

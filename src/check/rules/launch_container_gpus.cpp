@@ -26,7 +26,7 @@ bool needs_none(const Launch& launch) {
 bool brings_gpus(const Launch& launch, const Link& container, const model::EngineRow& engine) {
   const auto variables = model::engine_variables({"_NV", "_NVCCLI"});
   return std::any_of(container.options.begin(), container.options.end(),
-                     [&](const auto& option) { return chain::has_word(engine.gpu_options, option.name); }) ||
+                     [&](const auto& option) { return launch_chain::has_word(engine.gpu_options, option.name); }) ||
          std::any_of(variables.begin(), variables.end(),
                      [&](const auto& name) { return launch.variable(name) != nullptr; });
 }

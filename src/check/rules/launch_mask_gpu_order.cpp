@@ -38,7 +38,7 @@ std::vector<std::size_t> gpus_of_tasks(const Launch& launch, std::size_t count) 
 RuleMatches find(const LintContext& subject) {
   const auto* node = only_node(subject);
   if (!node || !node->gpu || node->gpu->places.empty()) return {};
-  if (subject.demands.front().gpus_per_node == 0 && !site::gpus_come_with_nodes(*subject.site))
+  if (subject.demands.front().gpus_per_node == 0 && !site_rules::gpus_come_with_nodes(*subject.site))
     return {}; // whose tasks take none
   const auto& places = node->gpu->places;
   RuleMatches hits;

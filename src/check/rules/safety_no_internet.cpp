@@ -22,7 +22,7 @@ bool is_offline(const LintContext& subject) {
   std::vector<const model::Partition*> partitions;
   for (const auto& fit : subject.fits)
     partitions.insert(partitions.end(), fit.partitions.begin(), fit.partitions.end());
-  return site::is_offline(*subject.site, partitions) &&
+  return site_rules::is_offline(*subject.site, partitions) &&
          subject.text.find("_proxy") == std::string_view::npos &&
          subject.text.find("_PROXY") == std::string_view::npos;
 }
@@ -77,7 +77,7 @@ bool downloads(const std::string& name, Arguments words) {
   if (name == "wandb") return first == "sync" || first == "login";
   if (name == "apt-get" || name == "apt") return first == "install" || first == "update";
   if (const auto* engine = model::find_engine_program(name))
-    return chain::has_word(engine->downloads, first) &&
+    return launch_chain::has_word(engine->downloads, first) &&
            std::any_of(words.begin(), words.end(), [](const auto& w) {
              return w.text().starts_with("docker://") || w.text().starts_with("library://") ||
                     w.text().starts_with("oras://");

@@ -13,7 +13,7 @@ RuleMatches find(const LintContext& subject) {
       const auto place = part.place({"constraint"});
       const auto& known = part.site.constraints;
       const auto& name = verdict.name;
-      if (verdict.rule == site::SiteRule::constraint_operator) {
+      if (verdict.rule == site_rules::SiteRule::constraint_operator) {
         hits.push_back({place,
                         "the profile of " + part.site.name + " joins features only with " +
                             util::join(part.site.constraint_operators, " and "),

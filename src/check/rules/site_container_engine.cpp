@@ -20,7 +20,7 @@ bool has_engine(const model::Site& site, const model::EngineRow& engine) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (!subject.site || subject.site->containers.empty()) return hits;
-  const auto names = site::engine_names(*subject.site);
+  const auto names = site_rules::engine_names(*subject.site);
   for (const auto& launch : subject.launches) {
     const auto found = std::find_if(launch.chain.begin(), launch.chain.end(), [](const Link& link) {
       const auto* engine = model::find_engine_program(link.program);

@@ -80,7 +80,7 @@ const model::ContainerRule* rule_for(const LintContext& subject) {
   facts.container = true;
   for (const auto& rule : subject.site->containers)
     if (rule.image_variable.empty() && !model::row_of(rule.engine).by_slurm &&
-        site::applies(rule.when, facts))
+        site_rules::applies(rule.when, facts))
       return &rule;
   return nullptr;
 }

@@ -8,11 +8,11 @@ namespace hpcml::check {
 namespace site_cpus_per_node {
 
 RuleMatches find(const LintContext& subject) {
-  using site::SiteRule;
+  using site_rules::SiteRule;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/cpus-per-node")) {
-      const unsigned cores = verdict.node->cpu.cores, usable = site::usable_cores(*verdict.node);
+      const unsigned cores = verdict.node->cpu.cores, usable = site_rules::usable_cores(*verdict.node);
       const auto what = verdict.rule == SiteRule::cpus_over
                             ? std::string("no node here has as many")
                             : std::to_string(cores - usable) + " of the " + std::to_string(cores) +

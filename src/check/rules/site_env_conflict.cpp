@@ -26,9 +26,9 @@ bool may_use_nccl(const LintContext& subject, const Launch& launch) {
 }
 
 /// What the conditions of a rule ask about one launch of the job.
-site::JobFacts facts_of(const LintContext& subject, const Launch& launch) {
-  auto facts = subject.fits.empty() ? site::JobFacts{} : subject.fits[0].facts;
-  if (const auto image = chain::find_image(launch)) {
+site_rules::JobFacts facts_of(const LintContext& subject, const Launch& launch) {
+  auto facts = subject.fits.empty() ? site_rules::JobFacts{} : subject.fits[0].facts;
+  if (const auto image = launch_chain::find_image(launch)) {
     facts.container = true;
     facts.image = image->word->text();
   }
@@ -41,7 +41,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& rule : subject.site->conflicts)
     for (const auto& launch : subject.launches) {
       const auto& settings = rule.settings;
-      if (settings.empty() || !site::applies(rule.when, facts_of(subject, launch)) ||
+      if (settings.empty() || !site_rules::applies(rule.when, facts_of(subject, launch)) ||
           launch.chain.front().program == "export" ||
           !std::all_of(settings.begin(), settings.end(),
                        [&](const auto& setting) { return is_set(launch, setting); }) ||

@@ -7,9 +7,9 @@
 namespace hpcml::check {
 namespace site_gpu_count {
 
-using site::SiteRule;
+using site_rules::SiteRule;
 
-std::string words_of(const SitePart& part, const site::PolicyViolation& verdict) {
+std::string words_of(const SitePart& part, const site_rules::PolicyViolation& verdict) {
   if (verdict.rule == SiteRule::gpus_whole_nodes)
     return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(verdict.limit) +
            " GPUs of each";
@@ -27,7 +27,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-count"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      words_of(part, verdict) + site::cited(verdict.origin),
+                      words_of(part, verdict) + site_rules::cited(verdict.origin),
                       verdict.rule == SiteRule::gpus_whole_nodes
                           ? "use --gpus-per-node " + std::to_string(verdict.limit)
                           : std::string(),

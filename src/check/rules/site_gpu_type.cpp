@@ -11,15 +11,15 @@ namespace site_gpu_type {
 
 /// The names that it has, or what its GPUs are where the profile does not know all of them.
 std::string known_types(const SitePart& part) {
-  const auto types = site::gpu_type_names(part.fit.nodes);
+  const auto types = site_rules::gpu_type_names(part.fit.nodes);
   if (!types.empty()) return "types: " + util::join(types, ", ");
-  const auto models = site::gpu_models(part.fit.nodes);
+  const auto models = site_rules::gpu_models(part.fit.nodes);
   return models.empty() ? "" : "its GPUs are " + util::join(models, ", ");
 }
 
 /// Another type than the site has; one in other capitals is fixed.
-RuleMatch wrong_type(const LintContext& subject, const SitePart& part, const site::PolicyViolation& verdict) {
-  const auto types = site::gpu_type_names(part.fit.nodes);
+RuleMatch wrong_type(const LintContext& subject, const SitePart& part, const site_rules::PolicyViolation& verdict) {
+  const auto types = site_rules::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
   RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                 "no node here has GPUs of type '" + wanted + "'",
@@ -39,7 +39,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpu-type")) {
-      if (verdict.rule == site::SiteRule::type_unknown) {
+      if (verdict.rule == site_rules::SiteRule::type_unknown) {
         hits.push_back(wrong_type(subject, part, verdict));
         continue;
       }

@@ -18,7 +18,7 @@ bool speaks_of_gpus(std::string_view text) {
 }
 
 RuleMatches find(const LintContext& subject) {
-  using site::Confidence;
+  using site_rules::Confidence;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/gpus-missing")) {

@@ -25,7 +25,7 @@ RuleMatches find(const LintContext& subject) {
       const auto node_gpus = "the nodes here have " + std::to_string(most);
       RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
       hit.severity = severity_of(verdict);
-      if (verdict.rule == site::SiteRule::gpus_of_node) {
+      if (verdict.rule == site_rules::SiteRule::gpus_of_node) {
         const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
         hit.message = util::counted(verdict.have, "GPU") + " per node: " + node_gpus;
         hit.hint =

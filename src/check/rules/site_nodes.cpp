@@ -5,9 +5,9 @@
 namespace hpcml::check {
 namespace site_nodes {
 
-using site::SiteRule;
+using site_rules::SiteRule;
 
-std::string words_of(const SitePart& part, const site::PolicyViolation& verdict) {
+std::string words_of(const SitePart& part, const site_rules::PolicyViolation& verdict) {
   const auto limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
   case SiteRule::max_nodes_per_user: return "one user of " + part.site.name + " may have " + limit;

@@ -14,7 +14,7 @@ RuleMatches find(const LintContext& subject) {
       const auto& name = verdict.name;
       const auto value = part.demand.text(name);
       const auto why = rule.why.empty() ? "" : ": " + rule.why;
-      const bool suffix = verdict.rule == site::SiteRule::option_suffix;
+      const bool suffix = verdict.rule == site_rules::SiteRule::option_suffix;
       RuleMatch hit{
           part.place({name}),
           "--" + name + "=" + value +

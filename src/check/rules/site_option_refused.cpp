@@ -41,7 +41,7 @@ RuleMatches find(const LintContext& subject) {
       const bool own = part.request.has(name);
       hits.push_back({own ? part.place({name}) : plugin_word(subject.header, name),
                       part.site.name +
-                          (verdict.rule == site::SiteRule::option_refused ? " refuses --"
+                          (verdict.rule == site_rules::SiteRule::option_refused ? " refuses --"
                                                                           : " asks jobs to leave out --") +
                           name + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
                       append_citation("leave it out", verdict.origin),

@@ -6,7 +6,7 @@ namespace hpcml::check {
 namespace site_partition_named {
 
 RuleMatches find(const LintContext& subject) {
-  using site::SiteRule;
+  using site_rules::SiteRule;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/partition-named")) {

@@ -22,11 +22,11 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/partition-unknown")) {
-      if (verdict.rule == site::SiteRule::partition_not_described) continue;
+      if (verdict.rule == site_rules::SiteRule::partition_not_described) continue;
       const auto& name = verdict.name;
       const auto names = partition_names(part.site);
       const auto meant = nearest_typo(name, names);
-      if (!meant && verdict.certainty == site::Confidence::advisory) continue; // it can be a group's own
+      if (!meant && verdict.certainty == site_rules::Confidence::advisory) continue; // it can be a group's own
       const auto place = part.place({"partition"});
       RuleMatch hit{place,
                     "the profile of " + part.site.name +

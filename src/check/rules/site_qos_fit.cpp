@@ -14,7 +14,7 @@ RuleMatches find(const LintContext& subject) {
       const auto& qos = *part.fit.qos;
       RuleMatch hit{part.place({"qos"}), {}};
       hit.severity = severity_of(verdict);
-      if (verdict.rule == site::SiteRule::qos_elsewhere) {
+      if (verdict.rule == site_rules::SiteRule::qos_elsewhere) {
         hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
                       ", not for partition " + part.fit.partition()->name;
         hit.hint = append_citation("take another QoS, or another partition", verdict.origin);

@@ -10,7 +10,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/retired")) {
-      const auto why = site::describe_retirement(part.site);
+      const auto why = site_rules::describe_retirement(part.site);
       hits.add({{}, why.what, append_citation(why.hint, verdict.origin)});
     }
   return hits;

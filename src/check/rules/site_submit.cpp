@@ -11,7 +11,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject)) {
     if (&part.request != &subject.requests.front()) break;
-    const auto [hosts, command] = site::submission_of(part.site, part.fit.facts);
+    const auto [hosts, command] = site_rules::submission_of(part.site, part.fit.facts);
     const auto from = hosts.empty() ? "" : " from " + util::join(hosts, " or ");
     if (command)
       hits.push_back({{}, "submit it with " + command->value + from, append_citation({}, command->origin)});

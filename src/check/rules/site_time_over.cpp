@@ -14,7 +14,7 @@ using model::Walltime;
 std::string long_enough(const SitePart& part, Walltime time) {
   std::vector<std::string> names;
   for (const auto& partition : part.site.partitions) {
-    const auto limit = site::time_limit(partition, part.demand.nodes, part.fit.facts.gpu_count);
+    const auto limit = site_rules::time_limit(partition, part.demand.nodes, part.fit.facts.gpu_count);
     const auto is_here = [&](const auto& id) {
       return !part.fit.nodes.empty() && id == part.fit.nodes.front()->id;
     };
@@ -27,7 +27,7 @@ std::string long_enough(const SitePart& part, Walltime time) {
 }
 
 /// Nodes times time over what the partition or the QoS allows.
-RuleMatch too_much(const SitePart& part, const site::PolicyViolation& verdict) {
+RuleMatch too_much(const SitePart& part, const site_rules::PolicyViolation& verdict) {
   const unsigned nodes = part.demand.nodes;
   return {part.place({"time"}),
           util::counted(nodes, "node") + " for " + util::counted(verdict.have, "minute") + ": " +
@@ -41,7 +41,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/time-over")) {
-      if (verdict.rule == site::SiteRule::node_minutes) {
+      if (verdict.rule == site_rules::SiteRule::node_minutes) {
         hits.push_back(too_much(part, verdict));
         continue;
       }

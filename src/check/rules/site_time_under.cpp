@@ -10,7 +10,7 @@ RuleMatches find(const LintContext& subject) {
   for (const auto& part : parts_of(subject))
     for (const auto& verdict : part.under("site/time-under")) {
       const auto least = model::Walltime::of(std::chrono::seconds(verdict.limit)).to_slurm();
-      const bool usual = verdict.rule == site::SiteRule::time_short;
+      const bool usual = verdict.rule == site_rules::SiteRule::time_short;
       hits.push_back({part.place({"time"}),
                       usual ? part.site.name + " recommends jobs of " + least + " or more"
                             : "the time limit " + part.demand.time->to_slurm() +

@@ -9,7 +9,7 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject)) {
     const auto place = part.place({"mem"});
-    if (place.length == 0 || !site::takes_all_memory(part.fit, part.demand)) continue;
+    if (place.length == 0 || !site_rules::takes_all_memory(part.fit, part.demand)) continue;
     hits.push_back({place,
                     "--mem=0 takes all memory of a node that others share, for " +
                         std::to_string(part.demand.gpus_per_node) + " of its GPUs",

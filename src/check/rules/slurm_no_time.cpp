@@ -20,7 +20,7 @@ RuleMatches find(const LintContext& subject) {
                  ", the default of " + partitions[0]->name,
              hint}};
   // site/option-missing says where one is wanted.
-  if (site::flag_rule(*subject.site, "time", fit.facts).policy == model::Policy::required) return {};
+  if (site_rules::flag_rule(*subject.site, "time", fit.facts).policy == model::Policy::required) return {};
   return {{{},
            "no time limit: the job gets its partition's default, which the profile of " + subject.site->name +
                " does not know and which can be short",

@@ -20,28 +20,28 @@ public:
       : x_path(path), x_version(version), x_context(context) {}
 
   JobCheck run(const std::optional<std::string>& named) {
-    const auto file = spec::load_job_file(x_path);
+    const auto file = config::load_job_file(x_path);
     x_result.source = file.source;
     add(file.diagnostics, {});
-    const auto variables = spec::job_from_environment(x_context.env);
-    const auto config_file = spec::config_path(x_context.env);
-    const auto config = spec::load_config(config_file);
+    const auto variables = config::job_from_environment(x_context.env);
+    const auto config_file = config::config_path(x_context.env);
+    const auto config = config::load_config(config_file);
     add(variables.diagnostics, {});
     add(config.diagnostics, {});
     x_result.is_valid = !diag::has_errors(file.diagnostics) && !diag::has_errors(variables.diagnostics) &&
                         !diag::has_errors(config.diagnostics);
     if (!x_result.is_valid) return std::move(x_result);
-    x_root = spec::parse_json(file.source, x_path, "job").root;
+    x_root = config::parse_json(file.source, x_path, "job").root;
     const auto id = named            ? named
                     : variables.site ? variables.site
                     : file.site      ? file.site
                                      : config.config.site;
     const auto site = load_site(id);
     if (!site) return std::move(x_result);
-    const auto usual = spec::job_from_config(config.config, site->id, config_file);
+    const auto usual = config::job_from_config(config.config, site->id, config_file);
     for (const auto& part : parts_of(file)) {
-      auto job = spec::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
-      job = spec::merge_jobs(spec::merge_jobs(usual, job), variables.job.value_or(model::JobSpec{}));
+      auto job = config::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
+      job = config::merge_jobs(config::merge_jobs(usual, job), variables.job.value_or(model::JobSpec{}));
       diag::Diagnostics findings;
       resolve_paths(job, x_context.env, findings);
       add(findings, part.name);
@@ -61,7 +61,7 @@ private:
           {});
       return std::nullopt;
     }
-    auto load = spec::load_site(*id, spec::site_directories(x_context.sites_dirs, x_context.env));
+    auto load = config::load_site(*id, config::site_directories(x_context.sites_dirs, x_context.env));
     add(load.diagnostics, {});
     if (!load.site || diag::has_errors(load.diagnostics)) return std::nullopt;
     return std::move(load.site);
@@ -96,7 +96,7 @@ private:
   diag::Span place_of(const std::string& code, const std::string& part) const {
     const auto key = code.substr(code.find('/') + 1);
     const auto* jobs = x_root ? x_root->find("jobs") : nullptr;
-    const spec::JsonNode* value = nullptr;
+    const config::JsonNode* value = nullptr;
     if (jobs != nullptr)
       for (const auto& item : jobs->items)
         if (const auto* name = item.find("name"); name != nullptr && name->text == part)
@@ -108,7 +108,7 @@ private:
   const std::string& x_path;
   std::optional<slurm::Version> x_version;
   const Context& x_context;
-  std::optional<spec::JsonNode> x_root;
+  std::optional<config::JsonNode> x_root;
   JobCheck x_result;
 };
 

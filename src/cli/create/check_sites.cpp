@@ -46,7 +46,7 @@ model::JobSpec job_of(std::string_view text, slurm::Version version) {
   const auto& request = read.requests[0];
   const auto& size = read.sizes[0];
   const model::Origin origin{model::OriginKind::flag, "the script", {}, {}, {}};
-  const auto demand = site::demand_of(request, size);
+  const auto demand = site_rules::demand_of(request, size);
   job.nodes = model::Sourced<unsigned>{std::clamp(demand.nodes, 1U, 1000000U), origin};
   job.gpus_per_node = model::Sourced<unsigned>{std::min(demand.gpus_per_node, 1000000U), origin};
   if (const auto time = model::Walltime::parse(request.text("time")))
@@ -208,11 +208,11 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   }
   const auto job = job_of(*text, version.value_or(slurm::k_newest_version));
   std::vector<Row> rows;
-  const auto folders = spec::site_directories(context.sites_dirs, context.env);
+  const auto folders = config::site_directories(context.sites_dirs, context.env);
   const auto day = util::today(context.env);
-  for (const auto& id : spec::list_sites(folders)) {
-    auto load = spec::load_site(id, folders, embedded::merged_sites());
-    if (load.site) load.site = spec::as_of(std::move(*load.site), day);
+  for (const auto& id : config::list_sites(folders)) {
+    auto load = config::load_site(id, folders, embedded::merged_sites());
+    if (load.site) load.site = config::as_of(std::move(*load.site), day);
     // A site without known nodes is none to send a job to.
     if (!load.site || load.site->state != model::SiteState::production ||
         load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty())

@@ -29,7 +29,7 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
   const auto is_set = [](const model::Known<std::string>& known) {
     return known ? known->value : std::string();
   };
-  port::Chosen chosen;
+  import_script::Chosen chosen;
   chosen.environment = environment;
   chosen.partition = is_set(job.partition);
   chosen.account = is_set(job.account);
@@ -42,13 +42,13 @@ bool add_script(MergedRequest& request, const std::string& file, const Context& 
                     : model::is_agent(job) ? "hpcml"
                                            : "";
   chosen.gpus_seen = job.gpu_visibility.has_value();
-  const auto ported = port::port_script(file, *text, *site, chosen);
+  const auto ported = import_script::port_script(file, *text, *site, chosen);
   print_diagnostics(ported.findings, *text, context.colour);
   if (diag::has_errors(ported.findings)) {
     exit_code = k_invalid_file;
     return false;
   }
-  job = spec::merge_jobs(ported.job, job);
+  job = config::merge_jobs(ported.job, job);
   return true;
 }
 

@@ -18,10 +18,10 @@ std::optional<std::string> run_setup_planning(const MergedRequest& request, cons
     exit_code = k_usage;
     return std::nullopt;
   }
-  const auto usual = spec::job_from_config(request.config, site->id, request.config_file);
+  const auto usual = config::job_from_config(request.config, site->id, request.config_file);
   auto wanted = options.spec;
   wanted.request_line = request_line(context);
-  const auto result = plan::plan_setup(wanted, spec::merge_jobs(usual, request.parts.front().job), *site);
+  const auto result = plan::plan_setup(wanted, config::merge_jobs(usual, request.parts.front().job), *site);
   print_diagnostics(result.diagnostics, {}, context.colour);
   exit_code = exit_code_of(result.diagnostics);
   if (!result.plan) return std::nullopt;

@@ -63,8 +63,8 @@ diag::Diagnostics faults_of(model::JobSpec job, model::JobSpec usual, const mode
 int run(const InitOptions& options, const Context& context) {
   // What stands in a job file of this folder belongs to that file.
   MergedRequest request;
-  request.config_file = spec::config_path(context.env);
-  const auto config = spec::load_config(request.config_file);
+  request.config_file = config::config_path(context.env);
+  const auto config = config::load_config(request.config_file);
   print_diagnostics(config.diagnostics, config.source, context.colour);
   if (diag::has_errors(config.diagnostics)) return k_invalid_file;
   diag::Diagnostics findings;
@@ -77,8 +77,8 @@ int run(const InitOptions& options, const Context& context) {
   const auto site = choose_site(request.site, context, exit_code);
   if (!site) return exit_code;
   resolve_paths(job, context.env, findings);
-  const auto usual = spec::job_from_config(config.config, site->id, request.config_file);
-  job = spec::merge_jobs(usual, job);
+  const auto usual = config::job_from_config(config.config, site->id, request.config_file);
+  job = config::merge_jobs(usual, job);
   for (auto& fault : faults_of(job, usual, *site, context)) findings.push_back(std::move(fault));
   print_diagnostics(findings, {}, context.colour);
   if (diag::has_errors(findings)) return exit_code_of(findings);

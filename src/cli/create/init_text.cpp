@@ -180,7 +180,7 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   file.comment("How much: nodes, and GPUs on each. One rank runs per GPU.");
   file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
   unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
-  if (const auto& most = site::limit_of(qos, partition, &model::Limits::max_gpus); most && !job.gpus_per_node)
+  if (const auto& most = site_rules::limit_of(qos, partition, &model::Limits::max_gpus); most && !job.gpus_per_node)
     gpus = std::min(gpus, most->value);
   if (gpus > 0 || job.gpus_per_node || site.node_types.empty())
     file.key("gpus-per-node", std::to_string(gpus));
@@ -198,7 +198,7 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
       file.open_key("mem", "\"64G\"");
   }
   const auto hour = model::Walltime::of(std::chrono::hours(1));
-  const auto& known = site::limit_of(qos, partition, &model::Limits::max_time);
+  const auto& known = site_rules::limit_of(qos, partition, &model::Limits::max_time);
   const auto limit = known ? std::optional(known->value) : std::nullopt;
   const auto time = job.time ? job.time->value : limit ? std::min(hour, *limit) : hour;
   file.comment("How long at most: \"30m\", \"4h\", \"1-12:00:00\"." +
@@ -244,7 +244,7 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
 /// What was asked for and has no place of its own above.
 void write_rest(FileText& file, const model::JobSpec& job) {
   bool first = true;
-  for (const auto& key : spec::job_keys()) {
+  for (const auto& key : config::job_keys()) {
     const auto json = key.to_json(job);
     if (!json || file.has(key.name)) continue;
     if (first) file.comment("As asked for:");
@@ -277,7 +277,7 @@ std::string render_job_file(const model::Site& site, const model::JobSpec& job) 
                           ? partition
                           : site.default_partition([](const auto& candidate) { return !candidate.cpu_only; });
   const auto* qos =
-      job.qos ? site.find_qos(job.qos->value) : site::default_qos(site, place ? place->name : "");
+      job.qos ? site.find_qos(job.qos->value) : site_rules::default_qos(site, place ? place->name : "");
   file.key("site", json_string(site.id));
   write_account(file, site, job);
   write_partition(file, site, partition);

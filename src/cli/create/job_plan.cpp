@@ -108,7 +108,7 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
     job.hpcml_path = model::Sourced<std::string>{
         util::own_executable().string(),
         {model::OriginKind::rule, "the program that wrote the script", {}, {}, {}}};
-  auto components = spec::component_jobs(job);
+  auto components = config::component_jobs(job);
   for (auto& component : components) {
     component.command_script = script_of(component.command);
     component.program_text = python_program_of(component.command);
@@ -133,10 +133,10 @@ std::optional<PlannedRequest> run_planning(const MergedRequest& request, const C
   if (request.exit_code != k_ok) exit_code = request.exit_code; // said before anything about the site
   if (request.exit_code != k_ok || !site) return std::nullopt;
   PlannedRequest planned{std::move(*site), {}};
-  const auto usual = spec::job_from_config(request.config, planned.site.id, request.config_file);
+  const auto usual = config::job_from_config(request.config, planned.site.id, request.config_file);
   diag::Diagnostics all;
   for (const auto& part : request.parts) {
-    auto result = plan_job(spec::merge_jobs(usual, part.job), planned.site, context);
+    auto result = plan_job(config::merge_jobs(usual, part.job), planned.site, context);
     for (auto finding : result.diagnostics) {
       if (request.parts.size() > 1) finding.message = "job " + part.name + ": " + finding.message;
       all.push_back(std::move(finding));

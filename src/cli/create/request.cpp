@@ -88,9 +88,9 @@ void select_part(MergedRequest& request, const std::string& name, diag::Diagnost
 
 } // namespace
 
-std::vector<spec::JobPart> parts_of(const spec::JobLoad& file) {
+std::vector<config::JobPart> parts_of(const config::JobLoad& file) {
   if (!file.jobs.empty()) return file.jobs;
-  spec::JobPart only;
+  config::JobPart only;
   only.chain = file.chain.value_or(only.chain);
   only.chain_if = file.chain_if.value_or(only.chain_if);
   return {only};
@@ -123,17 +123,17 @@ void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diag
 
 model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& findings) {
   model::JobSpec job;
-  const auto take = [&](const spec::JobKey& key, const std::string& text, const std::string& flag) {
+  const auto take = [&](const config::JobKey& key, const std::string& text, const std::string& flag) {
     const auto fault = key.from_text(job, text, {model::OriginKind::flag, flag, {}, {}, {}});
     if (fault)
       findings.push_back(
           {diag::Severity::error, "usage/" + key.name, key.flag() + ": " + fault->what, {}, fault->hint});
   };
-  for (const auto& key : spec::job_keys()) {
+  for (const auto& key : config::job_keys()) {
     const auto flag = key.flag();
     if (const auto value = flags.values.find(flag); value != flags.values.end())
       take(key, value->second,
-           key.form == spec::KeyForm::yes_no && value->second == "false" ? "--no-" + key.name : flag);
+           key.form == config::KeyForm::yes_no && value->second == "false" ? "--no-" + key.name : flag);
     if (const auto list = flags.lists.find(flag); list != flags.lists.end())
       for (const auto& text : list->second) take(key, text, flag);
   }
@@ -143,7 +143,7 @@ model::JobSpec job_from_flags(const RequestFlags& flags, diag::Diagnostics& find
 namespace {
 
 /// What a component says itself is not overruled unseen, nor does it overrule what was typed.
-void find_component_clashes(const model::JobSpec& over, const std::string& where, const spec::JobPart& part,
+void find_component_clashes(const model::JobSpec& over, const std::string& where, const config::JobPart& part,
                             diag::Diagnostics& findings) {
   const auto report = [&](const std::string& name) {
     findings.push_back({diag::Severity::error,
@@ -154,8 +154,8 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
   };
   const auto& components = part.job.components;
   const auto any = [&](const auto& says) { return std::any_of(components.begin(), components.end(), says); };
-  for (const auto& key : spec::job_keys())
-    if (key.per_component && key.form != spec::KeyForm::list && key.to_json(over) &&
+  for (const auto& key : config::job_keys())
+    if (key.per_component && key.form != config::KeyForm::list && key.to_json(over) &&
         any([&](const model::JobSpec& own) { return key.to_json(own).has_value(); }))
       report(key.name);
   if (!over.command.empty() && any([](const model::JobSpec& own) { return !own.command.empty(); }))
@@ -163,7 +163,7 @@ void find_component_clashes(const model::JobSpec& over, const std::string& where
 }
 
 /// What a file has the job run besides its program: "hpcml-path=/x/hpcml", "env LD_PRELOAD=/x.so".
-std::vector<std::string> find_programs_of_file(const spec::JobLoad& file) {
+std::vector<std::string> find_programs_of_file(const config::JobLoad& file) {
   std::vector<std::string> found;
   const auto add = [&](const model::JobSpec& job) {
     if (job.hpcml_path) util::add_once(found, "hpcml-path=" + job.hpcml_path->value);
@@ -178,7 +178,7 @@ std::vector<std::string> find_programs_of_file(const spec::JobLoad& file) {
   return found;
 }
 
-void print_programs_of_file(const std::string& path, const spec::JobLoad& file, bool colour) {
+void print_programs_of_file(const std::string& path, const config::JobLoad& file, bool colour) {
   const auto found = find_programs_of_file(file);
   if (found.empty()) return;
   print_diagnostics(
@@ -190,10 +190,10 @@ void print_programs_of_file(const std::string& path, const spec::JobLoad& file, 
 MergedRequest read_request(const RequestFlags& flags, const Context& context) {
   MergedRequest request;
   std::optional<std::string> path = flags.job_file;
-  if (!path && !flags.without_job_file && spec::has_default_job_file()) path = spec::k_default_job_file;
-  spec::JobLoad file;
+  if (!path && !flags.without_job_file && config::has_default_job_file()) path = config::k_default_job_file;
+  config::JobLoad file;
   if (path) {
-    file = flags.job_file ? spec::load_job_file(*path) : spec::load_default_job_file();
+    file = flags.job_file ? config::load_job_file(*path) : config::load_default_job_file();
     settle(request, file.diagnostics, file.source, k_invalid_file, context.colour);
     print_programs_of_file(*path, file, context.colour);
     request.site = file.site;
@@ -201,7 +201,7 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
       print_diagnostics(
           {{diag::Severity::note,
             "request/job",
-            std::string(spec::k_default_job_file) +
+            std::string(config::k_default_job_file) +
                 " of this folder is read: what it says holds unless a flag says otherwise" +
                 (flags.site && file.site && *flags.site != *file.site ? "; it was written for " + *file.site
                                                                       : ""),
@@ -209,11 +209,11 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
             {}}},
           {}, context.colour);
   }
-  const auto variables = spec::job_from_environment(context.env);
+  const auto variables = config::job_from_environment(context.env);
   settle(request, variables.diagnostics, variables.source, k_usage, context.colour);
   if (variables.site) request.site = variables.site;
-  request.config_file = spec::config_path(context.env);
-  const auto config = spec::load_config(request.config_file);
+  request.config_file = config::config_path(context.env);
+  const auto config = config::load_config(request.config_file);
   settle(request, config.diagnostics, config.source, k_invalid_file, context.colour);
   request.config = config.config;
   if (flags.site) request.site = flags.site;
@@ -231,8 +231,8 @@ MergedRequest read_request(const RequestFlags& flags, const Context& context) {
                         {},
                         "leave the program out, or choose one job: --only NAME"});
   for (auto& part : request.parts) {
-    const auto own = spec::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
-    part.job = spec::merge_jobs(spec::merge_jobs(own, variables.job.value_or(model::JobSpec{})), typed);
+    const auto own = config::merge_jobs(file.job.value_or(model::JobSpec{}), part.job);
+    part.job = config::merge_jobs(config::merge_jobs(own, variables.job.value_or(model::JobSpec{})), typed);
     find_component_clashes(typed, "the command line", part, findings);
     find_component_clashes(variables.job.value_or(model::JobSpec{}), "an HPCML_* variable", part, findings);
     resolve_paths(part.job, context.env, findings);

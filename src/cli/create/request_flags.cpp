@@ -10,7 +10,7 @@ namespace hpcml::cli {
 
 namespace {
 
-void add_value(CLI::App& app, RequestFlags& flags, const spec::JobKey& key) {
+void add_value(CLI::App& app, RequestFlags& flags, const config::JobKey& key) {
   app.add_option_function<std::string>(
          key.flag(), [&flags, name = key.flag()](const std::string& text) { flags.values[name] = text; },
          std::string(key.help.text))
@@ -19,7 +19,7 @@ void add_value(CLI::App& app, RequestFlags& flags, const spec::JobKey& key) {
       ->group(std::string(key.help.group));
 }
 
-void add_list(CLI::App& app, RequestFlags& flags, const spec::JobKey& key) {
+void add_list(CLI::App& app, RequestFlags& flags, const config::JobKey& key) {
   app.add_option_function<std::vector<std::string>>(
          key.flag(),
          [&flags, name = key.flag()](const std::vector<std::string>& texts) { flags.lists[name] = texts; },
@@ -32,14 +32,14 @@ void add_list(CLI::App& app, RequestFlags& flags, const spec::JobKey& key) {
 }
 
 CLI::Option* add_switch(CLI::App& app, RequestFlags& flags, const std::string& flag, const std::string& of,
-                        const char* value, const spec::JobKey& key, std::string_view help) {
+                        const char* value, const config::JobKey& key, std::string_view help) {
   return app
       .add_flag_callback(
           flag, [&flags, of, value] { flags.values[of] = value; }, std::string(help))
       ->group(std::string(key.help.group));
 }
 
-void add_switches(CLI::App& app, RequestFlags& flags, const spec::JobKey& key, const Context& context) {
+void add_switches(CLI::App& app, RequestFlags& flags, const config::JobKey& key, const Context& context) {
   const auto opposite = "--no-" + key.name;
   CLI::Option* yes = nullptr;
   if (!key.help.text.empty() && context.wants(key.flag()))
@@ -57,11 +57,11 @@ void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& contex
                  "read the same keys from a job file; ./hpcml.json is read when it is there")
       ->type_name("FILE");
   app.add_option("--only", flags.only, "of a job file with several jobs, this one")->type_name("NAME");
-  for (const auto& key : spec::job_keys()) {
-    if (key.form == spec::KeyForm::yes_no || key.form == spec::KeyForm::on)
+  for (const auto& key : config::job_keys()) {
+    if (key.form == config::KeyForm::yes_no || key.form == config::KeyForm::on)
       add_switches(app, flags, key, context);
     else if (context.wants(key.flag()))
-      key.form == spec::KeyForm::list ? add_list(app, flags, key) : add_value(app, flags, key);
+      key.form == config::KeyForm::list ? add_list(app, flags, key) : add_value(app, flags, key);
   }
 }
 

@@ -31,9 +31,9 @@ void add_request_flags(CLI::App& app, RequestFlags& flags, const Context& contex
 /// A merged request: flags over HPCML_* variables over the job file. What the person's configuration says
 /// comes below all of them, once the site is known.
 struct MergedRequest {
-  std::vector<spec::JobPart> parts; ///< one, or the jobs of a file with several; each complete
+  std::vector<config::JobPart> parts; ///< one, or the jobs of a file with several; each complete
   std::optional<std::string> site;
-  spec::Config config;
+  config::Config config;
   std::string config_file;
   int exit_code = k_ok; ///< of the first thing that is wrong; everything wrong has been printed
 };
@@ -41,7 +41,7 @@ struct MergedRequest {
 MergedRequest read_request(const RequestFlags& flags, const Context& context);
 
 /// The jobs of a file, or the one that it is without a list.
-std::vector<spec::JobPart> parts_of(const spec::JobLoad& file);
+std::vector<config::JobPart> parts_of(const config::JobLoad& file);
 /// Makes the paths of a request whole: a compute node knows neither the person's "~" nor the folder they
 /// worked in.
 void resolve_paths(model::JobSpec& job, const util::EnvSnapshot& env, diag::Diagnostics& findings);

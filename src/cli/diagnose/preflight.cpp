@@ -45,7 +45,7 @@ std::optional<launch::LaunchRequest> load_request(const PreflightOptions& option
                                                   int& exit_code) {
   launch::LaunchRequest request;
   if (options.site.empty()) return request;
-  auto load = spec::load_site(options.site, spec::site_directories(context.sites_dirs, context.env));
+  auto load = config::load_site(options.site, config::site_directories(context.sites_dirs, context.env));
   if (!load.site) {
     print_diagnostics(load.diagnostics, load.source, context.colour);
     exit_code = load.not_found ? k_usage : k_invalid_file;
@@ -76,7 +76,7 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
   return words;
 }
 
-void print_text(const PreflightResult& result, const Context& context) {
+void print_text(const preflight::PreflightResult& result, const Context& context) {
   print_output(result.table);
   // In a step every task runs this command; the one that names the culprit is enough.
   if (result.culprit && result.speaks)
@@ -93,7 +93,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
   int exit_code = k_ok;
   const auto request = load_request(options, context, exit_code);
   if (!request) return exit_code;
-  const auto program = torch_build::choose_preflight(util::own_executable().string(), {}, context.env);
+  const auto program = preflight::choose_preflight(util::own_executable().string(), {}, context.env);
   if (!program) {
     print_error(program.error(), context.colour);
     return k_world_failed;
@@ -104,7 +104,7 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
     print_error(output.error(), context.colour);
     return k_world_failed;
   }
-  const auto result = read_preflight(output->out);
+  const auto result = preflight::read_preflight(output->out);
   // In a step every task runs this command; the one with rank 0 says it.
   if (!program->note.empty() && (result.first || result.events.empty())) print_note(program->note);
   if (options.format == "json")

@@ -40,7 +40,7 @@ util::Result<int> open_log(const std::string& path) {
 }
 
 int run_why(const WhyOptions& options, const Context& context) {
-  why::SiteNetwork network;
+  joblog::SiteNetwork network;
   if (const auto named = options.site ? options.site : context.env.get("HPCML_SITE")) {
     int exit_code = k_ok;
     const auto site = choose_site(named, context, exit_code);
@@ -54,15 +54,15 @@ int run_why(const WhyOptions& options, const Context& context) {
     print_error(fd.error(), context.colour);
     return k_world_failed;
   }
-  why::LogReading reading;
-  const auto read = why::read_log(*fd, reading);
+  joblog::LogReading reading;
+  const auto read = joblog::read_log(*fd, reading);
   if (*fd != STDIN_FILENO) ::close(*fd);
   if (!read) {
     print_error("cannot read " + options.log + ": " + read.error().what, "", context.colour);
     return k_world_failed;
   }
-  const auto report = why::make_report(options.log == "-" ? "<stdin>" : options.log, reading, network);
-  std::fputs((options.format == "json" ? why::render_json(report) : why::render_text(report)).c_str(),
+  const auto report = joblog::make_report(options.log == "-" ? "<stdin>" : options.log, reading, network);
+  std::fputs((options.format == "json" ? joblog::render_json(report) : joblog::render_text(report)).c_str(),
              stdout);
   return report.is_bad() ? k_findings : k_ok;
 }

@@ -48,12 +48,12 @@ bool concerns(const std::string& list, const std::vector<std::string>& exclude,
 }
 
 int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
-  const auto text = util::read_input(options.file, {model::k_bad_nodes_limit});
+  const auto text = util::read_input(options.file, {node_health::k_bad_nodes_limit});
   if (!text) {
     print_error(text.error(), context.colour);
     return k_world_failed;
   }
-  const auto bad = model::parse_bad_nodes(*text);
+  const auto bad = node_health::parse_bad_nodes(*text);
   if (bad.empty()) return k_ok;
   const auto choice = ask_slurm(options.job, context.env);
   if (!choice) {

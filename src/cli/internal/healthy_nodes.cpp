@@ -53,7 +53,7 @@ std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
 int say_health(const HealthOptions& options, const Context& context) {
   const auto fault = find_fault(options.gpus, context.env);
   const auto node = context.env.get_or("SLURMD_NODENAME", "localhost");
-  std::fputs(model::render_bad_node({node, fault.empty() ? std::string(slurm::k_healthy) : fault}).c_str(),
+  std::fputs(node_health::render_bad_node({node, fault.empty() ? std::string(slurm::k_healthy) : fault}).c_str(),
              stdout);
   return k_ok;
 }
@@ -75,12 +75,12 @@ int run_healthy_nodes(const HealthOptions& options, const Context& context) {
     print_error(nodes.error(), context.colour);
     return k_usage;
   }
-  const auto file = context.env.get_or(model::k_bad_nodes_variable, "");
+  const auto file = context.env.get_or(node_health::k_bad_nodes_variable, "");
   const bool exists = !file.empty() && (::access(file.c_str(), F_OK) == 0 || errno != ENOENT);
   const auto text =
-      exists ? util::read_input(file, {model::k_bad_nodes_limit}) : util::Result<std::string>("");
+      exists ? util::read_input(file, {node_health::k_bad_nodes_limit}) : util::Result<std::string>("");
   if (!text) print_note(text.error().what + "; no node is excluded because of it");
-  const auto known = model::parse_bad_nodes(text.value_or(""));
+  const auto known = node_health::parse_bad_nodes(text.value_or(""));
   if (options.list) {
     const auto left = slurm::without_bad(nodes->names(), known);
     std::printf("%zu %s\n", left.size(), model::compress_hostlist(left).c_str());

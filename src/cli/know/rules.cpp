@@ -20,11 +20,11 @@ struct RulesOptions {
 
 int run_rules(const RulesOptions& options, const Context& context) {
   // Examples are about the sites that come with the program, whatever else is installed here.
-  std::map<std::string, spec::SiteLoad, std::less<>> sites;
+  std::map<std::string, config::SiteLoad, std::less<>> sites;
   const check::SiteLookup lookup = [&](std::string_view id) -> const model::Site* {
     auto found = sites.find(id);
     if (found == sites.end())
-      found = sites.emplace(std::string(id), spec::load_site(std::string(id), {})).first;
+      found = sites.emplace(std::string(id), config::load_site(std::string(id), {})).first;
     return found->second.site ? &*found->second.site : nullptr;
   };
   if (options.id.empty()) {

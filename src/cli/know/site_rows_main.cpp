@@ -33,11 +33,11 @@ int main(int argc, char** argv) {
   std::vector<cli::SiteRow> rows;
   std::string merged;
   int exit_code = 0;
-  for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {}, spec::ProfileCheck::all);
+  for (const auto& id : config::list_sites({})) {
+    const auto load = config::load_site(id, {}, config::ProfileCheck::all);
     if (load.site) {
       rows.push_back({{id, load.layers, load.site->detect}, cli::sites_row(*load.site)});
-      const auto text = spec::merge_built_in(id);
+      const auto text = config::merge_built_in(id);
       merged += fmt::format("{{\"{}\", {{{}, {}}}}},\n", util::join(load.layers, ","), as_literal(text),
                             text.size());
       continue;

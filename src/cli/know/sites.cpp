@@ -66,22 +66,22 @@ void print_rows(std::vector<std::vector<std::string>> rows, const std::string& f
 }
 
 int run_list(const Context& context, const std::string& format) {
-  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  const auto directories = config::site_directories(context.sites_dirs, context.env);
   std::vector<std::vector<std::string>> rows = {sites_head()};
   int exit_code = k_ok;
-  const auto own = spec::own_profiles(directories);
+  const auto own = config::own_profiles(directories);
   auto known = built_in_rows(own);
   if (own.empty()) {
     for (auto& [id, row] : known) rows.push_back(std::move(row));
     print_rows(std::move(rows), format, context);
     return exit_code;
   }
-  for (const auto& id : spec::list_sites(directories)) {
+  for (const auto& id : config::list_sites(directories)) {
     if (const auto row = known.find(id); row != known.end()) {
       rows.push_back(row->second);
       continue;
     }
-    const auto load = spec::load_site(id, directories);
+    const auto load = config::load_site(id, directories);
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       rows.push_back({id, "invalid", "?", "?", "?", "?", "?", "-", "see the message above"});
@@ -94,7 +94,7 @@ int run_list(const Context& context, const std::string& format) {
   return exit_code;
 }
 
-void print_facts(const spec::SiteFacts& facts) {
+void print_facts(const config::SiteFacts& facts) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& fact : facts.facts) {
     const auto source = fact.source.empty() ? ""
@@ -119,11 +119,11 @@ void print_facts(const spec::SiteFacts& facts) {
 }
 
 int run_show(const Context& context, const std::string& id, const std::string& format) {
-  const auto directories = spec::site_directories(context.sites_dirs, context.env);
-  const auto load = spec::load_site(id, directories);
+  const auto directories = config::site_directories(context.sites_dirs, context.env);
+  const auto load = config::load_site(id, directories);
   print_diagnostics(load.diagnostics, load.source, context.colour);
   if (!load.site) return load.not_found ? k_usage : k_invalid_file;
-  const auto facts = spec::load_facts(id, directories);
+  const auto facts = config::load_facts(id, directories);
   if (format == "json") {
     print(facts.json + "\n");
     return k_ok;
@@ -152,13 +152,13 @@ int run_show(const Context& context, const std::string& id, const std::string& f
 
 /// Rules for options that neither sbatch nor srun has; a site's own plugins may have some, so only what looks
 /// like a slip is told.
-diag::Diagnostics find_slips(const spec::JsonNode& profile) {
+diag::Diagnostics find_slips(const config::JsonNode& profile) {
   diag::Diagnostics slips;
   const auto* flags = profile.find("flags");
   if (flags == nullptr) return slips;
   const auto names = slurm::option_names(slurm::Program::sbatch);
   for (const auto& member : flags->members) {
-    if (member.value.is(spec::JsonKind::string) ||
+    if (member.value.is(config::JsonKind::string) ||
         slurm::find_option(slurm::Program::sbatch, member.key).option ||
         slurm::find_option(slurm::Program::srun, member.key).option)
       continue;
@@ -170,12 +170,12 @@ diag::Diagnostics find_slips(const spec::JsonNode& profile) {
 }
 
 int run_validate(const Context& context, const std::vector<std::string>& files) {
-  const auto directories = spec::site_directories(context.sites_dirs, context.env);
+  const auto directories = config::site_directories(context.sites_dirs, context.env);
   int exit_code = k_ok;
   for (const auto& file : files) {
-    const auto load = spec::load_site_file(file, directories);
+    const auto load = config::load_site_file(file, directories);
     print_diagnostics(load.diagnostics, load.source, context.colour);
-    if (const auto parsed = spec::parse_json(load.source, file, "site"); load.site && parsed.root)
+    if (const auto parsed = config::parse_json(load.source, file, "site"); load.site && parsed.root)
       print_diagnostics(find_slips(*parsed.root), load.source, context.colour);
     if (load.site)
       print(fmt::format("{}: ok, site {}, {}\n", file, load.site->id,
@@ -228,7 +228,7 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
       ->check(CLI::IsMember({"json", "markdown"}))
       ->type_name("FORMAT");
   schema->callback([schema_format, &exit_code] {
-    print(*schema_format == "json" ? spec::render_site_schema() : spec::render_profile_page());
+    print(*schema_format == "json" ? config::render_site_schema() : config::render_profile_page());
     exit_code = k_ok;
   });
 }

@@ -81,9 +81,9 @@ util::Status save(const discover::ClusterFacts& facts, const std::string& folder
 
 /// What the profile's own reader finds in it: nothing, or there is a mistake in this program.
 diag::Diagnostics check_profile(const std::string& text, std::optional<model::Site>& site) {
-  auto parsed = spec::parse_json(text, "discovered profile", "site");
+  auto parsed = config::parse_json(text, "discovered profile", "site");
   if (!parsed.root) return parsed.diagnostics;
-  auto read = spec::read_site(*parsed.root, "discovered profile");
+  auto read = config::read_site(*parsed.root, "discovered profile");
   site = std::move(read.site);
   return std::move(read.diagnostics);
 }
@@ -166,10 +166,10 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   request.id = options.id;
   if (request.id.empty() && !options.output_file.empty() && options.output_file != "-")
     request.id = fs::path(options.output_file).stem().string();
-  if (const auto fault = spec::text_fault(request.id, spec::TextRule::name);
+  if (const auto fault = config::text_fault(request.id, config::TextRule::name);
       !request.id.empty() && !fault.empty())
     return fail(
-        {"the site's id '" + request.id + "' " + fault, std::string(spec::text_hint(spec::TextRule::name))},
+        {"the site's id '" + request.id + "' " + fault, std::string(config::text_hint(config::TextRule::name))},
         k_usage);
   const auto facts = ask(options.from_folder, context);
   if (!facts) return fail(facts.error(), k_world_failed);

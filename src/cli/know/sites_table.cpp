@@ -145,7 +145,7 @@ std::vector<std::string> sites_row(const Site& site) {
           site.name};
 }
 
-std::string render_partitions(const Site& site, const spec::SiteFacts& facts) {
+std::string render_partitions(const Site& site, const config::SiteFacts& facts) {
   if (site.partitions.empty()) return {};
   std::vector<std::vector<std::string>> rows = {{"  PARTITION", "GPUS PER NODE", "CORES", "MEMORY", "NODES",
                                                  "TIME", "WITHOUT --time", "MOST", "WHOLE NODES"}};

@@ -22,7 +22,7 @@ std::vector<std::string> sites_row(const model::Site& site);
 
 /// The site's partitions: nodes, GPUs, limits, whether jobs get whole nodes ("?" where none of its facts says
 /// so); empty when the profile has none.
-std::string render_partitions(const model::Site& site, const spec::SiteFacts& facts);
+std::string render_partitions(const model::Site& site, const config::SiteFacts& facts);
 /// What the QoS limit; empty where the profile names none.
 std::string render_qos(const model::Site& site);
 

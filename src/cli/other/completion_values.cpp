@@ -47,19 +47,19 @@ std::vector<std::string> closed_words(const CLI::Option& option) {
 }
 
 Candidates site_ids(const Question& question) {
-  const auto folders = spec::site_directories(question.context.sites_dirs, question.context.env);
+  const auto folders = config::site_directories(question.context.sites_dirs, question.context.env);
   std::map<std::string, std::string> names;
   for (const auto& row : parse_site_rows(embedded::site_rows())) names[row.marks.id] = row.cells.back();
-  for (const auto& id : spec::own_profiles(folders)) names.erase(id); // theirs may have another name
+  for (const auto& id : config::own_profiles(folders)) names.erase(id); // theirs may have another name
   Candidates list;
-  for (const auto& id : spec::list_sites(folders)) list.push_back({id, names[id]});
+  for (const auto& id : config::list_sites(folders)) list.push_back({id, names[id]});
   return list;
 }
 
 /// The job file that the command would read; empty without one.
-spec::JobLoad job_file_of(const Question& question) {
-  if (const auto named = question.line.value("--job")) return spec::load_job_file(*named);
-  return spec::has_default_job_file() ? spec::load_default_job_file() : spec::JobLoad{};
+config::JobLoad job_file_of(const Question& question) {
+  if (const auto named = question.line.value("--job")) return config::load_job_file(*named);
+  return config::has_default_job_file() ? config::load_default_job_file() : config::JobLoad{};
 }
 
 /// The site that the line is for, as the command would choose it.
@@ -140,7 +140,7 @@ Candidates jobs(const Question& question) {
 
 Candidates accounts(const Question& question) {
   Candidates list;
-  const auto config = spec::load_config(spec::config_path(question.context.env)).config;
+  const auto config = config::load_config(config::config_path(question.context.env)).config;
   for (const auto& [site, values] : config.sites)
     if (const auto found = values.find("account"); found != values.end())
       add_new(list, found->second, "remembered for " + site);
@@ -161,7 +161,7 @@ Candidates rules(const Question& /*question*/) {
 }
 
 Candidates config_words(const Question& /*question*/) {
-  auto keys = spec::config_keys();
+  auto keys = config::config_keys();
   keys.insert(keys.begin(), "site");
   return plain(keys);
 }
@@ -204,7 +204,7 @@ constexpr Source k_sources[] = {
 Candidates words_of_name(const std::string& name, const Question& question) {
   for (const auto& source : k_sources)
     if (source.name == name) return source.list(question);
-  for (const auto& key : spec::job_keys())
+  for (const auto& key : config::job_keys())
     if (key.flag() == name && key.words != nullptr) return plain(key.words());
   return {};
 }

@@ -102,8 +102,8 @@ private:
 
   /// A value that no list is known of: the next word is passed over.
   void take_torchrun_flag(const std::string& word) {
-    for (const auto& flag : agent::torchrun_flags())
-      if (!flag.is_switch() && (word == agent::dashed_name(flag) ||
+    for (const auto& flag : torchrun::torchrun_flags())
+      if (!flag.is_switch() && (word == torchrun::dashed_name(flag) ||
                                 (word.size() == 2 && word[1] == flag.letter && flag.letter != 0)))
         x_passes_over = true;
   }
@@ -123,8 +123,8 @@ private:
     Completion found;
     if (is_torchrun()) {
       found.list = {{"--help", "Print this help message and exit"}};
-      for (const auto& flag : agent::torchrun_flags()) {
-        found.list.push_back({agent::dashed_name(flag), std::string(flag.help)});
+      for (const auto& flag : torchrun::torchrun_flags()) {
+        found.list.push_back({torchrun::dashed_name(flag), std::string(flag.help)});
         if (flag.letter != 0) found.list.push_back({std::string("-") + flag.letter, std::string(flag.help)});
       }
       return found;

@@ -43,25 +43,25 @@ The values come below flags, HPCML_* variables and the job file, and above the s
 /// The configuration and its file, for one command, and what the command changes in it.
 struct ConfigEditor {
   std::string path;
-  spec::Config config = {};
-  std::vector<std::function<void(spec::Config&)>> changes = {};
+  config::Config config = {};
+  std::vector<std::function<void(config::Config&)>> changes = {};
   std::string news = {}; ///< what is printed once the changes are saved
 
-  void change(std::function<void(spec::Config&)> step) {
+  void change(std::function<void(config::Config&)> step) {
     step(config);
     changes.push_back(std::move(step));
   }
 };
 
 std::optional<ConfigEditor> open(const Context& context, int& exit_code) {
-  ConfigEditor desk{spec::config_path(context.env)};
+  ConfigEditor desk{config::config_path(context.env)};
   if (desk.path.empty()) {
     print_error("there is no home directory to keep the configuration in", "set HOME or XDG_CONFIG_HOME",
                 context.colour);
     exit_code = k_usage;
     return std::nullopt;
   }
-  auto load = spec::load_config(desk.path);
+  auto load = config::load_config(desk.path);
   print_diagnostics(load.diagnostics, load.source, context.colour);
   desk.config = std::move(load.config);
   if (!diag::has_errors(load.diagnostics)) return desk;
@@ -74,10 +74,10 @@ int save(const ConfigEditor& desk, const Context& context) {
   std::filesystem::create_directories(std::filesystem::path(desk.path).parent_path(), ignored);
   // Others may have changed it since it was read: what they wrote stays.
   const util::FileLock alone(desk.path + ".lock");
-  auto load = spec::load_config(desk.path);
+  auto load = config::load_config(desk.path);
   auto config = diag::has_errors(load.diagnostics) ? desk.config : load.config;
   for (const auto& change : desk.changes) change(config);
-  const auto written = util::write_output(desk.path, spec::render_config(config), 0644);
+  const auto written = util::write_output(desk.path, config::render_config(config), 0644);
   if (written) {
     std::fputs(desk.news.c_str(), stdout);
     ensure_user_key(context);
@@ -112,9 +112,9 @@ std::optional<model::Site> site_of(const ConfigOptions& options, const ConfigEdi
 /// What the site says to the value, as it would to a job that has it.
 bool is_accepted(const model::Site& site, const std::string& key, const std::string& value,
                  const Context& context) {
-  spec::Config config;
+  config::Config config;
   config.sites[site.id][key] = value;
-  auto job = spec::job_from_config(config, site.id, "");
+  auto job = config::job_from_config(config, site.id, "");
   job.command = {"true"};
   diag::Diagnostics found;
   for (auto& finding : plan_job(job, site, context).diagnostics)
@@ -127,8 +127,8 @@ bool is_accepted(const model::Site& site, const std::string& key, const std::str
 
 int set_value(ConfigEditor& desk, const model::Site& site, const std::string& key, const std::string& value,
               const Context& context) {
-  if (const auto fault = spec::check_config_value(key, value)) {
-    const auto keys = spec::config_keys();
+  if (const auto fault = config::check_config_value(key, value)) {
+    const auto keys = config::config_keys();
     const auto near = util::nearest(key, keys);
     const bool known = std::find(keys.begin(), keys.end(), key) != keys.end();
     print_error("'" + (known ? value : key) + "' " + fault->what,
@@ -139,7 +139,7 @@ int set_value(ConfigEditor& desk, const model::Site& site, const std::string& ke
     return k_usage;
   }
   if (!is_accepted(site, key, value, context)) return k_cannot_satisfy;
-  desk.change([id = site.id, key, value](spec::Config& config) { config.sites[id][key] = value; });
+  desk.change([id = site.id, key, value](config::Config& config) { config.sites[id][key] = value; });
   desk.news += site.id + "." + key + " " + value + "\n";
   return k_ok;
 }
@@ -153,7 +153,7 @@ int run_set(const ConfigOptions& options, const Context& context) {
   const auto site = site_of(target, *desk, context, exit_code);
   if (!site) return exit_code;
   if (options.key == "site") {
-    desk->change([id = site->id](spec::Config& config) { config.site = id; });
+    desk->change([id = site->id](config::Config& config) { config.site = id; });
     desk->news += "site " + site->id + "\n";
   } else {
     exit_code = set_value(*desk, *site, options.key, options.value, context);
@@ -168,9 +168,9 @@ int run_unset(const ConfigOptions& options, const Context& context) {
   bool exists = false;
   if (options.key == "site") {
     exists = desk->config.site.has_value();
-    desk->change([](spec::Config& config) { config.site.reset(); });
+    desk->change([](config::Config& config) { config.site.reset(); });
   } else {
-    desk->change([&](spec::Config& config) {
+    desk->change([&](config::Config& config) {
       for (auto& [id, values] : config.sites)
         if (options.site.empty() || options.site == id) exists = values.erase(options.key) > 0 || exists;
     });
@@ -243,7 +243,7 @@ int run_learn(const ConfigOptions& options, const Context& context) {
   const auto account = find_account(options, context, exit_code);
   if (exit_code != k_ok) return exit_code;
   if (!desk->config.site) {
-    desk->change([id = site->id](spec::Config& config) { config.site = id; });
+    desk->change([id = site->id](config::Config& config) { config.site = id; });
     desk->news += "site " + site->id + "\n";
   }
   if (account) exit_code = set_value(*desk, *site, "account", *account, context);

@@ -193,7 +193,7 @@ std::string render_man_page(const CLI::App& app, const CLI::App& command) {
                      " 1 \"\" \"hpcml " HPCML_VERSION "\" \"hpcml\"\n.SH NAME\n" + roff_line(name) + " \\- " +
                      roff_line(ends ? about.substr(0, about.size() - 1) : about) + "\n.SH SYNOPSIS\n";
   if (command.get_name() == "torchrun") { // its flags are read by no parser of ours
-    const auto help = agent::render_torchrun_help();
+    const auto help = torchrun::render_torchrun_help();
     const auto examples = std::min(help.find("Examples:\n"), help.size());
     return text + bold("hpcml torchrun") + " [\\fIFLAGS\\fR] SCRIPT [ARGS...]\n.SH DESCRIPTION\n" +
            render_block(util::split(std::string(util::trim(help.substr(0, examples))), '\n')) +

@@ -203,8 +203,8 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
-  if (site::unavailable_reason(*site) == site::SiteRule::site_retired) {
-    print_error(site::describe_retirement(*site), context.colour);
+  if (site_rules::unavailable_reason(*site) == site_rules::SiteRule::site_retired) {
+    print_error(site_rules::describe_retirement(*site), context.colour);
     return k_cannot_satisfy;
   }
   const auto wishes = read_wishes(options, context);

@@ -70,7 +70,7 @@ util::Result<std::vector<std::string>> command_of(const CLI::App& app, const Lau
   if (!words.empty() && words.front().size() > 1 && words.front().front() == '-')
     return util::Error{"hpcml launch has no flag '" + words.front() + "'",
                        "see hpcml launch --help; the program's own flags go behind it"};
-  return launch::find_python_command(words, flags.module, context.env);
+  return find_torch::find_python_command(words, flags.module, context.env);
 }
 
 /// What the step's variables ask for where no flag does.
@@ -114,7 +114,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   }
   auto& request = flags.request;
   if (!flags.site.empty()) {
-    auto load = spec::load_site(flags.site, spec::site_directories(context.sites_dirs, context.env),
+    auto load = config::load_site(flags.site, config::site_directories(context.sites_dirs, context.env),
                                 embedded::merged_sites());
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);

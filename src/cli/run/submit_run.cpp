@@ -154,13 +154,13 @@ std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
 /// of arrays counted.
 static std::optional<util::Error> find_count_fault(const model::Site& site, const std::string& partition,
                                                    const std::string& qos, unsigned long long jobs) {
-  site::ResourceRequest demand;
-  demand.stage = site::Stage::submitted;
+  site_rules::ResourceRequest demand;
+  demand.stage = site_rules::Stage::submitted;
   if (!partition.empty()) demand.partitions = {partition};
   demand.qos = qos;
   demand.array_tasks = jobs;
-  for (const auto& verdict : site::evaluate_policy(site, site::place(site, demand), demand))
-    if (verdict.rule == site::SiteRule::jobs_over) return plan::describe_job_count(verdict);
+  for (const auto& verdict : site_rules::evaluate_policy(site, site_rules::place(site, demand), demand))
+    if (verdict.rule == site_rules::SiteRule::jobs_over) return plan::describe_job_count(verdict);
   return std::nullopt;
 }
 

@@ -36,8 +36,8 @@ model::Site without_accounts(model::Site site) {
   return site;
 }
 
-site::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
-  site::JobOutline job;
+site_rules::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
+  site_rules::JobOutline job;
   job.nodes = plan.layout.nodes_asked();
   job.gpus_per_node = plan.layout.gpus_per_node;
   job.partition = plan.partition;
@@ -46,12 +46,12 @@ site::JobFacts make_facts(const model::Site& site, const model::Plan& plan) {
   job.node_type = plan.node_type;
   job.gpu_type = plan.gpu_type;
   job.qos = plan.qos;
-  return site::make_facts(site, job);
+  return site_rules::make_facts(site, job);
 }
 
 /// What an account looks like under the rule that holds for the job: " <project>@v100".
-std::string hint_of(const model::FlagRule& rule, const site::JobFacts& facts) {
-  const auto* held = site::first_that_holds(rule, facts);
+std::string hint_of(const model::FlagRule& rule, const site_rules::JobFacts& facts) {
+  const auto* held = site_rules::first_that_holds(rule, facts);
   return held == nullptr || held->pattern_hint.empty() ? "" : " " + held->pattern_hint;
 }
 
@@ -91,7 +91,7 @@ private:
 
   CandidatePlace judge(const model::Site& site, const std::string& partition, const std::string& qos) {
     CandidatePlace place{site.id, partition, false, {}, {}, {}, {}, qos};
-    auto job = spec::merge_jobs(spec::job_from_config(x_request.config, site.id, x_request.config_file),
+    auto job = config::merge_jobs(config::job_from_config(x_request.config, site.id, x_request.config_file),
                                 x_request.parts.front().job);
     const model::Origin origin{model::OriginKind::flag, "--where", {}, {}, {}};
     job.partition.reset();
@@ -202,11 +202,11 @@ int run_where(const MergedRequest& request, const WhereOptions& options, const C
   }
   Survey survey(request, options.all_sites, context);
   if (options.all_sites) {
-    const auto folders = spec::site_directories(context.sites_dirs, context.env);
+    const auto folders = config::site_directories(context.sites_dirs, context.env);
     const auto day = util::today(context.env);
-    for (const auto& id : spec::list_sites(folders)) {
-      auto load = spec::load_site(id, folders, embedded::merged_sites());
-      if (load.site) load.site = spec::as_of(std::move(*load.site), day);
+    for (const auto& id : config::list_sites(folders)) {
+      auto load = config::load_site(id, folders, embedded::merged_sites());
+      if (load.site) load.site = config::as_of(std::move(*load.site), day);
       // A site without known nodes is none to send a job to.
       if (load.site && load.site->state == model::SiteState::production &&
           load.site->scheduler == model::Scheduler::slurm && !load.site->node_types.empty())

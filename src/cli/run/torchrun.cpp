@@ -33,14 +33,14 @@ util::Result<std::string> make_log_folder(const util::EnvSnapshot& env) {
                      "--log-dir names another"};
 }
 
-int run_request(const agent::TorchrunRequest& line, const Context& context) {
+int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
   auto runtime = runtime_context_of(context);
-  runtime.env = agent::without_rank_variables(runtime.env);
+  runtime.env = torchrun::without_rank_variables(runtime.env);
   runtime.env.set("TORCHELASTIC_SIGNALS_TO_HANDLE", line.signals_to_handle);
-  auto plan = agent::plan_torchrun(line, agent::read_torchrun_node(runtime), runtime.env);
+  auto plan = torchrun::plan_torchrun(line, torchrun::read_torchrun_node(runtime), runtime.env);
   if (!plan) return refuse(context, {plan.error()});
   auto& request = plan->request;
-  auto command = agent::find_torchrun_command(line, runtime.env, context.argv.front());
+  auto command = torchrun::find_torchrun_command(line, runtime.env, context.argv.front());
   if (!command)
     return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, runtime.host},
                                   runtime.env);
@@ -60,11 +60,11 @@ int run_request(const agent::TorchrunRequest& line, const Context& context) {
 } // namespace
 
 int run_torchrun(const Context& context, const std::vector<std::string>& words) {
-  const auto line = agent::read_torchrun_line(words, context.env);
+  const auto line = torchrun::read_torchrun_line(words, context.env);
   switch (line.asks) {
-  case agent::TorchrunLine::Asks::help: std::cout << agent::render_torchrun_help(); return k_ok;
-  case agent::TorchrunLine::Asks::table: std::cout << agent::render_torchrun_table(); return k_ok;
-  case agent::TorchrunLine::Asks::ranks: break;
+  case torchrun::TorchrunLine::Asks::help: std::cout << torchrun::render_torchrun_help(); return k_ok;
+  case torchrun::TorchrunLine::Asks::table: std::cout << torchrun::render_torchrun_table(); return k_ok;
+  case torchrun::TorchrunLine::Asks::ranks: break;
   }
   return line.errors.empty() ? run_request(line.request, context) : refuse(context, line.errors);
 }

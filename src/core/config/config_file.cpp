@@ -9,7 +9,7 @@
 #include "core/config/job_keys.hpp"
 #include "core/config/text_file.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

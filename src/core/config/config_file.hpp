@@ -11,7 +11,7 @@
 #include "core/model/job_spec.hpp"
 #include "core/util/env_snapshot.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// Values as texts, by site and key ("account").
 struct Config {

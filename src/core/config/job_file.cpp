@@ -9,7 +9,7 @@
 #include "core/config/text_file.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

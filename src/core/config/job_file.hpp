@@ -10,7 +10,7 @@
 #include "core/model/job_spec.hpp"
 #include "core/util/env_snapshot.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// One of several jobs in a file.
 struct JobPart {

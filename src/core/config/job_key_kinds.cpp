@@ -6,7 +6,7 @@
 #include "core/diag/visible_text.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "hpcml/json_string.hpp"
 #include "core/config/job_keys.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// A key with one value: a later job's wins.
 template <class T>

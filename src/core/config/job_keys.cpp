@@ -4,7 +4,7 @@
 #include "core/model/launcher_rows.hpp"
 #include "core/config/job_key_kinds.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "core/config/object_reader.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// How a key is given on the command line.
 enum class KeyForm : std::uint8_t {

@@ -7,7 +7,7 @@
 #include "core/config/job_keys.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "core/config/job_file.hpp"
 #include "core/config/object_reader.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// Reads "steps" of one job: a list of {"command": […]}, with "once": true for one process only. Sets the
 /// job's main command, too.

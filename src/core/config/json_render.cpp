@@ -6,7 +6,7 @@
 #include "hpcml/json_string.hpp"
 #include "core/config/json_tree.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "core/diag/diagnostic.hpp"
 #include "core/util/shared_text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// The kinds of value; a number is `integer` where it has no fraction.
 enum class JsonKind { null, boolean, integer, real, string, array, object };

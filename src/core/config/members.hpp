@@ -11,7 +11,7 @@
 
 #include "core/config/object_form.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace member {
 

@@ -11,7 +11,7 @@
 #include "core/util/text.hpp"
 #include "core/util/trace.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

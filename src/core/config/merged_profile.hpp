@@ -13,7 +13,7 @@
 #include "core/config/site_store.hpp"
 #include "core/util/embedded.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// A profile with those it extends laid under it.
 struct MergedProfile {

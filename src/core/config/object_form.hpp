@@ -12,7 +12,7 @@
 #include "core/model/walltime.hpp"
 #include "core/config/object_reader.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// What a member's value is made of.
 enum class MemberKind {

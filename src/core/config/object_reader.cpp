@@ -7,7 +7,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 const JsonPlace k_nowhere;

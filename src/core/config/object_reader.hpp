@@ -17,7 +17,7 @@
 #include "core/config/json_tree.hpp"
 #include "core/config/text_rule.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// Whether every object may have the member: it speaks of the values beside it ("source", "note" …).
 bool is_about(std::string_view key);

@@ -10,7 +10,7 @@
 #include "core/util/text.hpp"
 #include "core/util/trace.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

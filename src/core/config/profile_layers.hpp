@@ -10,7 +10,7 @@
 #include "core/config/json_tree.hpp"
 #include "core/config/site_store.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// The text of a profile and where it came from.
 struct ProfileFile {

@@ -6,7 +6,7 @@
 #include "core/config/site_schema.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

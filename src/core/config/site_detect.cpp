@@ -7,7 +7,7 @@
 #include "core/model/pattern.hpp"
 #include "core/config/site_store.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& detect,
                                     const util::EnvSnapshot& env,

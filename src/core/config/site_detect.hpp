@@ -9,7 +9,7 @@
 #include "core/model/site.hpp"
 #include "core/util/env_snapshot.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// A site whose profile recognises this machine.
 struct SiteMatch {

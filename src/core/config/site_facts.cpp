@@ -8,7 +8,7 @@
 #include "core/config/object_reader.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

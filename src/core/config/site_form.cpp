@@ -7,7 +7,7 @@
 #include "core/config/site_parts.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 bool is_date(std::string_view text) {
   const auto part = [&](std::size_t at, std::size_t size) {

@@ -5,7 +5,7 @@
 #include "core/config/members.hpp"
 #include "core/config/site_parts.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

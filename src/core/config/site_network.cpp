@@ -3,7 +3,7 @@
 #include "core/config/members.hpp"
 #include "core/config/site_parts.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 template <> const ObjectForm<model::MasterRule>& form_of() {
   using T = model::MasterRule;

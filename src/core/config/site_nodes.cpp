@@ -7,7 +7,7 @@
 #include "core/config/members.hpp"
 #include "core/config/site_parts.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// The CPUs of a node as a profile writes them.
 struct WrittenCpus {

@@ -5,7 +5,7 @@
 #include "core/model/site.hpp"
 #include "core/config/object_form.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 template <> const ObjectForm<model::When>& form_of();
 template <> const ObjectForm<model::Site>& form_of();

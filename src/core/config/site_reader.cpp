@@ -10,7 +10,7 @@
 #include "core/config/site_parts.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "core/model/site.hpp"
 #include "core/config/json_tree.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// The site, where its profile has no errors, and all findings.
 struct SiteRead {

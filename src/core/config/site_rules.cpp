@@ -7,7 +7,7 @@
 #include "core/config/members.hpp"
 #include "core/config/site_parts.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 bool is_pattern(ObjectReader& object, std::string_view key, const std::string& pattern) {
   if (!object.tries_patterns()) return true;

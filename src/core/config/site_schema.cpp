@@ -6,7 +6,7 @@
 
 #include "core/config/site_parts.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

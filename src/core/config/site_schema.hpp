@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// The JSON Schema of profiles (draft 7): sites/schema.json.
 std::string render_site_schema();

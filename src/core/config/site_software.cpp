@@ -7,7 +7,7 @@
 #include "core/config/site_parts.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 void check_activation(ObjectReader& container, const model::ContainerRule& rule, const model::Site& site) {
   const auto name = rule.enter.starts_with("$") ? rule.enter.substr(1) : std::string();

@@ -15,7 +15,7 @@
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace fs = std::filesystem;
 

@@ -11,7 +11,7 @@
 #include "core/model/site.hpp"
 #include "core/util/env_snapshot.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// Directories to look in, in order: --sites-dir, $HPCML_SITES_PATH (colon-separated), ~/.config/hpcml/sites,
 /// /etc/hpcml/sites. The compiled-in profiles come last.

@@ -3,7 +3,7 @@
 
 #include "core/util/input_file.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 util::Result<std::string> load_text_file(const std::string& path, const char* owner_hint) {
   return util::read_input(path, {1 << 20, true, owner_hint});

@@ -7,7 +7,7 @@
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// Returns the file's text. Directories, pipes, devices and files larger than 1 MiB are errors. With
 /// `owner_hint` so are files that belong neither to the caller nor to root.

@@ -11,7 +11,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 /// What a text of a profile may be made of.
 enum class TextRule {

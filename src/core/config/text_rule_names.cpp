@@ -4,7 +4,7 @@
 
 #include "core/config/text_rule.hpp"
 
-namespace hpcml::spec {
+namespace hpcml::config {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::failures {
 
 const std::vector<KnownError>& known_errors() {
   static const std::vector<KnownError> k_errors = {

@@ -8,7 +8,7 @@
 
 #include "core/failures/rank_failure.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::failures {
 
 /// A line with `text` in it, and with `and_text`, asks for the hint. Letters count as they stand.
 struct KnownError {

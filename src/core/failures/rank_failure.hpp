@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hpcml::agent {
+namespace hpcml::failures {
 
 struct RankFailure {
   unsigned attempt = 0;     ///< 0: the first start of the ranks

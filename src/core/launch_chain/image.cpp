@@ -3,7 +3,7 @@
 
 #include "core/launch_chain/quoted_command.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 namespace {
 

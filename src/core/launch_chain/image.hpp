@@ -10,7 +10,7 @@
 #include "core/launch_chain/launches.hpp"
 #include "core/model/container_engine.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// The word that names an image, and the engine that runs it.
 struct NamedImage {

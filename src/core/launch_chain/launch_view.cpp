@@ -7,7 +7,7 @@
 #include "core/model/launcher.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 namespace {
 
 /// What the innermost command itself sets, or the script has exported.

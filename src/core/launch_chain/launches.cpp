@@ -12,7 +12,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 namespace {
 
 using shell::Argument;

@@ -13,7 +13,7 @@
 #include "core/model/launcher_row.hpp"
 #include "core/shell/view.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// An option of a program, as it was written.
 struct GivenOption {

@@ -10,7 +10,7 @@
 #include "core/model/launcher_rows.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 namespace {
 
 using model::ProgramWords;

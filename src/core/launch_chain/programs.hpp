@@ -9,7 +9,7 @@
 
 #include "core/model/program_words.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// What a program is in a chain.
 enum class Role : std::uint8_t {

@@ -3,7 +3,7 @@
 
 #include "core/util/shell_quote.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 QuotedCommand quote_command(const std::vector<std::string>& command) {
   QuotedCommand quoted;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// A command as a shell would have to read it, and where each of its words starts.
 struct QuotedCommand {

@@ -12,7 +12,7 @@
 #include "core/launch_chain/programs.hpp"
 #include "core/model/launcher_row.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// A launcher among the words of a command, also behind `env` or a container's words, and in the text of a
 /// `bash -c`.

@@ -5,7 +5,7 @@
 #include "core/launch_chain/quoted_command.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 std::optional<StartedProgram> find_started_program(const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// The last program that the words of a command show.
 struct StartedProgram {

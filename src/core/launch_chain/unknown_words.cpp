@@ -3,7 +3,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 using shell::Argument;
 

@@ -9,7 +9,7 @@
 #include "core/launch_chain/programs.hpp"
 #include "core/shell/value.hpp"
 
-namespace hpcml::chain {
+namespace hpcml::launch_chain {
 
 /// The words of a command.
 using Arguments = std::vector<shell::Argument>;

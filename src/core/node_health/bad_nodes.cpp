@@ -6,7 +6,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::model {
+namespace hpcml::node_health {
 
 std::string render_bad_node(const BadNode& bad) {
   std::string line = bad.node + " " + bad.why;

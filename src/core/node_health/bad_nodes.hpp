@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hpcml::model {
+namespace hpcml::node_health {
 
 /// The variable by which a script tells hpcml where that file is.
 inline constexpr const char* k_bad_nodes_variable = "HPCML_BAD_NODES";

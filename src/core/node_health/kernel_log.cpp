@@ -9,7 +9,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::node_health {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hpcml::agent {
+namespace hpcml::node_health {
 
 /// The message, where a driver tells of an error of its GPU, or of a switch between GPUs, that no program
 /// makes and after which the device has to be reset: NVIDIA's Xid 48, 64, 74, 79, 95, 119, 120 and 140

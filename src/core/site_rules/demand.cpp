@@ -9,7 +9,7 @@
 #include "core/slurm/submission.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 /// The type of GPU that the request names, in whichever option.

@@ -16,7 +16,7 @@
 #include "core/slurm/job_size.hpp"
 #include "core/slurm/request.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// How much of the job the demand knows.
 enum class Stage {

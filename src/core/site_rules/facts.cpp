@@ -7,7 +7,7 @@
 
 #include "core/model/pattern.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 bool applies(const model::When& when, const JobFacts& facts) {
   const auto lists = [](const std::vector<std::string>& names, const std::string& name) {

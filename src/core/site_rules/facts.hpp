@@ -7,7 +7,7 @@
 
 #include "core/model/site.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// What the rules of a profile ask about a job.
 struct JobFacts {

@@ -7,7 +7,7 @@
 #include "core/model/pattern.hpp"
 #include "core/model/site_rules.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// Whether the value is of the form that the rule wants; any is where it wants none.
 bool has_form(const model::FlagRule& rule, const std::string& value);

@@ -7,7 +7,7 @@
 #include "core/model/gpu_families.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 bool is_called(const std::string& name, const std::vector<std::string>& aliases, const std::string& wanted) {

@@ -7,7 +7,7 @@
 
 #include "core/model/site.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// The part of a GPU that Slurm calls so, or none.
 const model::GpuSlice* find_slice(const model::GpuShape& gpu, const std::string& type);

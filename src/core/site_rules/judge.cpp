@@ -2,7 +2,7 @@
 // The judge: its parts in their order, and what the rules are called.
 #include "core/site_rules/judging.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 std::string_view rule_id(SiteRule rule) {
   switch (rule) {

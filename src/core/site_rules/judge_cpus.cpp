@@ -4,7 +4,7 @@
 #include "core/site_rules/judging.hpp"
 #include "core/site_rules/limits.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 /// What a node offers: CPUs at the very most, and those that it surely has for jobs.

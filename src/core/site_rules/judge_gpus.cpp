@@ -4,7 +4,7 @@
 #include "core/site_rules/judging.hpp"
 #include "core/site_rules/limits.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 using model::Limits;

@@ -4,7 +4,7 @@
 #include "core/site_rules/limits.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 /// Whether the option ("--exclusive") is among the job's.

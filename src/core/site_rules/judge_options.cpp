@@ -6,7 +6,7 @@
 #include "core/site_rules/judging.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 using model::Policy;

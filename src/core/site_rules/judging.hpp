@@ -6,7 +6,7 @@
 
 #include "core/site_rules/verdict.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// What all parts look at, and where they add what they find.
 struct Case {

@@ -5,7 +5,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus) {
   using Limit = model::Sourced<model::Walltime>;
   for (const auto& step : partition.max_time_by_gpus)

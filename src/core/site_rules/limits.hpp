@@ -8,7 +8,7 @@
 
 #include "core/model/site.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// The longest a job of so many nodes and GPUs may run in a partition.
 model::Known<model::Walltime> time_limit(const model::Partition& partition, unsigned nodes, unsigned gpus);

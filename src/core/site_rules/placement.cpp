@@ -7,7 +7,7 @@
 #include "core/site_rules/limits.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 using Nodes = std::vector<const model::NodeType*>;

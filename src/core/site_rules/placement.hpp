@@ -9,7 +9,7 @@
 #include "core/site_rules/demand.hpp"
 #include "core/site_rules/facts.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// What chose the partition. `only_with_type`: of those to choose among it alone has such GPUs.
 enum class ChosenBy { nobody, job, profile, only_with_type };

@@ -6,7 +6,7 @@
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 namespace {
 
 /// Whether the profile names the option.

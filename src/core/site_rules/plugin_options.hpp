@@ -9,7 +9,7 @@
 #include "core/model/container_engine.hpp"
 #include "core/model/site.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// What an option that is none of Slurm's can be: one that the profile tells of, one of a plugin that it does
 /// not tell of, as no profile lists all, or nothing but a slip.

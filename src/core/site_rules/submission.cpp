@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 Submission submission_of(const model::Site& site, const JobFacts& facts) {
   Submission submission;

@@ -7,7 +7,7 @@
 
 #include "core/site_rules/facts.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// What holds for one job.
 struct Submission {

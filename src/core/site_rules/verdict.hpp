@@ -10,7 +10,7 @@
 #include "core/model/site.hpp"
 #include "core/site_rules/placement.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// How sure it is. `definite`: the job is refused or never starts; `likely`: unless the site has more than
 /// its profile tells, or counts otherwise; `advisory`: it is taken and could be better.

@@ -3,7 +3,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 std::vector<std::string> engine_names(const model::Site& site) {
   std::vector<std::string> names;

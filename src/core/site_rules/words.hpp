@@ -8,7 +8,7 @@
 #include "core/model/site.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::site {
+namespace hpcml::site_rules {
 
 /// " [partitions page (2024-10-15)]", or nothing where the origin names no document.
 inline std::string cited(const model::Origin& origin) {

@@ -7,7 +7,7 @@ namespace hpcml::slurm {
 
 namespace {
 
-const model::BadNode* find_node(const std::vector<model::BadNode>& all, const std::string& node) {
+const node_health::BadNode* find_node(const std::vector<node_health::BadNode>& all, const std::string& node) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& entry) { return entry.node == node; });
   return found == all.end() ? nullptr : &*found;
@@ -16,7 +16,7 @@ const model::BadNode* find_node(const std::vector<model::BadNode>& all, const st
 } // namespace
 
 std::vector<std::string> without_bad(const std::vector<std::string>& nodes,
-                                     const std::vector<model::BadNode>& known) {
+                                     const std::vector<node_health::BadNode>& known) {
   std::vector<std::string> left;
   for (const auto& node : nodes)
     if (find_node(known, node) == nullptr) left.push_back(node);
@@ -24,8 +24,8 @@ std::vector<std::string> without_bad(const std::vector<std::string>& nodes,
 }
 
 NodesToRun choose_nodes(const std::vector<std::string>& nodes, std::string_view answers,
-                        const std::vector<model::BadNode>& known, std::size_t need) {
-  const auto answers_read = model::parse_bad_nodes(answers);
+                        const std::vector<node_health::BadNode>& known, std::size_t need) {
+  const auto answers_read = node_health::parse_bad_nodes(answers);
   NodesToRun run;
   std::vector<std::string> healthy;
   const auto candidates = without_bad(nodes, known);

@@ -60,7 +60,7 @@ util::Result<ChoiceOfNodes> parse_choice(std::string_view job, std::string_view 
   return choice;
 }
 
-LeftOut leave_out(const std::vector<model::BadNode>& bad, const ChoiceOfNodes& choice) {
+LeftOut leave_out(const std::vector<node_health::BadNode>& bad, const ChoiceOfNodes& choice) {
   LeftOut left;
   auto exclude = choice.excluded;
   const auto remaining = [&](const std::vector<std::string>& nodes) {

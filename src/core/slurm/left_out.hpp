@@ -33,6 +33,6 @@ std::string partition_of(std::string_view job);
 
 /// Nodes that the job excludes already are not said again. What its partition does not know, what the job
 /// names in --nodelist, and what would leave it too few nodes, is not left out, and that is said.
-LeftOut leave_out(const std::vector<model::BadNode>& bad, const ChoiceOfNodes& choice);
+LeftOut leave_out(const std::vector<node_health::BadNode>& bad, const ChoiceOfNodes& choice);
 
 } // namespace hpcml::slurm

@@ -134,7 +134,7 @@ std::string told_by(const std::string& text, const std::string& name) {
 TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> command) {
   TorchBuild torch;
   if (command.empty()) {
-    const auto python = launch::find_active_python(env);
+    const auto python = find_torch::find_active_python(env);
     if (!python) {
       torch.kind = TorchBuild::Kind::none;
       torch.why = python.error().what;
@@ -144,12 +144,12 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
   }
   torch.python = command.front();
   std::error_code ignored;
-  const auto found = launch::find_torch(command, env, fs::current_path(ignored).string());
+  const auto found = find_torch::find_torch(command, env, fs::current_path(ignored).string());
   torch.version = found.text;
   torch.place = found.place;
   torch.why = found.why;
-  torch.kind = found.kind == launch::TorchFound::Kind::found  ? TorchBuild::Kind::found
-               : found.kind == launch::TorchFound::Kind::none ? TorchBuild::Kind::none
+  torch.kind = found.kind == find_torch::TorchFound::Kind::found  ? TorchBuild::Kind::found
+               : found.kind == find_torch::TorchFound::Kind::none ? TorchBuild::Kind::none
                                                               : TorchBuild::Kind::unknown;
   if (torch.kind != TorchBuild::Kind::found) return torch;
   const auto folder = fs::path(torch.place).parent_path();

@@ -7,15 +7,15 @@
 #include "core/util/text.hpp"
 #include "diagnose/joblog/log_lines.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 namespace {
 
 constexpr std::string_view k_task_exited = "Exited with exit code";
 
 /// What hpcml says itself of the first failure; it is looked for before all else.
-const std::vector<agent::KnownError>& own_words() {
-  static const std::vector<agent::KnownError> k_words = {
+const std::vector<failures::KnownError>& own_words() {
+  static const std::vector<failures::KnownError> k_words = {
       {"hpcml agent: rank ", "",
        "hpcml's own report stands there: who failed first, its last lines, and what to do"},
       {"hpcml launch: rank ", "", "hpcml's own report stands there"},
@@ -34,11 +34,11 @@ bool is_no_failure(std::string_view line) {
 
 /// Ranks that trained alone although there were several: no rank fails, and each ends with 0. Lightning's
 /// line at the start of a process group, and Accelerate's state, as each process prints it.
-const std::vector<agent::KnownError>& separate_worlds() {
+const std::vector<failures::KnownError>& separate_worlds() {
   static constexpr const char* k_hint =
       "each process trained its own model: start them with srun hpcml launch, and for Accelerate on CPUs set "
       "ACCELERATE_USE_CPU=true";
-  static const std::vector<agent::KnownError> k_rows = {
+  static const std::vector<failures::KnownError> k_rows = {
       {"a world of 1 although WORLD_SIZE is", "hpcml: error", k_hint},
       {"each ran as a world of 1", "hpcml: warning", k_hint},
       {"GLOBAL_RANK: 0, MEMBER: 1/1", "", k_hint, false, 2},
@@ -47,10 +47,10 @@ const std::vector<agent::KnownError>& separate_worlds() {
   return k_rows;
 }
 
-const std::vector<const agent::KnownError*>& all_rows() {
-  static const std::vector<const agent::KnownError*> k_rows = [] {
-    std::vector<const agent::KnownError*> rows;
-    for (const auto* table : {&own_words(), &agent::known_errors(), &slurm_ends(), &separate_worlds()})
+const std::vector<const failures::KnownError*>& all_rows() {
+  static const std::vector<const failures::KnownError*> k_rows = [] {
+    std::vector<const failures::KnownError*> rows;
+    for (const auto* table : {&own_words(), &failures::known_errors(), &slurm_ends(), &separate_worlds()})
       for (const auto& row : *table) rows.push_back(&row);
     return rows;
   }();
@@ -75,13 +75,13 @@ void read_slurm_task(std::string_view line, LogFailure& failure) {
     failure.ranks.insert(static_cast<unsigned>(*rank));
 }
 
-const std::vector<agent::KnownError>& slurm_ends() {
+const std::vector<failures::KnownError>& slurm_ends() {
   static constexpr const char* k_less_memory =
       "a process used more memory than the job has: more --mem, or less in use (data loader workers and "
       "caches of a rank count, too)";
   // slurmstepd's and srun's own words: src/slurmd/slurmstepd/mgr.c, src/srun/libsrun/launch.c,
   // api/step_launch.c.
-  static const std::vector<agent::KnownError> k_ends = {
+  static const std::vector<failures::KnownError> k_ends = {
       {"DUE TO NODE FAILURE", "",
        "a node was lost: sacct -j JOB -o NodeList and the site know which; submit again"},
       {"oom_kill event", "", k_less_memory},

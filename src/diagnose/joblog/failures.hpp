@@ -12,7 +12,7 @@
 
 #include "core/failures/failure_hints.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 inline constexpr std::size_t k_most_ranks = 4096; ///< that are remembered of a failure
 
@@ -31,7 +31,7 @@ struct LogFailure {
 void read_slurm_task(std::string_view line, LogFailure& failure);
 
 /// Sentences by which Slurm ends jobs, in the order in which they explain an end.
-const std::vector<agent::KnownError>& slurm_ends();
+const std::vector<failures::KnownError>& slurm_ends();
 
 /// Reads a log block by block: what no row tells of in a block is not looked for in its lines.
 class FailureReader {

@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 #include "diagnose/joblog/log_lines.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "diagnose/joblog/failures.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 /// Reads a log block by block, as FailureReader does.
 class FirstErrorReader {

@@ -5,7 +5,7 @@
 #include "core/util/text.hpp"
 #include "diagnose/joblog/networks.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 /// Bytes of a line that are looked at; what follows in it is passed over.
 inline constexpr std::size_t k_most_of_line = 8192;

@@ -11,7 +11,7 @@
 
 #include "diagnose/joblog/log_lines.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 /// What carries the traffic between nodes.
 enum class Carrier { unknown, sockets, infiniband, libfabric, plugin };

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <unistd.h>
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "diagnose/joblog/first_errors.hpp"
 #include "diagnose/joblog/networks.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 /// Takes a log in pieces. Holds one piece and what it has found, never the log.
 class LogReading {

@@ -7,7 +7,7 @@
 #include "core/util/visible.hpp"
 #include "diagnose/joblog/reading.hpp"
 
-namespace hpcml::why {
+namespace hpcml::joblog {
 
 namespace {
 

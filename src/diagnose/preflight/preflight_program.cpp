@@ -15,13 +15,13 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::torch_build {
+namespace hpcml::preflight {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-using Kind = launch::TorchFound::Kind;
+using Kind = find_torch::TorchFound::Kind;
 
 std::string working_folder() {
   std::error_code ignored;
@@ -31,15 +31,15 @@ std::string working_folder() {
 /// The helper that was built for the torch of the command, else of this environment.
 std::optional<std::string> find_built_helper(const std::vector<std::string>& command,
                                              const util::EnvSnapshot& env, const std::string& cwd) {
-  const auto cache = torch_cache(env);
-  if (!cache || !launch::live_files().exists(*cache)) return std::nullopt;
-  std::optional<TorchPackage> package;
-  const auto own = launch::find_torch(command, env, cwd);
-  if (own.kind == Kind::found) package = find_torch_package(util::folder_name(own.place), env, cwd).package;
-  if (!package) package = find_torch_package("", env, cwd).package;
+  const auto cache = torch_build::torch_cache(env);
+  if (!cache || !find_torch::live_files().exists(*cache)) return std::nullopt;
+  std::optional<torch_build::TorchPackage> package;
+  const auto own = find_torch::find_torch(command, env, cwd);
+  if (own.kind == Kind::found) package = torch_build::find_torch_package(util::folder_name(own.place), env, cwd).package;
+  if (!package) package = torch_build::find_torch_package("", env, cwd).package;
   if (!package) return std::nullopt;
-  const auto folder = find_built(*cache, package_key(*package, embedded::torch_sources()));
-  return folder ? std::optional(*folder + "/" + k_helper_name) : std::nullopt;
+  const auto folder = torch_build::find_built(*cache, torch_build::package_key(*package, embedded::torch_sources()));
+  return folder ? std::optional(*folder + "/" + torch_build::k_helper_name) : std::nullopt;
 }
 
 constexpr std::chrono::seconds k_python_limit{60}; ///< of a wrapper that enters a container
@@ -62,10 +62,10 @@ struct ProbePython {
 std::optional<ProbePython> find_python(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                                        const std::string& cwd) {
   std::vector<std::string> programs;
-  if (!command.empty() && chain::is_python(command[0])) programs.push_back(command[0]);
+  if (!command.empty() && launch_chain::is_python(command[0])) programs.push_back(command[0]);
   programs.insert(programs.end(), {"python3", "python"});
   for (const auto& program : programs) {
-    auto found = launch::find_torch({program}, env, cwd);
+    auto found = find_torch::find_torch({program}, env, cwd);
     if (found.kind == Kind::unknown) found.text = ask_python(program, env);
     if (found.kind != Kind::none && !found.text.empty()) return ProbePython{program, found.text};
   }
@@ -75,7 +75,7 @@ std::optional<ProbePython> find_python(const std::vector<std::string>& command, 
 } // namespace
 
 util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
-  TRY(const auto cache, torch_cache(env));
+  TRY(const auto cache, torch_build::torch_cache(env));
   std::string all;
   for (const auto& file : embedded::probe_files())
     all += std::string(file.name) + "\n" + std::string(file.text);
@@ -84,7 +84,7 @@ util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
   if (is_there()) return folder;
   // Ranks of a node come at once: each writes its own, and the first that is whole stays.
   const auto own = cache + "/.probe-" + std::to_string(::getpid());
-  const auto written = write_embedded(embedded::probe_files(), own);
+  const auto written = torch_build::write_embedded(embedded::probe_files(), own);
   std::error_code error, ignored;
   if (written) fs::rename(own, folder, error);
   if (!written || error) fs::remove_all(own, ignored);
@@ -101,7 +101,7 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
   if (auto helper = launch::find_torch_helper(program)) return launch::PreflightProgram{{*helper}, ""};
   const auto python = find_python(command, env, cwd);
   if (!python) {
-    const auto package = find_torch_package("", env, cwd).package;
+    const auto package = torch_build::find_torch_package("", env, cwd).package;
     return util::Error{
         "nothing is here that runs the preflight's checks: no helper is in the cache, none is beside " +
             program + ", and neither python3 nor python imports torch",

@@ -10,7 +10,7 @@
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::torch_build {
+namespace hpcml::preflight {
 
 /// In this order: what `hpcml torch build` has built for the torch of `command` (empty: the one that is found
 /// here), the helper beside `program`, the checks in Python where one imports torch. The error says what can

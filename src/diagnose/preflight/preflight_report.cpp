@@ -10,7 +10,7 @@
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
 
-namespace hpcml::cli {
+namespace hpcml::preflight {
 
 namespace {
 

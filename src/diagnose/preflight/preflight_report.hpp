@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hpcml::cli {
+namespace hpcml::preflight {
 
 /// What one run of the helper said.
 struct PreflightResult {

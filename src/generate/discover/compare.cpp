@@ -98,7 +98,7 @@ void compare_partitions(Drift& drift, const model::Site& site, const ClusterFact
   }
   for (const auto& record : facts.partitions)
     if (site.find_partition(record.name) == nullptr && !record.root_only &&
-        spec::text_fault(record.name, spec::TextRule::name).empty())
+        config::text_fault(record.name, config::TextRule::name).empty())
       drift.add(Severity::warning, "partition",
                 fmt::format("partition {}: the cluster has it, the profile does not", record.name));
 }

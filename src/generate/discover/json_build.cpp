@@ -5,8 +5,8 @@
 
 namespace hpcml::discover {
 
-using spec::JsonKind;
-using spec::JsonNode;
+using config::JsonKind;
+using config::JsonNode;
 
 namespace {
 
@@ -84,7 +84,7 @@ std::string render_on_one_line(const JsonNode& node) {
     for (const auto& member : node.members)
       out += (out.empty() ? "" : ", ") + json_string(member.key) + ": " + render_on_one_line(member.value);
     return "{" + out + "}";
-  default: return spec::render_canonical(node);
+  default: return config::render_canonical(node);
   }
 }
 

@@ -43,7 +43,7 @@ JsonObject detect_part(const ClusterFacts& facts, const ProfileRequest& request,
         "SLURM_CLUSTERS", "HOSTNAME", "HOST"};
     if (cluster.empty() || util::to_lower(value) != cluster || !is_name(value) || k_personal.contains(name))
       continue;
-    if (spec::text_fault(name, spec::TextRule::variable).empty()) variables.put(name, "^" + value + "$");
+    if (config::text_fault(name, config::TextRule::variable).empty()) variables.put(name, "^" + value + "$");
   }
   std::vector<std::string> patterns;
   for (const auto& host : request.host_names)
@@ -85,14 +85,14 @@ JsonObject flags_part(const ClusterFacts& facts, const ProfileRequest& request, 
 }
 
 /// The QoS that partitions or the person's associations name, with their limits.
-spec::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
+config::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
   std::set<std::string> named;
   for (const auto& partition : facts.partitions)
     named.insert(partition.allow_qos.begin(), partition.allow_qos.end());
   if (facts.accounts)
     for (const auto& association : facts.accounts->associations)
       named.insert(association.qos.begin(), association.qos.end());
-  std::vector<spec::JsonNode> list;
+  std::vector<config::JsonNode> list;
   for (const auto& [name, record] : facts.qos) {
     if (!named.contains(name) || !is_name(name)) continue;
     std::vector<std::string> partitions;
@@ -115,7 +115,7 @@ spec::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) {
 }
 
 /// The engine in PATH or, where there is none, the module that has it.
-spec::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendor,
+config::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendor,
                                const std::string& source) {
   for (const auto& engine : model::engine_programs()) {
     std::string module;
@@ -261,7 +261,7 @@ Profile make_profile(const ClusterFacts& facts, const std::vector<NodeKind>& kin
   root.put("gpu_request", gpu_request_part(kinds, request, source));
   root.put("launchers", json_list({JsonObject().put("name", "srun").put("default", json_flag(true)).node()}));
   root.put("binding", "launch").put("interactive", "salloc");
-  std::vector<spec::JsonNode> types, partitions;
+  std::vector<config::JsonNode> types, partitions;
   for (const auto& kind : kinds) types.push_back(make_node_type(facts, kind, request, source));
   for (const auto& partition : facts.partitions) {
     if (!is_name(partition.name))

@@ -15,7 +15,7 @@ namespace hpcml::discover {
 namespace {
 
 using model::GpuVendor;
-using spec::JsonNode;
+using config::JsonNode;
 
 /// One level of the CPU tree as lists by id; nothing where the ids are not 0, 1, 2 …, which a profile could
 /// not say.

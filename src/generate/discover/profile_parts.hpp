@@ -10,17 +10,17 @@
 namespace hpcml::discover {
 
 /// Whether a profile can hold the text as a name.
-inline bool is_name(const std::string& text) { return spec::text_fault(text, spec::TextRule::name).empty(); }
+inline bool is_name(const std::string& text) { return config::text_fault(text, config::TextRule::name).empty(); }
 
 /// The GPUs' maker: by their type in GRES, by the kind's features, by the tool that works where the questions
 /// were asked.
 GpuKind gpu_vendor(const ClusterFacts& facts, const NodeKind& kind);
 
 /// A kind of node as an entry of "node_types".
-spec::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request,
+config::JsonNode make_node_type(const ClusterFacts& facts, const NodeKind& kind, const ProfileRequest& request,
                               const std::string& source);
 /// A partition as an entry of "partitions".
-spec::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
+config::JsonNode make_partition(const ClusterFacts& facts, const slurm::PartitionRecord& partition,
                               const std::vector<NodeKind>& kinds, const ProfileRequest& request,
                               const std::string& source);
 

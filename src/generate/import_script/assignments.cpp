@@ -9,7 +9,7 @@
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 bool is_rank_variable(const std::string& name) {

@@ -9,7 +9,7 @@
 #include "generate/import_script/porting.hpp"
 #include "generate/import_script/text_cuts.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 
 /// A statement that does nothing but set variables.
 struct Assigning {

@@ -10,7 +10,7 @@
 #include "core/shell/names.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 std::string first_word(const shell::SyntaxNode& node) {

@@ -11,7 +11,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 using check::GivenOption;
@@ -131,7 +131,7 @@ private:
   }
 
   static std::optional<Image> image_of(const check::Launch& launch) {
-    const auto image = chain::find_image(launch);
+    const auto image = launch_chain::find_image(launch);
     if (!image) return std::nullopt;
     return Image{*image->word, form_of(image->word->text(), image->engine, image->by_option),
                  !image->by_option && image->engine && !image->engine->family.empty()};

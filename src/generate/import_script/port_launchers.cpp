@@ -11,7 +11,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 using check::GivenOption;

@@ -10,7 +10,7 @@
 #include "core/shell/names.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 /// Folders that every machine has.

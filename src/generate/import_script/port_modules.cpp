@@ -4,7 +4,7 @@
 
 #include "generate/import_script/porting.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 std::string base_of(const std::string& module) { return module.substr(0, module.find('/')); }

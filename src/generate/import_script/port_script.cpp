@@ -8,7 +8,7 @@
 #include "core/shell/view.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 /// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of

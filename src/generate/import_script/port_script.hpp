@@ -10,7 +10,7 @@
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 
 /// What the new request chooses itself, so that the old script's choice is left out.
 struct Chosen {

@@ -8,7 +8,7 @@
 #include "generate/import_script/porting.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 diag::Place place_of_launch(const FoundLaunch& found) { return {found.begin, found.end - found.begin}; }

@@ -10,7 +10,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 using check::Launch;

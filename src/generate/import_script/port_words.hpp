@@ -9,7 +9,7 @@
 
 #include "check/subject.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 
 /// A program as words, and as the text that bash makes these words of.
 struct ProgramText {

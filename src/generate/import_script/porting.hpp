@@ -16,7 +16,7 @@
 #include "core/slurm/request.hpp"
 #include "core/slurm/script_header.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 
 /// One script on its way to another site.
 struct Porting {

@@ -8,7 +8,7 @@
 #include "generate/import_script/porting.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 namespace {
 
 using check::Link;

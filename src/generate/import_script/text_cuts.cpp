@@ -8,7 +8,7 @@
 #include "core/shell/names.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hpcml::port {
+namespace hpcml::import_script {
 
 /// From the first byte to behind the last one.
 struct Range {

@@ -11,7 +11,7 @@ namespace hpcml::plan {
 
 using model::OptionMeaning;
 
-std::vector<std::string> agent_program(const chain::StartedLauncher& agent) {
+std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agent) {
   const bool module = agent.has({OptionMeaning::module});
   std::vector<std::string> command;
   if (!agent.has({OptionMeaning::plain})) command.push_back("python");
@@ -22,7 +22,7 @@ std::vector<std::string> agent_program(const chain::StartedLauncher& agent) {
 
 namespace {
 
-using chain::StartedLauncher;
+using launch_chain::StartedLauncher;
 using Option = std::pair<std::string, std::optional<std::string>>;
 
 /// Whether the job decides it: options of that kind are read here, others stay the agent's.
@@ -180,7 +180,7 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
     const auto own = job.launcher->value.row().words.start();
     words.insert(words.begin(), own.begin(), own.end());
   }
-  auto found = chain::find_started_launcher(words);
+  auto found = launch_chain::find_started_launcher(words);
   if (!found || !found->first) return std::nullopt;
   const bool is_agent = found->row->ranks == model::RanksBy::agent;
   const bool wanted = !job.launcher || job.launcher->value.name() == found->name;

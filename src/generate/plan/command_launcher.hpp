@@ -10,6 +10,6 @@
 namespace hpcml::plan {
 
 /// The agent's program as a command of its own: Python runs its scripts and modules.
-std::vector<std::string> agent_program(const chain::StartedLauncher& agent);
+std::vector<std::string> agent_program(const launch_chain::StartedLauncher& agent);
 
 } // namespace hpcml::plan

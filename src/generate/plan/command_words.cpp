@@ -16,7 +16,7 @@ std::string base_name(const std::string& path) {
 std::string program_of(const std::vector<std::string>& command) {
   if (command.empty()) return {};
   std::size_t i = 0;
-  if (!chain::is_python(command[0]) && command[0] != "bash" && command[0] != "sh" && command[0] != "env")
+  if (!launch_chain::is_python(command[0]) && command[0] != "bash" && command[0] != "sh" && command[0] != "env")
     return command[0];
   for (i = 1; i < command.size(); ++i) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];
@@ -24,7 +24,7 @@ std::string program_of(const std::vector<std::string>& command) {
     if (command[i] == "-X" || command[i] == "-W")
       ++i; // Python's options with a value of their own
     else if (!command[i].empty() && command[i].front() != '-' && command[i].find('=') == std::string::npos) {
-      if (command[0] == "env" && chain::is_python(command[i]))
+      if (command[0] == "env" && launch_chain::is_python(command[i]))
         return program_of({command.begin() + static_cast<std::ptrdiff_t>(i), command.end()});
       return command[i];
     }
@@ -36,8 +36,8 @@ std::string program_of(const std::vector<std::string>& command) {
 
 bool is_python(const std::vector<std::string>& command) {
   return !command.empty() &&
-         (chain::is_python(command[0]) || command[0].ends_with(".py") ||
-          (base_name(command[0]) == "env" && command.size() > 1 && chain::is_python(command[1])));
+         (launch_chain::is_python(command[0]) || command[0].ends_with(".py") ||
+          (base_name(command[0]) == "env" && command.size() > 1 && launch_chain::is_python(command[1])));
 }
 
 std::string job_name_of(const std::vector<std::string>& command) {

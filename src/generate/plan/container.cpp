@@ -106,7 +106,7 @@ void translate_command(StepDiagnostics& diagnostics, std::vector<std::string>& c
 const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagnostics& diagnostics) {
   const model::Site& site = input.site;
   if (const auto* rule = first_that_applies(input.request.images, input.facts())) return rule;
-  const auto names = site::engine_names(site);
+  const auto names = site_rules::engine_names(site);
   const auto& engine = input.job.container_engine;
   if (names.empty())
     diagnostics.error(
@@ -126,7 +126,7 @@ const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagno
 
 /// Where there is a choice, what was chosen and how the others are.
 void note_choice(const LaunchInput& input, const model::ContainerRule& rule, StepDiagnostics& diagnostics) {
-  const auto names = site::engine_names(input.site);
+  const auto names = site_rules::engine_names(input.site);
   if (names.size() < 2 || input.job.container_engine) return;
   std::vector<std::string> others;
   for (const auto& name : names)

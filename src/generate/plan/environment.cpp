@@ -89,7 +89,7 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
     result.remarks.error("request/gpu-visibility",
                          input.site.name +
                              " asks for GPUs by the task, and then Slurm shows each rank its own only" +
-                             site::cited(request.origin),
+                             site_rules::cited(request.origin),
                          "leave --gpu-visibility out");
   else if (by_slurm)
     result.value.gpu_visibility = {
@@ -114,7 +114,7 @@ void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::
   env.push_back(std::move(variable));
 }
 
-std::vector<PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,
+std::vector<PlannedEnv> site_environment(const model::Site& site, const site_rules::JobFacts& facts,
                                          model::GpuVendor gpu_vendor) {
   std::vector<PlannedEnv> env;
   if (!site.network.interfaces.empty()) {
@@ -130,7 +130,7 @@ std::vector<PlannedEnv> site_environment(const model::Site& site, const site::Jo
   for (const auto& [name, value] : site.network.proxy)
     env.push_back({name, value, false, Scope::batch, site.network.proxy_origin});
   for (const auto& rule : site.env)
-    if (site::applies(rule.when, facts))
+    if (site_rules::applies(rule.when, facts))
       set_variable(env, {rule.name, rule.value, rule.expression, rule.scope, rule.origin},
                    "a later rule of the site");
   return env;
@@ -171,10 +171,10 @@ std::optional<unsigned> wanted_workers(const model::JobSpec& job) {
 
 } // namespace
 
-std::vector<model::PlannedCache> site_caches(const model::Site& site, const site::JobFacts& facts) {
+std::vector<model::PlannedCache> site_caches(const model::Site& site, const site_rules::JobFacts& facts) {
   std::vector<model::PlannedCache> caches;
   for (const auto& rule : site.caches)
-    if (site::applies(rule.when, facts))
+    if (site_rules::applies(rule.when, facts))
       caches.push_back({rule.name, rule.base, rule.variables, rule.origin});
   return caches;
 }
@@ -220,7 +220,7 @@ void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Softw
     for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       result.value.env.push_back(
           {name, place_in_scratch(input.site, name, folder), true, Scope::batch, storage.origin});
-  if (site::is_offline(input.site, input.placement.place.partitions))
+  if (site_rules::is_offline(input.site, input.placement.place.partitions))
     result.value.env.push_back(
         {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, input.site.network.origin});
 }

@@ -12,7 +12,7 @@ namespace hpcml::plan {
 
 /// Network interfaces, device order, then the site's own rules that apply; a later one replaces an earlier of
 /// its name.
-std::vector<model::PlannedEnv> site_environment(const model::Site& site, const site::JobFacts& facts,
+std::vector<model::PlannedEnv> site_environment(const model::Site& site, const site_rules::JobFacts& facts,
                                                 model::GpuVendor gpu_vendor);
 /// What ranks without GPUs get: Accelerate joins a process group on CPUs only with this variable.
 model::PlannedEnv cpu_rank_variable();
@@ -23,7 +23,7 @@ bool binds_threads(const std::string& name, const std::string& value);
 /// threads.
 std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsigned cores);
 /// The site's caches for the job.
-std::vector<model::PlannedCache> site_caches(const model::Site& site, const site::JobFacts& facts);
+std::vector<model::PlannedCache> site_caches(const model::Site& site, const site_rules::JobFacts& facts);
 /// "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a folder in the site's
 /// scratch; empty where the profile knows no scratch of one's own.
 std::string place_in_scratch(const model::Site& site, const std::string& variable, const std::string& folder);

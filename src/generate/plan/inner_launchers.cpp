@@ -10,7 +10,7 @@
 namespace hpcml::plan {
 namespace {
 
-using chain::StartedLauncher;
+using launch_chain::StartedLauncher;
 using model::OptionMeaning;
 
 /// How often a command is started.
@@ -27,7 +27,7 @@ std::string flags_of_prefixes(const std::vector<std::string>& prefixes) {
     const auto equals = word.find('=');
     if (equals != std::string::npos && util::is_variable_name(word.substr(0, equals)))
       text += "--env " + util::shell_quote(word) + " ";
-    if (chain::role_of(util::base_name(word)) == chain::Role::container)
+    if (launch_chain::role_of(util::base_name(word)) == launch_chain::Role::container)
       text += "--container " + util::shell_quote(prefixes.back()) + " ";
   }
   return text;
@@ -61,7 +61,7 @@ std::string right_line(const StartedLauncher& found) {
   if (tasks) flags += "--tasks-per-node " + std::to_string(*tasks) + " ";
   if (const auto cpus = number_of(found.value("cpus_per_task")))
     flags += "--cpus-per-task " + std::to_string(*cpus) + " ";
-  if (found.role == chain::Role::agent && !found.is_hpcml()) command = agent_program(found);
+  if (found.role == launch_chain::Role::agent && !found.is_hpcml()) command = agent_program(found);
   return flags + "-- " + (found.command.empty() ? "PROGRAM" : util::shell_line(command));
 }
 
@@ -72,7 +72,7 @@ void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts
                          ? "once per rank, " + std::to_string(starts.per_node) + " times on a node"
                      : all > 1 ? std::string("once on each node, and none would know of the others")
                                : std::string("within a task that has been started already");
-  const auto tasks = found.role == chain::Role::step;
+  const auto tasks = found.role == launch_chain::Role::step;
   std::string what = found.written + " starts " + (tasks ? "the job's tasks" : "a node's processes") +
                      " itself, and would be started " + times;
   std::string hint = "say " + right_line(found);
@@ -85,12 +85,12 @@ void refuse(const LayoutInput& input, const StartedLauncher& found, const Starts
 
 void check_command(const LayoutInput& input, const std::vector<std::string>& command, bool once,
                    const std::string& script, StepDiagnostics& diagnostics) {
-  auto found = chain::find_started_launcher(command);
-  if (!found && !script.empty()) found = chain::find_started_launcher_in(script);
+  auto found = launch_chain::find_started_launcher(command);
+  if (!found && !script.empty()) found = launch_chain::find_started_launcher_in(script);
   if (!found) return;
   const auto& layout = input.numbers();
   const Starts starts = once ? Starts{} : Starts{layout.ranks_per_node, layout.nodes};
-  const bool alone = starts.per_node == 1 && found->role == chain::Role::agent && !found->is_hpcml();
+  const bool alone = starts.per_node == 1 && found->role == launch_chain::Role::agent && !found->is_hpcml();
   if (alone && (starts.nodes == 1 || found->meets_other_nodes())) return;
   refuse(input, *found, starts, diagnostics);
 }

@@ -16,7 +16,7 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
     diagnostics.error("request/tasks-per-node",
                       std::to_string(layout.ranks_per_node) + " ranks share " +
                           std::to_string(layout.gpus_per_node) + " GPUs, and a GPU of " + input.site.name +
-                          " takes one process" + site::cited(node->origin),
+                          " takes one process" + site_rules::cited(node->origin),
                       "at most --tasks-per-node " + std::to_string(layout.gpus_per_node));
   if (input.slice() && layout.nodes * layout.ranks_per_node > 1)
     diagnostics.warning("request/gpu-type", "ranks on parts of GPUs cannot talk through NCCL",
@@ -26,7 +26,7 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
 } // namespace
 
 StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directives) {
-  using site::SiteRule;
+  using site_rules::SiteRule;
   StepDiagnostics diagnostics;
   const SiteJudgement judgement(input, demand_of(input, directives.header));
   judgement.say(diagnostics, {SiteRule::nodes_under});

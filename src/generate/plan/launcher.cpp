@@ -104,7 +104,7 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   else if (input.gpus_by_task())
     diagnostics.error("request/rank-order",
                       input.site.name + " gives each task its own GPUs" +
-                          site::cited(input.gpu_request().origin) + ": no rank sees another's",
+                          site_rules::cited(input.gpu_request().origin) + ": no rank sees another's",
                       "leave --rank-order out");
   if (binding.order.value.kind != model::RankOrder::list) return;
   std::vector<topo::GpuInOrder> numbers(gpus);

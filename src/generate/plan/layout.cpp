@@ -28,11 +28,11 @@ StepResult<unsigned> usual_gpus(const PlacementInput& input, unsigned nodes) {
                          "--partition names one, if the site has it; --gpus-per-node N for a job with GPUs");
     return whole;
   }
-  const auto& rule = site::gpu_rule(input.site, input.placement.place.facts);
+  const auto& rule = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (job.tasks_per_node) {
     const unsigned wanted = job.tasks_per_node->value * (job.gpus_per_task ? job.gpus_per_task->value : 1);
     const bool taken =
-        wanted < gpus && wanted > 0 && site::gpu_count_faults(rule, nodes, wanted, have).empty();
+        wanted < gpus && wanted > 0 && site_rules::gpu_count_faults(rule, nodes, wanted, have).empty();
     if (taken) gpus = wanted;
   }
   StepResult<unsigned> result{gpus};
@@ -131,22 +131,22 @@ unsigned default_cores(const PlacementInput& input, const model::PlannedLayout& 
     return node.cpus_per_gpu && layout.gpus_per_node > 0
                ? std::max(1u, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node)
                : 0;
-  const unsigned fair = std::max(1u, site::usable_cores(node) / layout.ranks_per_node);
+  const unsigned fair = std::max(1u, site_rules::usable_cores(node) / layout.ranks_per_node);
   if (layout.gpus_per_node == 0) return input.owns_nodes() ? fair : 1;
   if (node.cpus_per_gpu)
     return std::max(1u, std::min(fair, *node.cpus_per_gpu * layout.gpus_per_node / layout.ranks_per_node));
   if (!node.gpu || node.gpu->per_node == 0) return fair;
-  return std::max(1u, std::min(fair, site::usable_cores(node) * layout.gpus_per_node /
+  return std::max(1u, std::min(fair, site_rules::usable_cores(node) * layout.gpus_per_node /
                                          (node.gpu->per_node * layout.ranks_per_node)));
 }
 
 /// Hardware threads as asked for. More than the profile shows is a warning only: where it says nothing of
 /// them, it shows one.
 StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& input,
-                                                         const site::JobFacts& facts) {
+                                                         const site_rules::JobFacts& facts) {
   StepResult<model::Known<unsigned>> result{input.job.threads_per_core};
   auto& [threads, diagnostics] = result;
-  const model::FlagRule& rule = site::flag_rule(input.site, "threads-per-core", facts);
+  const model::FlagRule& rule = site_rules::flag_rule(input.site, "threads-per-core", facts);
   if (const auto usual = util::parse_unsigned(rule.default_value); usual && !threads) {
     threads = model::Sourced<unsigned>{static_cast<unsigned>(*usual), rule.origin};
     diagnostics.note(rule.default_value + " hardware threads of each core" +
@@ -162,7 +162,7 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& i
     diagnostics.warning("request/threads-per-core",
                         std::to_string(threads->value) + " hardware threads of each core: the profile of " +
                             input.site.name + " shows " + std::to_string(node->cpu.threads_per_core) +
-                            " on node type " + node->id + site::cited(node->origin),
+                            " on node type " + node->id + site_rules::cited(node->origin),
                         "where the nodes show no more, Slurm refuses the job: leave --threads-per-core out");
   }
   return result;
@@ -170,10 +170,10 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& i
 
 } // namespace
 
-site::JobFacts facts_of(const model::Site& site, const Placement& placement,
+site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
                         const model::PlannedLayout& numbers, const JobKind& kind) {
   const auto* partition = placement.place.partition();
-  site::JobOutline job;
+  site_rules::JobOutline job;
   job.nodes = numbers.nodes_asked();
   job.gpus_per_node = numbers.gpus_per_node;
   job.partition = partition ? partition->name : placement.partition;
@@ -184,7 +184,7 @@ site::JobFacts facts_of(const model::Site& site, const Placement& placement,
   job.qos = placement.qos;
   job.owns_nodes = kind.owns_nodes;
   job.image = kind.image;
-  return site::make_facts(site, job);
+  return site_rules::make_facts(site, job);
 }
 
 StepResult<Layout> plan_layout(const PlacementInput& input) {
@@ -214,7 +214,7 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   StepDiagnostics diagnostics;
   const LayoutInput done(input, layout);
   const SiteJudgement judgement(done, demand_of(done));
-  using site::SiteRule;
+  using site_rules::SiteRule;
   if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
   judgement.say(diagnostics, {SiteRule::nodes_over});
   add(diagnostics, std::move(gpus.remarks));

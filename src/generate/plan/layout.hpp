@@ -13,7 +13,7 @@ namespace hpcml::plan {
 struct Layout {
   model::PlannedLayout numbers;
   model::Known<unsigned> threads_per_core = {}; ///< as asked for, by the request or by the site
-  site::JobFacts facts = {};
+  site_rules::JobFacts facts = {};
 };
 
 /// Counts nodes, GPUs, ranks and cores for the request at its place.
@@ -27,7 +27,7 @@ struct JobKind {
   std::string image = {};   ///< container image; empty if there is none or it is unknown
 };
 /// The facts of a job with these numbers at this place.
-site::JobFacts facts_of(const model::Site& site, const Placement& placement,
+site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
                         const model::PlannedLayout& numbers, const JobKind& kind);
 
 /// A request that has its place and its numbers, for the steps behind them.
@@ -37,12 +37,12 @@ struct LayoutInput : PlacementInput {
   const Layout& layout;
 
   const model::PlannedLayout& numbers() const { return layout.numbers; }
-  const site::JobFacts& facts() const { return layout.facts; }
-  bool applies(const model::When& when) const { return site::applies(when, facts()); }
+  const site_rules::JobFacts& facts() const { return layout.facts; }
+  bool applies(const model::When& when) const { return site_rules::applies(when, facts()); }
   /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
-  const model::FlagRule& flag(const std::string& name) const { return site::flag_rule(site, name, facts()); }
+  const model::FlagRule& flag(const std::string& name) const { return site_rules::flag_rule(site, name, facts()); }
   /// How GPUs are asked for in this job.
-  const model::GpuRequest& gpu_request() const { return site::gpu_rule(site, facts()); }
+  const model::GpuRequest& gpu_request() const { return site_rules::gpu_rule(site, facts()); }
   /// Whether Slurm hides from each of several tasks the GPUs of the others.
   bool gpus_by_task() const;
   /// "--x={nodes}" with the job's numbers filled in.

@@ -20,7 +20,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : input.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      judgement.say(diagnostics, {site::SiteRule::memory_over});
+      judgement.say(diagnostics, {site_rules::SiteRule::memory_over});
       return std::nullopt;
     }
   if (input.mem()) {
@@ -30,12 +30,12 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
                           input.mem()->origin.by + " " + input.mem()->value.to_slurm() + ": that is " +
                               std::to_string(mib) + " MiB, the unit of Slurm where none is named",
                           "say --mem " + std::to_string(mib) + "G for GiB");
-    if (site::takes_all_memory(input.placement.place, demand_of(input)))
+    if (site_rules::takes_all_memory(input.placement.place, demand_of(input)))
       diagnostics.warning("request/mem",
                           "--mem 0 takes all memory of a node that others share, for " +
                               std::to_string(layout.gpus_per_node) + " of its GPUs",
                           "leave it out for the GPUs' share, or say --sbatch=--exclusive");
-    judgement.say(diagnostics, {site::SiteRule::memory_over});
+    judgement.say(diagnostics, {site_rules::SiteRule::memory_over});
     return input.mem();
   }
   if (!rule.default_value.empty()) {
@@ -68,7 +68,7 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteJ
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    judgement.say(diagnostics, {site::SiteRule::time_over, site::SiteRule::time_under});
+    judgement.say(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
   else if (input.partition() && input.partition()->default_time)
     diagnostics.note("no --time: the default of the partition is " +
                          input.partition()->default_time->value.to_slurm(),

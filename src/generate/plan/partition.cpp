@@ -19,7 +19,7 @@ void say_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
 }
 
 /// A part of a GPU brings its own share of the node.
-SliceShare share_of(const model::JobSpec& job, const site::ResolvedPlacement& place) {
+SliceShare share_of(const model::JobSpec& job, const site_rules::ResolvedPlacement& place) {
   SliceShare share;
   if (!place.slice) return share;
   const auto* node = place.node();
@@ -42,8 +42,8 @@ SliceShare share_of(const model::JobSpec& job, const site::ResolvedPlacement& pl
 
 void refuse_type(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto& kinds = input.placement.place.kinds;
-  const auto types = site::gpu_type_names(kinds);
-  const auto models = types.empty() ? site::gpu_models(kinds) : std::vector<std::string>();
+  const auto types = site_rules::gpu_type_names(kinds);
+  const auto models = types.empty() ? site_rules::gpu_models(kinds) : std::vector<std::string>();
   const auto near = util::nearest(input.job.gpu_type->value, types);
   diagnostics.error("request/gpu-type", "no node here has GPUs of type '" + input.job.gpu_type->value + "'",
                     (near ? "did you mean " + *near + "? " : std::string()) +
@@ -64,10 +64,10 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
   if (input.site.gpu_request.type == model::Policy::required) return; // the request will name the kind
   const auto memory = job.mem ? std::optional(job.mem->value) : std::nullopt;
   std::vector<std::string> others;
-  for (const auto* node : site::nodes_with_other_share(place, gpus, memory))
-    util::add_once(others, site::gpu_name(*node));
+  for (const auto* node : site_rules::nodes_with_other_share(place, gpus, memory))
+    util::add_once(others, site_rules::gpu_name(*node));
   if (others.empty()) return;
-  const auto name = site::gpu_name(chosen);
+  const auto name = site_rules::gpu_name(chosen);
   diagnostics.warning(
       "request/gpu-type",
       (input.partition() ? "partition " + input.partition()->name : input.site.name) +
@@ -82,7 +82,7 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
 void say_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
                       StepDiagnostics& diagnostics) {
   const std::string option = "--gpu-type " + input.job.gpu_type->value;
-  const auto& request = site::gpu_rule(input.site, input.placement.place.facts);
+  const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
     diagnostics.note(option + " stands in no line of the script: the GPUs come with the node, here " + nodes,
                      origin);
@@ -114,7 +114,7 @@ void judge_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
 StepResult<Placement> plan_placement(const Request& request) {
   const model::Site& site = request.site;
   const model::JobSpec& job = request.job;
-  StepResult<Placement> result{{site::place(site, site::demand_of(job)), {}, {}, {}, {}}};
+  StepResult<Placement> result{{site_rules::place(site, site_rules::demand_of(job)), {}, {}, {}, {}}};
   auto& [placement, diagnostics] = result;
   auto& place = placement.place;
   if (job.partition) {
@@ -123,15 +123,15 @@ StepResult<Placement> plan_placement(const Request& request) {
   } else if (place.partition()) {
     placement.partition = place.partition()->name;
   } else if (site.partitions.empty()) {
-    placement.partition = site::flag_rule(site, "partition", place.facts).default_value;
-    place.qos = site::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
+    placement.partition = site_rules::flag_rule(site, "partition", place.facts).default_value;
+    place.qos = site_rules::choose_qos(site, job.qos ? job.qos->value : std::string(), placement.partition);
   }
   const PlacementInput input(request, placement);
-  if (place.chosen_by == site::ChosenBy::only_with_type)
+  if (place.chosen_by == site_rules::ChosenBy::only_with_type)
     diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
                          job.gpu_type->value,
                      place.partition()->origin);
-  if (place.chosen_by == site::ChosenBy::nobody && !place.choices.empty()) say_no_default(input, diagnostics);
+  if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty()) say_no_default(input, diagnostics);
   judge_node(input, diagnostics);
   const auto* node = place.node();
   if (node) placement.node_type = node->id;

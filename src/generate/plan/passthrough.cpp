@@ -122,7 +122,7 @@ void check_version(StepDiagnostics& diagnostics, const model::Site& site, const 
   if (match.option && match.option->name == name) return;
   diagnostics.error("usage/" + flag,
                     "--" + name + " is not an option of Slurm " + runs->value + ", which " + site.name +
-                        " runs" + site::cited(runs->origin),
+                        " runs" + site_rules::cited(runs->origin),
                     "versions of Slurm that have it: " + slurm::versions_of(program, name));
 }
 
@@ -132,16 +132,16 @@ void check_known(StepDiagnostics& diagnostics, const model::Site& site, const st
   if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
-  const auto plugin = site::plugin_option(&site, name);
+  const auto plugin = site_rules::plugin_option(&site, name);
   const auto what = "Slurm has no option " + option.name + " of its own";
   const auto meant = near ? "did you mean --" + *near + "? " : std::string();
   if (program == slurm::Program::srun) {
     if (near)
       diagnostics.warning("usage/" + flag, what, meant + "If a plugin of the site has it, all is well");
-  } else if (plugin == site::PluginOption::none) {
+  } else if (plugin == site_rules::PluginOption::none) {
     diagnostics.error("usage/" + flag, what + ", and " + site.name + " no plugin that brings it",
                       meant + "sbatch would refuse the job: leave it out");
-  } else if (plugin == site::PluginOption::possible) {
+  } else if (plugin == site_rules::PluginOption::possible) {
     diagnostics.warning("usage/" + flag, what,
                         meant + "If a plugin of the site has it, all is well: the profile tells of none");
   }
@@ -175,12 +175,12 @@ std::optional<slurm::OptionWord> read_raw(StepDiagnostics& diagnostics, const mo
 bool site_refuses(StepResult<model::JobSpec>& result, const model::Site& site, const std::string& word) {
   const auto option = slurm::read_option(slurm::Program::sbatch, word);
   if (!option) return false;
-  const auto facts = site::place(site, site::demand_of(result.value)).facts;
-  const model::FlagRule& rule = site::flag_rule(site, option->name.substr(2), facts);
+  const auto facts = site_rules::place(site, site_rules::demand_of(result.value)).facts;
+  const model::FlagRule& rule = site_rules::flag_rule(site, option->name.substr(2), facts);
   if (rule.policy != model::Policy::forbidden) return false;
   result.remarks.error("request/" + option->name.substr(2),
                        site.name + " refuses " + option->name + (rule.why.empty() ? "" : ": " + rule.why) +
-                           site::cited(rule.origin),
+                           site_rules::cited(rule.origin),
                        "leave --sbatch=" + word + " out");
   return true;
 }

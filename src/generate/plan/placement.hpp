@@ -20,7 +20,7 @@ struct SliceShare {
 
 /// Where a job goes. A script's follows from the request, a running job's from its script and the live node.
 struct Placement {
-  site::ResolvedPlacement place; ///< its `facts` are those of the request; those of the job are the layout's
+  site_rules::ResolvedPlacement place; ///< its `facts` are those of the request; those of the job are the layout's
   std::string partition;
   std::string node_type;
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
@@ -62,11 +62,11 @@ struct PlacementInput {
   const model::Known<model::MemSize>& mem() const { return job.mem ? job.mem : placement.share.mem; }
   /// A limit of the job's QoS, or the partition's where the QoS states none.
   template <class T> const model::Known<T>& limit(model::Known<T> model::Limits::*which) const {
-    return site::limit_of(qos(), partition(), which);
+    return site_rules::limit_of(qos(), partition(), which);
   }
   /// What the limit is a limit of.
   template <class T> std::string limit_owner(model::Known<T> model::Limits::*which) const {
-    return site::limit_owner(site, qos(), partition(), which);
+    return site_rules::limit_owner(site, qos(), partition(), which);
   }
 };
 

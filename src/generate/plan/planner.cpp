@@ -17,11 +17,11 @@ namespace {
 /// without Slurm, where a script for sbatch is of no use and the ranks are started here and now.
 StepDiagnostics refuse_site(const model::JobSpec& job, const model::Site& site) {
   StepDiagnostics diagnostics;
-  const auto closed = site::unavailable_reason(site);
-  if (closed == site::SiteRule::site_retired) {
-    const auto why = site::describe_retirement(site);
+  const auto closed = site_rules::unavailable_reason(site);
+  if (closed == site_rules::SiteRule::site_retired) {
+    const auto why = site_rules::describe_retirement(site);
     diagnostics.error("site/retired", why.what, why.hint);
-  } else if (closed == site::SiteRule::no_scheduler) {
+  } else if (closed == site_rules::SiteRule::no_scheduler) {
     const bool one_machine = !job.nodes || job.nodes->value <= 1;
     diagnostics.error("request/scheduler",
                       (site.name.empty() ? site.id : site.name) +

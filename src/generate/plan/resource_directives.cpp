@@ -17,12 +17,12 @@ namespace {
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
 void say_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
                      StepDiagnostics& diagnostics) {
-  const auto others = site::other_gpu_types(input.placement.place.kinds, type);
+  const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
   const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
     diagnostics.note(what + ", the only one here", origin);
   else
-    diagnostics.warning("request/gpu-type", what + site::cited(origin),
+    diagnostics.warning("request/gpu-type", what + site_rules::cited(origin),
                         "--gpu-type chooses; there are also " + util::join(others, ", "));
 }
 
@@ -53,7 +53,7 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
   }
   if (request.type == Policy::required && type.empty())
     result.remarks.error("usage/gpu-type",
-                         input.site.name + " wants the GPU type named" + site::cited(request.origin),
+                         input.site.name + " wants the GPU type named" + site_rules::cited(request.origin),
                          "say --gpu-type");
   if (request.type == Policy::forbidden && !type.empty()) {
     result.remarks.note("the GPUs' type, " + type + ", is left out: Slurm has no names for types here",

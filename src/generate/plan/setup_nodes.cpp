@@ -72,7 +72,7 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
   StepResult<SetupNodes> result;
   auto& [nodes, diagnostics] = result;
   if (input.job.partition)
-    if (const auto unknown = site::judge_partition_name(input.site, input.job.partition->value)) {
+    if (const auto unknown = site_rules::judge_partition_name(input.site, input.job.partition->value)) {
       diagnostics.findings.push_back(describe_unknown_partition(input.site, *unknown));
       return result;
     }
@@ -82,7 +82,7 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
   if (const auto& type = input.job.gpu_type) {
     const auto* named = input.site.find_node_type(type->value);
     const bool by_id = std::find(types.begin(), types.end(), named) != types.end();
-    types = by_id ? std::vector{named} : site::nodes_with_type(types, type->value);
+    types = by_id ? std::vector{named} : site_rules::nodes_with_type(types, type->value);
   }
   if (types.empty() && !input.site.node_types.empty()) {
     diagnostics.error(

@@ -45,7 +45,7 @@ StepResult<SetupSoftware> plan_setup_software(const SetupMethodInput& input) {
     add_setup_modules(software, input.site.libtorch_modules, libtorch);
   } else {
     for (const auto& rule : input.site.modules)
-      if (site::applies(rule.when, input.facts())) add_setup_modules(software, rule.load, rule.origin);
+      if (site_rules::applies(rule.when, input.facts())) add_setup_modules(software, rule.load, rule.origin);
     if (recipe) add_setup_modules(software, recipe->modules, recipe->origin);
     if (image_rule) add_setup_modules(software, image_rule->modules, image_rule->origin);
     if (image_rule && !image_rule->image_variable.empty())

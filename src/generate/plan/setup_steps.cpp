@@ -5,8 +5,8 @@
 
 namespace hpcml::plan {
 
-site::JobFacts SetupNodesInput::facts(SetupKind kind) const {
-  site::JobFacts facts;
+site_rules::JobFacts SetupNodesInput::facts(SetupKind kind) const {
+  site_rules::JobFacts facts;
   facts.gpus = is_for_gpus();
   facts.container = kind == SetupKind::container;
   if (job.partition) facts.partition = job.partition->value;

@@ -41,7 +41,7 @@ struct SetupNodesInput : SetupRequest {
   const SetupNodes& nodes;
 
   /// What the profile's conditional rules ask; nothing is known of the number of nodes.
-  site::JobFacts facts(SetupKind kind) const;
+  site_rules::JobFacts facts(SetupKind kind) const;
   /// Whether the request names an image of its own by the module that gives it.
   bool is_module_image(SetupKind kind) const;
 };
@@ -63,7 +63,7 @@ struct SetupMethodInput : SetupNodesInput {
 
   const SetupMethod& way;
 
-  site::JobFacts facts() const { return SetupNodesInput::facts(way.kind); }
+  site_rules::JobFacts facts() const { return SetupNodesInput::facts(way.kind); }
   bool is_module_image() const { return SetupNodesInput::is_module_image(way.kind); }
 };
 

@@ -42,7 +42,7 @@ const model::PythonRule* find_recipe(const SetupNodesInput& input, SetupKind kin
                                      std::optional<PythonWay> way) {
   const auto facts = input.facts(kind);
   for (const auto& rule : input.site.python)
-    if (rule.kind == way && site::applies(rule.when, facts) &&
+    if (rule.kind == way && site_rules::applies(rule.when, facts) &&
         (rule.image.tool == "easybuild") == input.is_module_image(kind))
       return &rule;
   return nullptr;

@@ -63,8 +63,8 @@ void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, co
 }
 
 /// What the site says why, and where.
-std::string why_of(const site::PolicyViolation& verdict) {
-  return (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site::cited(verdict.origin);
+std::string why_of(const site_rules::PolicyViolation& verdict) {
+  return (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site_rules::cited(verdict.origin);
 }
 
 /// Whether a finding speaks of the option already: then it was given, and what is wrong with it is said.
@@ -75,7 +75,7 @@ bool is_said(const diag::Diagnostics& findings, const std::string& name) {
 }
 
 /// An option that the site wants of every job: one without a value is given, others must be asked for.
-void say_missing(const model::Site& site, const site::PolicyViolation& verdict,
+void say_missing(const model::Site& site, const site_rules::PolicyViolation& verdict,
                  const diag::Diagnostics& earlier, StepResult<Directives>& result) {
   const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
   const std::string option = "--" + name;
@@ -137,19 +137,19 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
   for (const auto& verdict : judgement.verdicts()) {
     if (!verdict.flag) continue;
     const std::string option = "--" + verdict.name;
-    if (verdict.rule == site::SiteRule::option_refused) {
+    if (verdict.rule == site_rules::SiteRule::option_refused) {
       result.remarks.error(
           "request/" + verdict.name, input.site.name + " refuses " + option + why_of(verdict),
           verdict.name == "requeue"
               ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
                 "which goes on where the one before has saved"
               : "leave " + option + " out");
-    } else if (verdict.rule == site::SiteRule::option_ignored && asked_by_user(input, verdict.name)) {
+    } else if (verdict.rule == site_rules::SiteRule::option_ignored && asked_by_user(input, verdict.name)) {
       result.remarks.warning("request/" + verdict.name,
                              input.site.name + " ignores " + option + why_of(verdict),
                              "the script has no such line: leave " + option + " out");
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
-    } else if (verdict.rule == site::SiteRule::option_missing) {
+    } else if (verdict.rule == site_rules::SiteRule::option_missing) {
       say_missing(input.site, verdict, earlier, result);
     }
   }

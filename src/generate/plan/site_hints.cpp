@@ -28,7 +28,7 @@ std::string qos_for(const LayoutInput& input, unsigned long long have,
   for (const auto& qos : input.site.qos)
     if (!qos.on_request && (!(qos.*most) || have <= (qos.*most)->value) &&
         (!input.partition() || !input.partition()->nameable ||
-         site::is_place_of(&qos, input.partition()->name)))
+         site_rules::is_place_of(&qos, input.partition()->name)))
       names.push_back("--qos " + qos.name);
   return names.empty() ? ""
                        : "these take so many, for all that the profile knows: " + util::join(names, ", ");
@@ -47,7 +47,7 @@ std::string partitions_that_allow(const LayoutInput& input, model::Walltime time
   std::vector<std::string> names;
   const unsigned gpus = input.numbers().nodes_asked() * input.numbers().gpus_per_node;
   for (const auto& candidate : input.site.partitions) {
-    const auto limit = site::time_limit(candidate, input.numbers().nodes_asked(), gpus);
+    const auto limit = site_rules::time_limit(candidate, input.numbers().nodes_asked(), gpus);
     const bool nodes_fit =
         !candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value;
     const bool same_nodes =
@@ -63,7 +63,7 @@ std::string qos_that_allow(const LayoutInput& input, model::Walltime time) {
   std::vector<std::string> names;
   for (const auto& candidate : input.site.qos) {
     const bool is_offered = !input.partition() || !input.partition()->nameable ||
-                            site::is_place_of(&candidate, input.partition()->name);
+                            site_rules::is_place_of(&candidate, input.partition()->name);
     const bool fits = (!candidate.max_nodes || input.numbers().nodes_asked() <= candidate.max_nodes->value) &&
                       (!candidate.max_gpus || input.numbers().nodes_asked() * input.numbers().gpus_per_node <=
                                                   candidate.max_gpus->value);

@@ -36,7 +36,7 @@ void note_place(const LayoutInput& input, const Directives& directives, StepDiag
                          ", and none of its limits is held against it",
                      rule_origin("another cluster has rules of its own"));
   if (!site.until.empty())
-    diagnostics.warning("site/ends", site.name + " ends on " + site.until + site::cited(site.state_origin),
+    diagnostics.warning("site/ends", site.name + " ends on " + site.until + site_rules::cited(site.state_origin),
                         site.successor.empty() ? "" : "its successor is " + site.successor);
   if (input.partition() && input.partition()->on_request)
     diagnostics.note("partition " + input.partition()->name + " is open to those who applied for it",
@@ -154,7 +154,7 @@ void warn_of_conflicts(const SoftwareInput& input, StepDiagnostics& diagnostics)
                     [&](const auto& setting) { return is_set(input.software, setting); }))
       diagnostics.warning("request/env",
                           util::join(rule.settings, " and ") + " do not go together on " + input.site.name +
-                              ": " + rule.why + site::cited(rule.origin),
+                              ": " + rule.why + site_rules::cited(rule.origin),
                           "leave one of them out");
 }
 
@@ -164,7 +164,7 @@ StepResult<model::Sourced<std::string>> plan_submission(const LayoutInput& input
   StepResult<model::Sourced<std::string>> result{{"sbatch", {}}};
   auto& [command, diagnostics] = result;
   const model::SubmitRule& submit = input.site.submit;
-  const auto [hosts, own] = site::submission_of(input.site, input.facts());
+  const auto [hosts, own] = site_rules::submission_of(input.site, input.facts());
   if (!hosts.empty()) diagnostics.note("submit it from " + util::join(hosts, " or "), submit.origin);
   if (own) {
     command = {own->value, own->origin};

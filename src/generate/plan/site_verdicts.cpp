@@ -13,8 +13,8 @@ namespace hpcml::plan {
 namespace {
 
 using model::Limits;
-using site::PolicyViolation;
-using site::SiteRule;
+using site_rules::PolicyViolation;
+using site_rules::SiteRule;
 
 /// What a finding says: the limit's own document is cited behind `what`.
 struct Wording {
@@ -113,7 +113,7 @@ Wording words_of_cpus(const LayoutInput& input, const PolicyViolation& verdict) 
                         layout.gpus_per_node, node.id, *node.cpus_per_gpu),
             fmt::format("use --cpus-per-task {}",
                         std::max(1ULL, verdict.limit / std::max(1u, layout.ranks_per_node)))};
-  const unsigned usable = site::usable_cores(node), reserved = node.cpu.cores - usable;
+  const unsigned usable = site_rules::usable_cores(node), reserved = node.cpu.cores - usable;
   return {k_code,
           fmt::format("{} ranks with {} cores each need {} cores; node type {} has {} for jobs{}",
                       layout.ranks_per_node, layout.cpus_per_rank, verdict.have, node.id, usable,
@@ -171,7 +171,7 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
   return (near ? "did you mean " + *near + "? " : std::string()) + "it knows: " + util::join(names, ", ");
 }
 
-Wording words_of_names(const LayoutInput& input, const site::ResourceRequest& demand,
+Wording words_of_names(const LayoutInput& input, const site_rules::ResourceRequest& demand,
                        const PolicyViolation& verdict) {
   const auto profile = "the profile of " + input.site.name;
   switch (verdict.rule) {
@@ -211,9 +211,9 @@ Wording words_of_partition(const model::Site& site, const PolicyViolation& verdi
   }
 }
 
-Wording words_of(const LayoutInput& input, const site::ResourceRequest& demand,
+Wording words_of(const LayoutInput& input, const site_rules::ResourceRequest& demand,
                  const PolicyViolation& verdict) {
-  const auto id = site::rule_id(verdict.rule);
+  const auto id = site_rules::rule_id(verdict.rule);
   if (id == "site/nodes") return words_of_nodes(input, verdict);
   if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
   if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(input, verdict);
@@ -235,7 +235,7 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::constraint_operator;
 }
 
-void say(const LayoutInput& input, const site::ResourceRequest& demand, const PolicyViolation& verdict,
+void say(const LayoutInput& input, const site_rules::ResourceRequest& demand, const PolicyViolation& verdict,
          StepDiagnostics& diagnostics) {
   if (verdict.rule == SiteRule::gpus_idle)
     return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
@@ -247,7 +247,7 @@ void say(const LayoutInput& input, const site::ResourceRequest& demand, const Po
   auto [code, what, hint] = words_of(input, demand, verdict);
   const bool by_node = verdict.rule == SiteRule::gpus_on_cpu_nodes && verdict.node;
   if (verdict.rule != SiteRule::jobs_over)
-    what += site::cited(by_node ? verdict.node->origin : verdict.origin);
+    what += site_rules::cited(by_node ? verdict.node->origin : verdict.origin);
   if (verdict.rule == SiteRule::cpus_many) what += "; more may wait longer or block GPUs for others";
   if (verdict.reservable) what += "; the job's reservation may allow it";
   if (verdict.reservable || is_warning(verdict.rule))
@@ -261,28 +261,28 @@ void say(const LayoutInput& input, const site::ResourceRequest& demand, const Po
 util::Error describe_job_count(const PolicyViolation& verdict) {
   const auto most = std::to_string(verdict.limit);
   return {std::to_string(verdict.have) + " jobs at a time: " + verdict.owner + " lets one user have " + most +
-              " queued and running" + site::cited(verdict.origin),
+              " queued and running" + site_rules::cited(verdict.origin),
           "submit at most " + most + ", and more when these have ended"};
 }
 
-StepDiagnostics judge_named_partition(const Request& request, const site::ResolvedPlacement& place) {
+StepDiagnostics judge_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
   StepDiagnostics diagnostics;
-  for (const auto& verdict : site::evaluate_policy(request.site, place, site::demand_of(request.job))) {
+  for (const auto& verdict : site_rules::evaluate_policy(request.site, place, site_rules::demand_of(request.job))) {
     if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_not_described)
       diagnostics.findings.push_back(describe_unknown_partition(request.site, verdict));
-    if (site::rule_id(verdict.rule) != "site/partition-named") continue;
+    if (site_rules::rule_id(verdict.rule) != "site/partition-named") continue;
     const auto [code, what, hint] = words_of_partition(request.site, verdict);
     if (is_warning(verdict.rule))
-      diagnostics.warning(code, what + site::cited(verdict.origin), hint);
+      diagnostics.warning(code, what + site_rules::cited(verdict.origin), hint);
     else
-      diagnostics.error(code, what + site::cited(verdict.origin), hint);
+      diagnostics.error(code, what + site_rules::cited(verdict.origin), hint);
   }
   return diagnostics;
 }
 
-site::ResourceRequest demand_of(const LayoutInput& input,
+site_rules::ResourceRequest demand_of(const LayoutInput& input,
                                 const std::vector<model::PlannedDirective>& directives) {
-  auto demand = site::demand_of(input.job);
+  auto demand = site_rules::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
   demand.nodes = layout.nodes_asked();
   demand.gpus_counted = input.gpus_per_node().has_value();
@@ -305,15 +305,15 @@ site::ResourceRequest demand_of(const LayoutInput& input,
     if (directive.name == "--exclusive") demand.exclusive = true;
     if (directive.name == "--constraint") demand.constraint = directive.value.value_or("");
   }
-  demand.features = site::feature_names(demand.constraint);
+  demand.features = site_rules::feature_names(demand.constraint);
   return demand;
 }
 
-SiteJudgement::SiteJudgement(const LayoutInput& input, site::ResourceRequest demand)
+SiteJudgement::SiteJudgement(const LayoutInput& input, site_rules::ResourceRequest demand)
     : x_given(input), x_demand(std::move(demand)) {
   auto place = input.placement.place;
   place.facts = input.facts();
-  x_verdicts = site::evaluate_policy(input.site, place, x_demand);
+  x_verdicts = site_rules::evaluate_policy(input.site, place, x_demand);
 }
 
 void SiteJudgement::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {

@@ -174,7 +174,7 @@ void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::st
   for (const auto& place : input.site.storage.read_only_on_compute)
     if (is_below(folder.value, place))
       return refuse("cannot be written from the nodes of " + input.site.name +
-                    site::cited(input.site.storage.origin));
+                    site_rules::cited(input.site.storage.origin));
 }
 
 /// What is said of requeues that nobody could make.
@@ -218,9 +218,9 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
 model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
   const auto& rule = input.flag("requeue");
   if (rule.default_value.empty()) return std::nullopt;
-  if (rule.default_value != site::k_expedite) {
+  if (rule.default_value != site_rules::k_expedite) {
     diagnostics.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
-                      std::string("the profile's value is ") + site::k_expedite + ", or there is none");
+                      std::string("the profile's value is ") + site_rules::k_expedite + ", or there is none");
     return std::nullopt;
   }
   const auto& runs = input.site.slurm_version;
@@ -232,7 +232,7 @@ model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostic
   }
   // The script has to end such a job where it fails; of several components each is a job.
   if (!input.job.components.empty()) return std::nullopt;
-  return model::Sourced<std::string>{site::k_expedite, rule.origin};
+  return model::Sourced<std::string>{site_rules::k_expedite, rule.origin};
 }
 
 } // namespace

@@ -22,7 +22,7 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
     return;
   }
   std::string value = wanted->value;
-  if (!value.empty() && !site::has_suffix(rule, value)) {
+  if (!value.empty() && !site_rules::has_suffix(rule, value)) {
     // "abc@v100" where "@h100" is due: another kind of hours, which nobody can exchange for them.
     const auto separator = std::isalnum(static_cast<unsigned char>(rule.suffix.front()))
                                ? std::string::npos
@@ -30,7 +30,7 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
     if (separator != std::string::npos)
       return result.remarks.error("request/" + name,
                                   option + "=" + value + " is not for this kind of job, whose " + name +
-                                      " ends with " + rule.suffix + site::cited(rule.origin),
+                                      " ends with " + rule.suffix + site_rules::cited(rule.origin),
                                   "write " + option + "=" + value.substr(0, separator) + rule.suffix +
                                       ", or ask for what yours is for");
     value += rule.suffix;
@@ -44,10 +44,10 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
                          "give it a value, or leave it out");
   else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
-  else if (!site::has_form(rule, value))
+  else if (!site_rules::has_form(rule, value))
     result.remarks.error(
         "usage/" + name,
-        option + "=" + value + " is not what " + input.site.name + " expects" + site::cited(rule.origin),
+        option + "=" + value + " is not what " + input.site.name + " expects" + site_rules::cited(rule.origin),
         rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
   else
     add_directive(result.value, option, value, wanted->origin);

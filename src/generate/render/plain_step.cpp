@@ -26,7 +26,7 @@ struct AgentProgram {
 AgentProgram agent_program(const std::vector<std::string>& command) {
   if (command.empty()) return {true, false, {}};
   if (command[0].ends_with(".py")) return {false, false, command};
-  if (!chain::is_python(command[0])) return {true, false, command};
+  if (!launch_chain::is_python(command[0])) return {true, false, command};
   std::size_t next = 1;
   // The agent gives -u itself. Any other option of the interpreter would be lost: then it starts the command
   // as it is.

@@ -287,8 +287,8 @@ void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(
   const unsigned ranks = x_attempt ? x_attempt->world.layout.world_size : 0;
   for (const auto& line : render_stop(order, x_request.max_restarts, ranks)) say(line);
   if (order.failure) {
-    note(FailureSeen{*order.failure, find_hint(*order.failure)});
-    if (const auto fault = find_node_fault(*order.failure); !fault.empty())
+    note(FailureSeen{*order.failure, failures::find_hint(*order.failure)});
+    if (const auto fault = failures::find_node_fault(*order.failure); !fault.empty())
       note_bad_node(order.failure->host,
                     "rank " + std::to_string(order.failure->rank) + " ended by: " + fault);
   }
@@ -332,7 +332,7 @@ void AgentLoop::end(const AgentCommand& order) {
   if (by_signal) x_run_signal = order.code - 128;
   x_failure = order.failure;
   note_lost(order);
-  x_node_at_fault = x_failure ? !find_node_fault(*x_failure).empty() : !order.lost.empty();
+  x_node_at_fault = x_failure ? !failures::find_node_fault(*x_failure).empty() : !order.lost.empty();
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
   x_end = by_signal ? outcome_of_signal(order.code - 128)
                     : launch::Outcome{x_apart ? k_cannot_set_up : order.code, signal};

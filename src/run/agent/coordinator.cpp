@@ -167,7 +167,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
   }
 }
 
-void Coordinator::take_failure(RankFailure failure, Time now) {
+void Coordinator::take_failure(failures::RankFailure failure, Time now) {
   const auto arrival = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
   failure.failed_at = arrival.count() - failure.told_age;
   if (x_state == State::stopping && !x_failure_reported && precedes(failure, *x_failure)) {

@@ -87,7 +87,7 @@ private:
   void begin(Time now);
   void start(const std::string& place);
   bool is_pausing(Time now) const { return x_pause_until && now < *x_pause_until; }
-  void take_failure(RankFailure failure, Time now);
+  void take_failure(failures::RankFailure failure, Time now);
   AgentCommand order_after_failure(AgentCommand::Kind kind) const;
   void stop(Restart restart, const std::string& reason, Time now);
   void name_failure();
@@ -118,7 +118,7 @@ private:
   std::chrono::seconds x_next_word{20};
   unsigned x_attempt = 0, x_restarts = 0;
   std::vector<AgentId> x_participants; ///< in the order of their node ranks
-  std::optional<RankFailure> x_failure;
+  std::optional<failures::RankFailure> x_failure;
   bool x_failure_reported = true;    ///< people know of it
   std::string x_reason;              ///< why the ranks are stopped, where none has failed
   std::vector<std::string> x_stacks; ///< of ranks that stalled, by their agents

@@ -11,7 +11,7 @@ constexpr std::string_view k_mark = "hpcml failure 4";
 
 } // namespace
 
-std::string pack_failure(const RankFailure& note) {
+std::string pack_failure(const failures::RankFailure& note) {
   store::WireWriter packed(k_mark);
   packed.number(note.attempt);
   packed.number(note.of_launcher ? 1 : 0);
@@ -35,9 +35,9 @@ std::string pack_failure(const RankFailure& note) {
   return packed.take();
 }
 
-std::optional<RankFailure> unpack_failure(std::string_view bytes) {
+std::optional<failures::RankFailure> unpack_failure(std::string_view bytes) {
   store::WireReader unpacked(bytes, k_mark);
-  RankFailure note;
+  failures::RankFailure note;
   note.attempt = static_cast<unsigned>(unpacked.number());
   note.of_launcher = unpacked.number(1) == 1;
   note.rank = static_cast<unsigned>(unpacked.number());

@@ -10,8 +10,8 @@
 
 namespace hpcml::agent {
 
-std::string pack_failure(const RankFailure& note);
+std::string pack_failure(const failures::RankFailure& note);
 /// Nothing where these bytes are none.
-std::optional<RankFailure> unpack_failure(std::string_view bytes);
+std::optional<failures::RankFailure> unpack_failure(std::string_view bytes);
 
 } // namespace hpcml::agent

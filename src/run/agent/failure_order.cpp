@@ -34,7 +34,7 @@ bool says_gone(std::string_view text) {
 
 } // namespace
 
-bool is_secondary_failure(const RankFailure& note) {
+bool is_secondary_failure(const failures::RankFailure& note) {
   if (note.of_launcher || note.out_of_memory) return false;
   // Aborts are the watchdogs' way to end a program that waits for somebody.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
@@ -42,7 +42,7 @@ bool is_secondary_failure(const RankFailure& note) {
   return std::any_of(note.last_lines.begin(), note.last_lines.end(), says_gone);
 }
 
-bool precedes(const RankFailure& later, const RankFailure& first) {
+bool precedes(const failures::RankFailure& later, const failures::RankFailure& first) {
   if (later.gpu_fault.empty() != first.gpu_fault.empty()) return first.gpu_fault.empty();
   const bool suffers = is_secondary_failure(later);
   if (suffers != is_secondary_failure(first)) return !suffers;
@@ -51,7 +51,7 @@ bool precedes(const RankFailure& later, const RankFailure& first) {
   return later.failed_at + k_clock_margin <= first.failed_at;
 }
 
-bool needs_arrival(const RankFailure& later, const RankFailure& first) {
+bool needs_arrival(const failures::RankFailure& later, const failures::RankFailure& first) {
   return later.host != first.host && later.told_at > 0 && first.told_at > 0 &&
          later.gpu_fault.empty() == first.gpu_fault.empty() &&
          is_secondary_failure(later) == is_secondary_failure(first);
@@ -61,7 +61,7 @@ std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_tim
   return told_at == 0 ? 0 : std::clamp<std::int64_t>(now - told_at * 1000, 0, run_time);
 }
 
-bool may_be_secondary(const RankFailure& first) {
+bool may_be_secondary(const failures::RankFailure& first) {
   return first.gpu_fault.empty() && (first.told_at > 0 || is_secondary_failure(first));
 }
 

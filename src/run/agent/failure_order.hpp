@@ -10,21 +10,21 @@
 namespace hpcml::agent {
 
 /// Whether a rank says only that another one has gone: its connection was closed.
-bool is_secondary_failure(const RankFailure& note);
+bool is_secondary_failure(const failures::RankFailure& note);
 
 /// Whether `later`, which was heard of later, is to be named in the place of `first`: its node's kernel
 /// tells of a GPU, it failed of itself and the other only suffers, or both say in their error files when, and
 /// it was before. Clocks of two nodes are not compared: there `failed_at` decides.
-bool precedes(const RankFailure& later, const RankFailure& first);
+bool precedes(const failures::RankFailure& later, const failures::RankFailure& first);
 
 /// True if only the coordinator can compare the two: they failed on two nodes, and differ in time alone.
-bool needs_arrival(const RankFailure& later, const RankFailure& first);
+bool needs_arrival(const failures::RankFailure& later, const failures::RankFailure& first);
 
 /// Milliseconds between a failure and `now`, in milliseconds since 1970 by the same clock: not more than
 /// the time that the ranks have run, should that clock have been set meanwhile.
 std::int64_t age_of(std::int64_t told_at, std::int64_t now, std::int64_t run_time);
 
 /// Whether any failure could come before this one.
-bool may_be_secondary(const RankFailure& first);
+bool may_be_secondary(const failures::RankFailure& first);
 
 } // namespace hpcml::agent

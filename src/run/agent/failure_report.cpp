@@ -61,7 +61,7 @@ Lines lines_of(const std::string& text) {
 }
 
 /// The traceback without what the message says already at its end.
-Lines traceback_lines(const RankFailure& note, const Lines& message) {
+Lines traceback_lines(const failures::RankFailure& note, const Lines& message) {
   auto lines = lines_of(note.traceback);
   const auto same = [](const std::string& a, const std::string& b) { return trimmed(a) == trimmed(b); };
   if (!message.empty() && lines.size() >= message.size() &&
@@ -80,7 +80,7 @@ std::string without_rank(const std::string& line) {
 
 /// The last lines but those that the message and the traceback have told: these are searched for as texts,
 /// since @record leaves out frames that Python prints.
-Lines other_last_lines(const RankFailure& note) {
+Lines other_last_lines(const failures::RankFailure& note) {
   Lines lines;
   for (const auto& line : note.last_lines) lines.push_back(without_rank(at_last(line)));
   std::set<std::string> printed_lines;
@@ -120,7 +120,7 @@ void add_block(Lines& report, const std::string& headline, const Lines& lines, s
     report.push_back(lines[i].empty() ? "" : "    " + shown(lines[i]));
 }
 
-std::string what_happens_next(const RankFailure& note, const AfterFailure& after) {
+std::string what_happens_next(const failures::RankFailure& note, const AfterFailure& after) {
   const auto most = std::to_string(after.max_restarts);
   if (after.restart > 0)
     return "all ranks are started again" + describe_pause(after.pause) + " (restart " +
@@ -143,7 +143,7 @@ std::string describe_pause(std::chrono::seconds pause) {
   return pause.count() == 0 ? "" : " after a pause of " + std::to_string(pause.count()) + " s";
 }
 
-std::string render_failed_rank(const RankFailure& note) {
+std::string render_failed_rank(const failures::RankFailure& note) {
   if (note.of_launcher) return shown("hpcml itself failed on host " + note.host);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f s", note.seconds);
@@ -153,7 +153,7 @@ std::string render_failed_rank(const RankFailure& note) {
   return shown(text);
 }
 
-std::vector<std::string> render_failure_report(const RankFailure& note, const AfterFailure& after) {
+std::vector<std::string> render_failure_report(const failures::RankFailure& note, const AfterFailure& after) {
   Lines report = {render_failed_rank(note)};
   if (note.out_of_memory)
     report.push_back("  out of memory: " +
@@ -164,7 +164,7 @@ std::vector<std::string> render_failure_report(const RankFailure& note, const Af
     report.push_back((i == 0 ? "  error: " : "    ") + shown(message[i]));
   add_block(report, "traceback:", traceback_lines(note, message), k_most_traceback_lines);
   add_block(report, "last lines of its standard error:", other_last_lines(note), k_most_last_lines);
-  if (const auto hint = find_hint(note); !hint.empty()) report.push_back("  hint: " + util::visible(hint));
+  if (const auto hint = failures::find_hint(note); !hint.empty()) report.push_back("  hint: " + util::visible(hint));
   if (const auto next = what_happens_next(note, after); !next.empty()) report.push_back("  " + next);
   return report;
 }

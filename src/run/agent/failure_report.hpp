@@ -21,10 +21,10 @@ struct AfterFailure {
 /// At most 60 lines of at most 400 characters, control characters shown and not sent: who failed and how, out
 /// of memory or not, its message, its traceback, the last lines of its standard error that are not in that,
 /// what to do, and what happens next.
-std::vector<std::string> render_failure_report(const RankFailure& note, const AfterFailure& after);
+std::vector<std::string> render_failure_report(const failures::RankFailure& note, const AfterFailure& after);
 /// Returns " after a pause of 4 s"; an empty text if there is none.
 std::string describe_pause(std::chrono::seconds pause);
 /// Its first line: "rank 9 (local rank 1 on host node002, GPU 1) was killed by SIGSEGV after 12.3 s".
-std::string render_failed_rank(const RankFailure& note);
+std::string render_failed_rank(const failures::RankFailure& note);
 
 } // namespace hpcml::agent

@@ -73,7 +73,7 @@ struct SlowestOfPhase {
 
 /// The first failure over all nodes.
 struct FailureSeen {
-  RankFailure note = {};
+  failures::RankFailure note = {};
   std::string hint = {};
 };
 
@@ -109,7 +109,7 @@ struct RestartBegun {
 
 /// A node was found at fault: the job's next start leaves it out.
 struct BadNodeSeen {
-  model::BadNode bad = {};
+  node_health::BadNode bad = {};
 };
 
 /// The last line, where the agent came to its end.

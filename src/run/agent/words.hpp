@@ -57,7 +57,7 @@ struct AgentEvent {
   int signal = 0;
   std::string place;  ///< HOST:PORT; empty: the ranks do not meet
   std::string stacks; ///< looked: where the ranks are, as pack_places says it
-  RankFailure failure = {};
+  failures::RankFailure failure = {};
 };
 
 /// The nodes that take part in an attempt, in the order of their node_rank.
@@ -85,7 +85,7 @@ struct AgentCommand {
   std::vector<NodeMember> world;
   unsigned node_rank = 0; ///< this agent's place in `world`
   std::string place;      ///< of the attempt's store
-  std::optional<RankFailure> failure;
+  std::optional<failures::RankFailure> failure;
   std::string reason;            ///< where no rank has failed: a clause, "the agent of node002 has gone"
   bool restarts_all = false;     ///< stop: all ranks are started again afterwards
   std::chrono::seconds pause{0}; ///< stop: between the end of the ranks and their restart

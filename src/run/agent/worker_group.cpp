@@ -40,7 +40,7 @@ bool is_end_by_request(int status) {
 }
 
 /// Whether a program's last word is what it failed of.
-bool ends_with_message(const RankFailure& note) {
+bool ends_with_message(const failures::RankFailure& note) {
   if (note.message.empty()) return false;
   const auto first = note.message.substr(0, note.message.find('\n'));
   for (auto line = note.last_lines.rbegin(); line != note.last_lines.rend(); ++line)
@@ -59,7 +59,7 @@ std::int64_t milliseconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
-std::optional<unsigned> rank_of(const std::optional<RankFailure>& failure) {
+std::optional<unsigned> rank_of(const std::optional<failures::RankFailure>& failure) {
   return failure && !failure->of_launcher ? std::optional(failure->rank) : std::nullopt;
 }
 
@@ -241,12 +241,12 @@ void WorkerGroup::ended(const launch::RankProcess& process, const launch::Superv
 /// The first that the kernel has told of since the ranks were started; empty: none.
 const std::string& WorkerGroup::gpu_fault() {
   for (const auto& message : x_kernel.take())
-    if (x_gpu_fault.empty()) x_gpu_fault = find_gpu_fault(message).value_or("");
+    if (x_gpu_fault.empty()) x_gpu_fault = node_health::find_gpu_fault(message).value_or("");
   return x_gpu_fault;
 }
 
-RankFailure WorkerGroup::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
-  RankFailure note;
+failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+  failures::RankFailure note;
   note.attempt = x_attempt.number;
   note.rank = process.rank;
   note.local_rank = process.local_rank;
@@ -268,7 +268,7 @@ RankFailure WorkerGroup::note_of(const launch::RankProcess& process, const launc
   return note;
 }
 
-void WorkerGroup::tell_failure(RankFailure failure) {
+void WorkerGroup::tell_failure(failures::RankFailure failure) {
   x_told = failure;
   told_failure = true;
   AgentEvent event;
@@ -302,7 +302,7 @@ void WorkerGroup::tell_cause(const launch::RankProcess& process, const launch::S
 }
 
 void WorkerGroup::on_store_lost(const std::string& why) {
-  RankFailure failure;
+  failures::RankFailure failure;
   failure.attempt = x_attempt.number;
   failure.of_launcher = true;
   failure.host = x_here.host;

@@ -6,7 +6,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 namespace {
 
 constexpr std::size_t k_most_headers = 128, k_most_dynamic = 64 << 10, k_most_name = 4096;

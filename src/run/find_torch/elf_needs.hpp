@@ -8,7 +8,7 @@
 
 #include "run/find_torch/torch_version.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 
 /// What the dynamic section of a program says.
 struct ElfNeeds {

@@ -5,7 +5,7 @@
 
 #include "core/util/text.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 namespace {
 
 constexpr std::size_t k_most_of_a_text = 64 << 10;

@@ -10,7 +10,7 @@
 #include "run/find_torch/torch_version.hpp"
 #include "core/util/env_snapshot.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 
 /// A command line of Python, as far as it decides where modules come from.
 struct PythonLine {

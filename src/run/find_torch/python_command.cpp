@@ -8,7 +8,7 @@
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 
 using util::Error;
 using util::Result;

@@ -8,7 +8,7 @@
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 
 /// PYTHON -u [-m] WORDS… with the active Python. A compiled program in the script's place is an error that
 /// says how to start it.

@@ -14,7 +14,7 @@
 #include "run/find_torch/import_path.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 namespace {
 
 using Kind = TorchFound::Kind;
@@ -243,8 +243,8 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
   if (command.empty()) return not_found(Kind::unknown, "there is no command");
   auto words = command;
   auto variables = env;
-  if (!chain::is_python(words[0])) {
-    const auto started = chain::find_started_program(command);
+  if (!launch_chain::is_python(words[0])) {
+    const auto started = launch_chain::find_started_program(command);
     if (!started)
       return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
     for (const auto& outer : started->before)
@@ -261,7 +261,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
     const auto head = files.read(*program, 1024);
     if (head && head->starts_with("#!")) {
       auto interpreter = interpreter_words(*head);
-      if (interpreter.empty() || !chain::is_python(interpreter[0]))
+      if (interpreter.empty() || !launch_chain::is_python(interpreter[0]))
         return not_found(Kind::unknown,
                          *program + " is a script" +
                              (interpreter.empty() ? "" : " of " + util::base_name(interpreter[0])) +
@@ -270,7 +270,7 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
       words.insert(words.begin(), interpreter.begin(), interpreter.end());
       continue;
     }
-    if (chain::is_python(*program) || chain::is_python(follow_links(*program, files)))
+    if (launch_chain::is_python(*program) || launch_chain::is_python(follow_links(*program, files)))
       return torch_of_python(*program, {words.begin() + 1, words.end()}, variables, cwd, files);
     return torch_of_program(*program, variables, files);
   }

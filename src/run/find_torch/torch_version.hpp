@@ -9,7 +9,7 @@
 
 #include "core/util/env_snapshot.hpp"
 
-namespace hpcml::launch {
+namespace hpcml::find_torch {
 
 /// What the search asks of the file system.
 class FileView {

@@ -11,10 +11,10 @@
 
 namespace hpcml::launch {
 
-void report_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env) {
-  const auto file = env.get_or(model::k_bad_nodes_variable, "");
+void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& env) {
+  const auto file = env.get_or(node_health::k_bad_nodes_variable, "");
   if (file.empty()) return;
-  const auto line = model::render_bad_node(bad);
+  const auto line = node_health::render_bad_node(bad);
   std::error_code ignored; // the next says it
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);

@@ -9,6 +9,6 @@ namespace hpcml::launch {
 
 /// Adds a line to the file that the script names; says so where it cannot. Without such a file nothing is
 /// done.
-void report_bad_node(const model::BadNode& bad, const util::EnvSnapshot& env);
+void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& env);
 
 } // namespace hpcml::launch

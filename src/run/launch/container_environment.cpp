@@ -13,7 +13,7 @@ namespace hpcml::launch {
 
 namespace {
 
-using chain::StartedContainer;
+using launch_chain::StartedContainer;
 
 bool is_one_of(std::string_view list, const std::string& word) {
   return list.find(" " + word + " ") != std::string_view::npos;
@@ -48,7 +48,7 @@ bool passes_rank(const StartedContainer& container) {
 } // namespace
 
 std::vector<std::string> container_prefixes(const std::vector<std::string>& command, bool container) {
-  const auto started = chain::find_started_container(command);
+  const auto started = launch_chain::find_started_container(command);
   const auto* engine = started ? started->engine : nullptr;
   if (engine != nullptr ? engine->variables.empty() : !container) return {};
   // Singularity's program may be a link to Apptainer's, and Apptainer reports a name of Singularity's.
@@ -58,7 +58,7 @@ std::vector<std::string> container_prefixes(const std::vector<std::string>& comm
 }
 
 util::Status check_container_environment(const std::vector<std::string>& command) {
-  const auto started = chain::find_started_container(command);
+  const auto started = launch_chain::find_started_container(command);
   const auto* engine = started ? started->engine : nullptr;
   if (engine == nullptr || !engine->variables.empty()) return util::Done{};
   const auto option = hiding_option(*started);

@@ -15,29 +15,29 @@ namespace {
 using model::OptionMeaning;
 
 /// `torchrun --nproc-per-node=1 --nnodes=TASKS`: an agent for each task, and one world of all.
-bool is_agent_of_each_task(const chain::StartedLauncher& inner, const World& world) {
+bool is_agent_of_each_task(const launch_chain::StartedLauncher& inner, const World& world) {
   const auto processes = inner.value(OptionMeaning::ranks_per_node),
              nodes = inner.value(OptionMeaning::nodes);
   return processes == "1" && nodes && nodes == std::to_string(world.layout.world_size);
 }
 
-std::string program_after(const chain::StartedLauncher& inner) {
+std::string program_after(const launch_chain::StartedLauncher& inner) {
   if (inner.command.empty()) return "PROGRAM";
   const auto& first = inner.command.front();
   return (first.ends_with(".py") ? "python " : "") + util::join(inner.command, " ");
 }
 
 /// One agent for each of several nodes, and none is told of the others.
-bool is_alone_on_each_node(const chain::StartedLauncher& inner, const World& world) {
+bool is_alone_on_each_node(const launch_chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
-  if (inner.role != chain::Role::agent || inner.is_hpcml()) return false;
+  if (inner.role != launch_chain::Role::agent || inner.is_hpcml()) return false;
   if (layout.local_world_size != 1 || layout.world_size <= 1) return false;
   const auto nodes = inner.value(OptionMeaning::nodes);
   if (inner.has({OptionMeaning::alone}) || nodes == "1" || nodes == "1:1") return true;
   return !inner.meets_other_nodes();
 }
 
-util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World& world,
+util::Error alone_on_each_node(const launch_chain::StartedLauncher& inner, const World& world,
                                const std::string& plain) {
   const auto nodes = std::to_string(world.layout.world_size);
   std::string line;
@@ -54,7 +54,7 @@ util::Error alone_on_each_node(const chain::StartedLauncher& inner, const World&
 }
 
 /// An agent in a world of several ranks, or with options for several, that starts one separate rank.
-bool is_alone_on_cpus(const chain::StartedLauncher& inner, const World& world) {
+bool is_alone_on_cpus(const launch_chain::StartedLauncher& inner, const World& world) {
   if (!inner.row->alone_without_gpus || !inner.has({OptionMeaning::no_gpus}) ||
       inner.has({OptionMeaning::hosts}))
     return false;
@@ -64,11 +64,11 @@ bool is_alone_on_cpus(const chain::StartedLauncher& inner, const World& world) {
 
 /// A file in the user's home folder may name the nodes where a launcher reads one; a shell's text may do it,
 /// too.
-bool is_refused(const chain::StartedLauncher& inner) { return inner.sure && !inner.row->reads_config; }
+bool is_refused(const launch_chain::StartedLauncher& inner) { return inner.sure && !inner.row->reads_config; }
 
 } // namespace
 
-chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const util::EnvSnapshot& env,
+launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner, const util::EnvSnapshot& env,
                                             const std::string& root) {
   auto outer = inner; // what stands nearer to it in the command goes before
   outer.options.clear();
@@ -85,16 +85,16 @@ chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const 
   return inner;
 }
 
-std::string agent_warning(const chain::StartedLauncher& inner, const World& world) {
+std::string agent_warning(const launch_chain::StartedLauncher& inner, const World& world) {
   if (is_refused(inner) || !is_alone_on_each_node(inner, world)) return {};
   const auto error = alone_on_each_node(inner, world, "");
   return error.what + (inner.sure ? ", unless " + inner.name + "'s configuration file names them"
                                   : ", unless what stands beside it names them");
 }
 
-util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world) {
+util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, const World& world) {
   const auto& layout = world.layout;
-  const bool agent = inner.role == chain::Role::agent;
+  const bool agent = inner.role == launch_chain::Role::agent;
   const unsigned started_here = agent ? layout.local_world_size : layout.world_size;
   const std::string count = std::to_string(started_here);
   const std::string plain = "leave " + inner.written +

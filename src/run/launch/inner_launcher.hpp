@@ -14,16 +14,16 @@ namespace hpcml::launch {
 
 /// The command's own launcher with what this node tells it besides: torchrun's variables in `env`, the file
 /// of hosts that deepspeed reads by itself, under `root`.
-chain::StartedLauncher read_launcher_config(chain::StartedLauncher inner, const util::EnvSnapshot& env,
+launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner, const util::EnvSnapshot& env,
                                             const std::string& root = {});
 
 /// Whether the command's own launcher, which each rank of `world` would start, builds one world. The error
 /// says how many it would build, and what to write instead. Pure.
-util::Status check_inner_launcher(const chain::StartedLauncher& inner, const World& world);
+util::Status check_inner_launcher(const launch_chain::StartedLauncher& inner, const World& world);
 
 /// What is to be said of an agent that each node starts and that names no other node, where a file of the
 /// user's may name them; empty where nothing is. Pure.
-std::string agent_warning(const chain::StartedLauncher& inner, const World& world);
+std::string agent_warning(const launch_chain::StartedLauncher& inner, const World& world);
 
 /// Whether this process, which is to start ranks, is a rank already of somebody who starts ranks on this
 /// machine (launch, torchrun). Pure.

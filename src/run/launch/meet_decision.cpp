@@ -81,7 +81,7 @@ StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
   }
   char folder[4096];
   return choose_store(model::value_or(choice, StoreChoice::automatic),
-                      find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
+                      find_torch::find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
 }
 
 store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request,

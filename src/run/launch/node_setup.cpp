@@ -93,7 +93,7 @@ plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, c
   facts.partition =
       request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
   facts.container = request.container;
-  if (const auto started = request.container ? chain::find_started_container(request.command) : std::nullopt)
+  if (const auto started = request.container ? launch_chain::find_started_container(request.command) : std::nullopt)
     facts.image = started->image;
   facts.job = request.job;
   if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");
@@ -170,7 +170,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   setup.env.unset(store::k_job_secret_variable); // programs get no key
   setup.cpus = node.cpus;
   setup.mask = node.mask;
-  const auto inner = chain::find_started_launcher(request.command);
+  const auto inner = launch_chain::find_started_launcher(request.command);
   setup.agent = layout.local_world_size == 1 && inner;
   if (inner)
     if (auto doubt = agent_warning(read_launcher_config(*inner, env), setup.world); !doubt.empty())

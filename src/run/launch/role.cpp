@@ -20,7 +20,7 @@ unsigned processes_to_start(const LaunchRequest& request, const RuntimeContext& 
   if (request.processes_per_node) return *request.processes_per_node;
   const unsigned per_rank = request.gpus_per_task.value_or(1);
   // A launcher of its own starts the ranks for all GPUs.
-  if (per_rank == 0 || chain::find_started_launcher(request.command)) return 1;
+  if (per_rank == 0 || launch_chain::find_started_launcher(request.command)) return 1;
   const auto gpus = find_visible_gpus(context.env, "", static_cast<unsigned>(node.gpus.places.size()));
   return std::max(1U, static_cast<unsigned>(gpus.entries.size()) / per_rank);
 }
@@ -50,7 +50,7 @@ unsigned rank_count(const LaunchRole& role) {
 Result<LaunchRole> decide_role(const LaunchRequest& request, const RuntimeContext& context,
                                const NodeView& node) {
   TRY(auto role, find_role(request, context, node));
-  if (const auto inner = chain::find_started_launcher(request.command))
+  if (const auto inner = launch_chain::find_started_launcher(request.command))
     TRY_DONE(check_inner_launcher(read_launcher_config(*inner, context.env), first_world(role)));
   return role;
 }

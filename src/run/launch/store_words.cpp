@@ -5,7 +5,7 @@ namespace hpcml::launch {
 namespace {
 
 /// docs/store.md, "Which torch meets there", has the measurements.
-bool at_least(const TorchVersion& version, unsigned major, unsigned minor) {
+bool at_least(const find_torch::TorchVersion& version, unsigned major, unsigned minor) {
   if (version.major != major) return version.major > major;
   if (version.minor != minor) return version.minor > minor;
   return !version.pre_release;
@@ -18,8 +18,8 @@ StoreWords leave_to_program(std::string reason, bool say) {
 
 } // namespace
 
-StoreWords choose_store(StoreChoice choice, const TorchFound& torch) {
-  using Kind = TorchFound::Kind;
+StoreWords choose_store(StoreChoice choice, const find_torch::TorchFound& torch) {
+  using Kind = find_torch::TorchFound::Kind;
   const auto name = "torch " + torch.text;
   if (choice == StoreChoice::env)
     return leave_to_program("rank 0's program serves the store (--store env)", false);

@@ -21,6 +21,6 @@ struct StoreWords {
 };
 
 /// Decides from the torch that was found. Pure.
-StoreWords choose_store(StoreChoice choice, const TorchFound& torch);
+StoreWords choose_store(StoreChoice choice, const find_torch::TorchFound& torch);
 
 } // namespace hpcml::launch

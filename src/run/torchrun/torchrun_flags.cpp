@@ -7,7 +7,7 @@
 #include "run/torchrun/torchrun_values.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 using util::Error;
 

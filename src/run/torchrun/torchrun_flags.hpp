@@ -15,7 +15,7 @@
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 /// How many ranks a node is to have: a number, or one for each of something that is counted there.
 struct RanksOfNode {

@@ -8,7 +8,7 @@
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 using util::Error;
 
@@ -35,8 +35,8 @@ struct MeetingConf {
 
 /// The options that follow from keep_alive_interval and keep_alive_max_attempt. torch removes a node after
 /// keep_alive_max_attempt intervals without a heartbeat (default: 3 of 5 s); hpcml waits for at least 3.
-HeartbeatOptions heartbeat_of(const MeetingConf& conf) {
-  HeartbeatOptions options;
+agent::HeartbeatOptions heartbeat_of(const MeetingConf& conf) {
+  agent::HeartbeatOptions options;
   if (!conf.keep_alive && !conf.keep_alive_attempts) return options;
   options.interval = conf.keep_alive.value_or(options.interval);
   options.timeout = options.interval * std::max(conf.keep_alive_attempts.value_or(3), 3U);
@@ -165,7 +165,7 @@ util::Status meet_at_endpoint(const TorchrunRequest& line, const MeetingConf& co
   if (means_this_machine(endpoint.host) && !line.endpoint && line.master_host.empty())
     plan.notes.push_back("the nodes meet at " + endpoint.host + ":" + std::to_string(*endpoint.port) +
                          ", which is on this machine: --rdzv-endpoint or --master-addr names another");
-  MeetingPlace place;
+  agent::MeetingPlace place;
   place.host = endpoint.host;
   place.port = *endpoint.port;
   place.run_id = line.run_id;

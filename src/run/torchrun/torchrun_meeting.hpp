@@ -4,7 +4,7 @@
 
 #include "run/torchrun/torchrun_request.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 /// Fills in the nodes, the run's name and the place of `plan.request`, and the port of a single machine.
 util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan);

@@ -4,7 +4,7 @@
 #include "run/torchrun/torchrun_rows.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 std::string render_torchrun_help();
 /// Markdown: a row for each flag with how it is treated.

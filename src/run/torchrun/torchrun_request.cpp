@@ -11,7 +11,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 using util::Error;
 using util::Result;
@@ -124,12 +124,12 @@ find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env,
   const bool is_python = line.run_path || !line.no_python;
   if (is_python) {
     const bool module = line.module && !line.run_path;
-    if (!module && launch::is_compiled_program(line.script))
+    if (!module && find_torch::is_compiled_program(line.script))
       return Error{line.script + " is a compiled program, not a Python script",
                    "hpcml torchrun --no-python … " + line.script};
     auto python = env.get_or("PYTHON_EXEC", "");
     if (python.empty()) {
-      TRY(python, launch::find_python_of_program(program, env));
+      TRY(python, find_torch::find_python_of_program(program, env));
     }
     command = {std::move(python), "-u"};
     if (module) command.emplace_back("-m");

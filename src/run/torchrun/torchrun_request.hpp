@@ -12,7 +12,7 @@
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/result.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 /// What of this node and this process the meaning of a line depends on.
 struct TorchrunNode {
@@ -28,7 +28,7 @@ TorchrunNode read_torchrun_node(const launch::RuntimeContext& context);
 
 /// The agent's request, without its command.
 struct TorchrunPlan {
-  AgentRequest request;
+  agent::AgentRequest request;
   bool needs_folder = false;      ///< something is to go into files, and nobody says where
   std::vector<std::string> notes; ///< for people
 };

@@ -7,7 +7,7 @@
 
 #include "run/torchrun/torchrun_values.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "run/torchrun/torchrun_flags.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 enum class Treatment {
   same,    ///< as torchrun does

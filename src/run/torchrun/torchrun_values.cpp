@@ -8,7 +8,7 @@
 #include "core/util/signal_names.hpp"
 #include "core/util/text.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 using launch::Streams;
 

@@ -10,7 +10,7 @@
 
 #include "run/torchrun/torchrun_flags.hpp"
 
-namespace hpcml::agent {
+namespace hpcml::torchrun {
 
 /// As Python's int() takes it: blanks around it and a sign.
 std::optional<long long> parse_whole_number(const std::string& text);

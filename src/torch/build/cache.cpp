@@ -83,7 +83,7 @@ bool is_built(const std::string& folder) {
 
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key) {
   std::optional<std::string> newest;
-  for (const auto& name : launch::live_files().names(cache)) {
+  for (const auto& name : find_torch::live_files().names(cache)) {
     const auto folder = cache + "/" + name;
     if (!name.starts_with(package_key + "-") || !is_built(folder)) continue;
     if (!newest || time_of(folder) > time_of(*newest)) newest = folder;

@@ -50,7 +50,7 @@ std::vector<std::string> header_folders(const Vendor& vendor, const TorchPackage
                                         const util::EnvSnapshot& env) {
   std::vector<std::string> folders;
   const auto beside = fs::path(package.lib) / "../../nvidia";
-  for (const auto& name : launch::live_files().names(beside.string()))
+  for (const auto& name : find_torch::live_files().names(beside.string()))
     folders.push_back((beside / name / "include").string());
   for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"})
     for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
@@ -71,7 +71,7 @@ std::vector<std::string> header_folders(const Vendor& vendor, const TorchPackage
 } // namespace
 
 void find_gpu_headers(TorchPackage& package, const util::EnvSnapshot& env) {
-  const auto& files = launch::live_files();
+  const auto& files = find_torch::live_files();
   for (const auto& vendor : vendors()) {
     if (!files.exists(package.lib + "/" + vendor.library)) continue;
     const auto folders = header_folders(vendor, package, env);

@@ -21,7 +21,7 @@ constexpr const char* k_header = "torch/csrc/api/include/torch/version.h";
 constexpr const char* k_gloo_header = "torch/csrc/distributed/c10d/ProcessGroupGloo.hpp";
 constexpr const char* k_library = "libtorch_cpu.so";
 
-bool is_there(const fs::path& path) { return launch::live_files().exists(path.string()); }
+bool is_there(const fs::path& path) { return find_torch::live_files().exists(path.string()); }
 
 std::string text_of(const fs::path& path) { return util::read_file(path).value_or(""); }
 
@@ -43,7 +43,7 @@ std::optional<Folders> folders_above(const std::string& from, const fs::path& na
 /// The torch package of a Python environment's folder.
 std::optional<Folders> folders_in_environment(const std::string& from, const fs::path& prefix) {
   for (const char* lib : {"lib", "lib64"})
-    for (const auto& name : launch::live_files().names((prefix / lib).string()))
+    for (const auto& name : find_torch::live_files().names((prefix / lib).string()))
       if (name.starts_with("python3"))
         if (auto found = folders_above(from, prefix / lib / name / "site-packages/torch")) return found;
   return std::nullopt;
@@ -73,8 +73,8 @@ std::optional<Folders> system_folders() {
 std::optional<Folders> folders_of_python(const util::EnvSnapshot& env, const std::string& cwd,
                                          std::string& bare) {
   for (const char* name : {"python3", "python"}) {
-    const auto found = launch::find_torch({name}, env, cwd);
-    if (found.kind != launch::TorchFound::Kind::found) continue;
+    const auto found = find_torch::find_torch({name}, env, cwd);
+    if (found.kind != find_torch::TorchFound::Kind::found) continue;
     const auto package = util::folder_name(found.place);
     if (auto folders = folders_above(std::string("what ") + name + " imports", package)) return folders;
     bare =
@@ -104,14 +104,14 @@ std::optional<Folders> search(const util::EnvSnapshot& env, const std::string& c
 
 /// "2.13" of "2.13.0+cpu"; empty where it is no version.
 std::string series_of(const std::string& version) {
-  const auto parsed = launch::parse_torch_version(version);
+  const auto parsed = find_torch::parse_torch_version(version);
   return parsed ? std::to_string(parsed->major) + "." + std::to_string(parsed->minor) : "";
 }
 
 /// The library's version, from another source than the headers: the wheel's file, LibTorch's, the file's own
 /// name.
 std::string library_version(const Folders& folders) {
-  if (const auto found = launch::torch_around(folders.lib, launch::live_files());
+  if (const auto found = find_torch::torch_around(folders.lib, find_torch::live_files());
       found && !found->text.empty())
     return found->text;
   std::error_code ignored;
@@ -172,7 +172,7 @@ std::string header_version(const std::string& text) {
 }
 
 unsigned standard_of(const std::string& version) {
-  const auto parsed = launch::parse_torch_version(version);
+  const auto parsed = find_torch::parse_torch_version(version);
   return parsed && (parsed->major > 2 || (parsed->major == 2 && parsed->minor >= 9)) ? 20 : 17;
 }
 

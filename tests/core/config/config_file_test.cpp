@@ -10,20 +10,20 @@ using hpcml::testing::TempDir;
 
 TEST_CASE("a configuration is read back as it was written") {
   const TempDir folder;
-  spec::Config config;
+  config::Config config;
   config.site = "lumi";
   config.sites["lumi"] = {{"account", "project_1"}, {"partition", "small-g"}};
   config.sites["narval"] = {{"account", "def-\"me\""}};
   config.sites["empty"] = {};
-  const auto load = spec::load_config(folder.write("config.json", spec::render_config(config)));
+  const auto load = config::load_config(folder.write("config.json", config::render_config(config)));
   CHECK(load.diagnostics.empty());
   CHECK(load.config.site == config.site);
   config.sites.erase("empty");
   CHECK(load.config.sites == config.sites);
-  const auto nothing = spec::load_config(folder.write("nothing.json", spec::render_config({})));
+  const auto nothing = config::load_config(folder.write("nothing.json", config::render_config({})));
   CHECK(nothing.diagnostics.empty());
   CHECK(nothing.config.sites.empty());
-  CHECK(spec::load_config("/nowhere/config.json").diagnostics.empty());
+  CHECK(config::load_config("/nowhere/config.json").diagnostics.empty());
 }
 
 TEST_CASE("what is no file of a configuration's size is not read as one") {
@@ -31,22 +31,22 @@ TEST_CASE("what is no file of a configuration's size is not read as one") {
   const auto large = folder.write("large.json", std::string((1 << 20) + 1, ' '));
   for (const auto& path : {folder.path(), std::string("/dev/zero"), large}) {
     CAPTURE(path);
-    const auto load = spec::load_config(path);
+    const auto load = config::load_config(path);
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].code == "config/unreadable");
   }
 }
 
 TEST_CASE("a configuration's values are a request with the file as their origin") {
-  spec::Config config;
+  config::Config config;
   config.sites["lumi"] = {{"account", "project_1"}, {"time", "2h"}};
-  const auto job = spec::job_from_config(config, "lumi", "/c");
+  const auto job = config::job_from_config(config, "lumi", "/c");
   REQUIRE(job.account);
   CHECK(job.account->value == "project_1");
   CHECK(job.account->origin.kind == model::OriginKind::config);
   CHECK(job.account->origin.by == "/c sites.lumi.account");
   CHECK(job.time->value.to_slurm() == "02:00:00");
-  CHECK_FALSE(spec::job_from_config(config, "narval", "/c").account);
+  CHECK_FALSE(config::job_from_config(config, "narval", "/c").account);
 }
 
 TEST_CASE("what belongs to one job, wrong values and unknown keys are refused with their places") {
@@ -60,7 +60,7 @@ TEST_CASE("what belongs to one job, wrong values and unknown keys are refused wi
       {"{", "JSON"},
   };
   for (const auto& [text, part] : cases) {
-    const auto load = spec::load_config(folder.write("config.json", text));
+    const auto load = config::load_config(folder.write("config.json", text));
     std::string message;
     for (const auto& finding : load.diagnostics) message += diag::render_text(finding, load.source, false);
     CAPTURE(text, message);
@@ -72,9 +72,9 @@ TEST_CASE("what belongs to one job, wrong values and unknown keys are refused wi
 
 TEST_CASE("the configuration lies where the person's other configurations lie") {
   util::EnvSnapshot env;
-  CHECK(spec::config_path(env) == "");
+  CHECK(config::config_path(env) == "");
   env.set("HOME", "/h");
-  CHECK(spec::config_path(env) == "/h/.config/hpcml/config.json");
+  CHECK(config::config_path(env) == "/h/.config/hpcml/config.json");
   env.set("XDG_CONFIG_HOME", "/x");
-  CHECK(spec::config_path(env) == "/x/hpcml/config.json");
+  CHECK(config::config_path(env) == "/x/hpcml/config.json");
 }

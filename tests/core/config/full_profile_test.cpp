@@ -82,7 +82,7 @@ void each_unseen(const json& schema, const std::string& path, const std::set<con
 } // namespace
 
 TEST_CASE("The example profile has every key that the schema knows, and loads without a finding", "[spec]") {
-  const auto schema = json::parse(spec::render_site_schema());
+  const auto schema = json::parse(config::render_site_schema());
   const auto example = json::parse(util::read_file(k_example).value());
   Walk walk(schema);
   walk.visit(schema, example);
@@ -90,13 +90,13 @@ TEST_CASE("The example profile has every key that the schema knows, and loads wi
   each_unseen(schema, "", walk.seen,
               [](const std::string& path) { FAIL_CHECK(path << " is not in docs/examples/site.json"); });
 
-  const auto load = spec::load_site_file(k_example, {});
+  const auto load = config::load_site_file(k_example, {});
   for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
   REQUIRE(load.site.has_value());
 }
 
 TEST_CASE("What the example profile says arrives in the site", "[spec]") {
-  const auto load = spec::load_site_file(k_example, {});
+  const auto load = config::load_site_file(k_example, {});
   REQUIRE(load.site.has_value());
   const auto& site = *load.site;
   CHECK(site.until == "2031-12-31");
@@ -165,7 +165,7 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
 }
 
 TEST_CASE("Schema and reader take the same words of every closed set", "[spec]") {
-  const auto schema = json::parse(spec::render_site_schema());
+  const auto schema = json::parse(config::render_site_schema());
   const auto example = json::parse(util::read_file(k_example).value());
   Walk walk(schema);
   walk.visit(schema, example);
@@ -178,9 +178,9 @@ TEST_CASE("Schema and reader take the same words of every closed set", "[spec]")
       if (!words.contains(word) && !test::is_sample(number++, 8)) continue;
       auto changed = example;
       changed[place] = word;
-      const auto parsed = spec::parse_json(changed.dump(), "example.json", "site");
+      const auto parsed = config::parse_json(changed.dump(), "example.json", "site");
       REQUIRE(parsed.root);
-      const auto read = spec::read_site(*parsed.root, "example");
+      const auto read = config::read_site(*parsed.root, "example");
       // An engine has other faults, too, where its options do not fit.
       const bool refused =
           std::any_of(read.diagnostics.begin(), read.diagnostics.end(), [&](const auto& finding) {

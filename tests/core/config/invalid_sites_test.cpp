@@ -31,7 +31,7 @@ std::vector<fs::path> corpus() {
 
 /// Loads a wrong profile; its messages must contain each line of `expected`.
 void check_rejected(const fs::path& file, const std::string& expected) {
-  const auto load = spec::load_site_file(file.string(), {k_folder.string()});
+  const auto load = config::load_site_file(file.string(), {k_folder.string()});
   const auto text = testing::all_text(load);
   INFO(text);
   CHECK_FALSE(load.site.has_value());
@@ -65,7 +65,7 @@ TEST_CASE("A profile with 100,000 nested lists is rejected", "[spec]") {
 }
 
 TEST_CASE("A wrong profile says where it is wrong with a caret under the value", "[spec]") {
-  const auto text = testing::all_text(spec::load_site_file((k_folder / "bad_pattern.json").string(), {}));
+  const auto text = testing::all_text(config::load_site_file((k_folder / "bad_pattern.json").string(), {}));
   CHECK_THAT(text,
              Catch::Contains(std::string("\"flags\": {\"account\": {\"pattern\": \"project_[0-9\"}}\n") +
                              std::string(37, ' ') + "^^^^^^^^^^^^^^\n"));
@@ -77,7 +77,7 @@ TEST_CASE("Members that any object may have are checked", "[spec]") {
     const auto text =
         "{\n\"id\": \"x\", \"node_types\": [{\"id\": \"n\", \"cpu\": {\"cores\": {\"value\": 4, " + about +
         "}}}]\n}\n";
-    const auto load = spec::load_site_file(folder.write("x.json", text), {});
+    const auto load = config::load_site_file(folder.write("x.json", text), {});
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].span.line == 2);
@@ -102,7 +102,7 @@ TEST_CASE("The kinds of members without effect are checked", "[spec]") {
   for (const auto* member :
        {R"("$schema": 1)", R"("abstract": "yes")", R"("schema": "1")", R"("schema": 2)"}) {
     const auto load =
-        spec::load_site_file(folder.write("x.json", std::string("{\"id\": \"x\", ") + member + "}"), {});
+        config::load_site_file(folder.write("x.json", std::string("{\"id\": \"x\", ") + member + "}"), {});
     INFO(member);
     CHECK_FALSE(load.site.has_value());
     CHECK(load.diagnostics.size() == 1);
@@ -111,7 +111,7 @@ TEST_CASE("The kinds of members without effect are checked", "[spec]") {
 
 TEST_CASE("A profile that cannot be read says so", "[spec]") {
   for (const auto& path : {std::string("/dev/zero"), std::string("/"), std::string("/nonexistent/x.json")}) {
-    const auto load = spec::load_site_file(path, {});
+    const auto load = config::load_site_file(path, {});
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
     CHECK(load.diagnostics[0].code == "site/unreadable");

@@ -21,7 +21,7 @@ TEST_CASE("A job file gives the flags' values with their origin", "[spec]") {
   "requeue": true, "nccl-debug": true,
   "command": ["python", "train.py", "--x=$HOME"]
 })");
-  const auto load = spec::load_job_file(path);
+  const auto load = config::load_job_file(path);
   INFO(all_text(load));
   REQUIRE(load.job.has_value());
   CHECK(load.site == "lumi");
@@ -44,7 +44,7 @@ TEST_CASE("A job file may name every launcher and backend that a flag may", "[sp
   const TempDir folder;
   for (const std::string launcher : {"hpcml", "torchrun", "accelerate", "deepspeed", "srun", "ibrun",
                                      "mpirun", "mpiexec", "bede-mpirun"}) {
-    const auto load = spec::load_job_file(
+    const auto load = config::load_job_file(
         folder.write("hpcml.json", R"({"launcher": ")" + launcher + R"(", "backend": "auto"})"));
     INFO(all_text(load));
     REQUIRE(load.job.has_value());
@@ -63,7 +63,7 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
   "env": {"1A": "x"},
   "command": "python train.py"
 })");
-  const auto load = spec::load_job_file(path);
+  const auto load = config::load_job_file(path);
   CHECK_FALSE(load.job.has_value());
   const auto text = all_text(load);
   for (const auto* wanted :
@@ -78,7 +78,7 @@ TEST_CASE("All mistakes of a job file are said at once with their places", "[spe
 
 TEST_CASE("A component has the job's values under its own", "[spec]") {
   const TempDir folder;
-  const auto load = spec::load_job_file(folder.write("hpcml.json", R"({
+  const auto load = config::load_job_file(folder.write("hpcml.json", R"({
   "time": 10, "nodes": 4, "sbatch": ["--comment=all"], "command": ["train"],
   "components": [
     {"partition": "a", "nodes": 1, "gpus-per-node": 0, "command": ["serve", "--port=1"]},
@@ -86,7 +86,7 @@ TEST_CASE("A component has the job's values under its own", "[spec]") {
 })"));
   INFO(all_text(load));
   REQUIRE(load.job.has_value());
-  const auto jobs = spec::component_jobs(*load.job);
+  const auto jobs = config::component_jobs(*load.job);
   REQUIRE(jobs.size() == 2);
   CHECK(jobs[0].partition->value == "a");
   CHECK(jobs[0].nodes->value == 1);
@@ -102,7 +102,7 @@ TEST_CASE("A component has the job's values under its own", "[spec]") {
 
 TEST_CASE("What a component may not say is placed, and said with what to do", "[spec]") {
   const TempDir folder;
-  const auto load = spec::load_job_file(folder.write("hpcml.json", R"({
+  const auto load = config::load_job_file(folder.write("hpcml.json", R"({
   "steps": [{"command": ["a"]}],
   "components": [
     {"nodes": 1, "job-name": "x"},
@@ -118,7 +118,7 @@ TEST_CASE("What a component may not say is placed, and said with what to do", "[
                              ":6:35: error: \"container\" is the whole job's"})
     CHECK_THAT(text, Catch::Contains(wanted));
   CHECK(load.diagnostics.size() == 5); // each once
-  const auto loaded = spec::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
+  const auto loaded = config::load_job_file(folder.write("hpcml.json", R"({"components": [{"nodes": 2}]})"));
   CHECK_THAT(all_text(loaded), Catch::Contains("one component is a job without components"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]"
   const TempDir folder;
   for (const auto& path : {folder.path() + "/none.json", folder.path(), std::string("/dev/zero"),
                            folder.write("broken.json", "{\"nodes\": 2")}) {
-    const auto load = spec::load_job_file(path);
+    const auto load = config::load_job_file(path);
     INFO(path << all_text(load));
     CHECK_FALSE(load.job.has_value());
     CHECK(diag::has_errors(load.diagnostics));
@@ -134,7 +134,7 @@ TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]"
 }
 
 TEST_CASE("Variables give values and are named in their errors", "[spec]") {
-  const auto good = spec::job_from_environment(util::EnvSnapshot({{"HPCML_ACCOUNT", "project_1"},
+  const auto good = config::job_from_environment(util::EnvSnapshot({{"HPCML_ACCOUNT", "project_1"},
                                                                   {"HPCML_GPUS_PER_NODE", "4"},
                                                                   {"HPCML_TIME", "1:00:00"},
                                                                   {"HPCML_SITE", "lumi"},
@@ -150,13 +150,13 @@ TEST_CASE("Variables give values and are named in their errors", "[spec]") {
   for (const auto* yes : {"1", "true", "yes"}) {
     CAPTURE(yes);
     const auto switches =
-        spec::job_from_environment(util::EnvSnapshot({{"HPCML_REPORT", yes}, {"HPCML_REQUEUE", yes}}));
+        config::job_from_environment(util::EnvSnapshot({{"HPCML_REPORT", yes}, {"HPCML_REQUEUE", yes}}));
     REQUIRE(switches.job.has_value());
     CHECK(switches.job->report);
     CHECK(switches.job->requeue->value);
   }
 
-  const auto bad = spec::job_from_environment(util::EnvSnapshot({{"HPCML_NODES", "0"},
+  const auto bad = config::job_from_environment(util::EnvSnapshot({{"HPCML_NODES", "0"},
                                                                  {"HPCML_TIME", "soon"},
                                                                  {"HPCML_REQUEUE", "maybe"},
                                                                  {"HPCML_JOB_NAME", "a\nb"}}));
@@ -181,7 +181,7 @@ TEST_CASE("The stronger job wins value by value, lists are appended", "[spec]") 
   over.qos = sourced(std::string("q"));
   over.modules = {sourced(std::string("cuda"))};
   over.env = {{"A", sourced(std::string("2"))}};
-  const auto merged = spec::merge_jobs(under, over);
+  const auto merged = config::merge_jobs(under, over);
   CHECK(merged.nodes->value == 2);
   CHECK(merged.account->value == "weak");
   CHECK(merged.qos->value == "q");

@@ -11,12 +11,12 @@ using hpcml::testing::TempDir;
 
 namespace {
 
-spec::JobLoad load(const std::string& text) {
+config::JobLoad load(const std::string& text) {
   static const TempDir k_folder;
-  return spec::load_job_file(k_folder.write("job.json", text));
+  return config::load_job_file(k_folder.write("job.json", text));
 }
 
-std::string messages_of(const spec::JobLoad& file) {
+std::string messages_of(const config::JobLoad& file) {
   std::string text;
   for (const auto& finding : file.diagnostics) text += diag::render_text(finding, file.source, false);
   return text;
@@ -33,7 +33,7 @@ TEST_CASE("comments become blanks of the same length, and texts with slashes sta
       {"a / b", "a / b"},
       {"\"open // x\n// y", "\"open // x\n    "},
   };
-  for (const auto& [text, blank] : cases) CHECK(spec::blank_comments(text) == blank);
+  for (const auto& [text, blank] : cases) CHECK(config::blank_comments(text) == blank);
 }
 
 TEST_CASE("a commented job file is read, and a mistake behind comments has its place") {
@@ -61,8 +61,8 @@ TEST_CASE("several programs of one job keep their order, and the first that all 
   CHECK(file.job->command == std::vector<std::string>{"train", "-x"});
   model::JobSpec typed;
   typed.command = {"other"};
-  CHECK(spec::merge_jobs(*file.job, typed).steps.empty());
-  CHECK(spec::merge_jobs(*file.job, {}).steps.size() == 3);
+  CHECK(config::merge_jobs(*file.job, typed).steps.empty());
+  CHECK(config::merge_jobs(*file.job, {}).steps.size() == 3);
 }
 
 TEST_CASE("several jobs are put behind those that they wait for, else they keep the file's order") {

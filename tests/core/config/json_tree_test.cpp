@@ -9,9 +9,9 @@ using namespace hpcml;
 TEST_CASE("Each value knows its line, column and length", "[spec]") {
   const std::string text =
       "{\n  \"a\": [1, -20,\n\t\"t\\u00e9\"],\"b\" :  true ,\n \"c\":{\"d\":null}, \"e\":1.5e3 }\n";
-  const auto parsed = spec::parse_json(text, "f.json", "site");
+  const auto parsed = config::parse_json(text, "f.json", "site");
   REQUIRE(parsed.root.has_value());
-  const auto place = [](const spec::JsonPlace& p) {
+  const auto place = [](const config::JsonPlace& p) {
     return std::vector<unsigned>{p.line, p.column, p.length};
   };
   const auto& root = *parsed.root;
@@ -30,7 +30,7 @@ TEST_CASE("Each value knows its line, column and length", "[spec]") {
 }
 
 TEST_CASE("The canonical form sorts keys and drops blanks", "[spec]") {
-  const auto parsed = spec::parse_json(R"({"b": [1, {"z": null, "a": false}], "a": "q\"\n"})", "f", "site");
+  const auto parsed = config::parse_json(R"({"b": [1, {"z": null, "a": false}], "a": "q\"\n"})", "f", "site");
   REQUIRE(parsed.root.has_value());
-  CHECK(spec::render_canonical(*parsed.root) == R"({"a":"q\"\u000a","b":[1,{"a":false,"z":null}]})");
+  CHECK(config::render_canonical(*parsed.root) == R"({"a":"q\"\u000a","b":[1,{"a":false,"z":null}]})");
 }

@@ -17,17 +17,17 @@ using testing::TempDir;
 
 namespace {
 
-spec::JsonNode merged_anew(const std::string& text, const std::string& base) {
-  const spec::FindProfile find = [&](const std::string& id, std::size_t) {
-    return spec::ProfileFile{id + ".json", base, false, 1, id};
+config::JsonNode merged_anew(const std::string& text, const std::string& base) {
+  const config::FindProfile find = [&](const std::string& id, std::size_t) {
+    return config::ProfileFile{id + ".json", base, false, 1, id};
   };
-  auto layers = spec::load_layers({"own.json", text, false, 0, "own"}, find);
+  auto layers = config::load_layers({"own.json", text, false, 0, "own"}, find);
   REQUIRE(layers.root.has_value());
   return std::move(*layers.root);
 }
 
 /// Everything but lines and columns.
-void check_same(const spec::JsonNode& a, const spec::JsonNode& b) {
+void check_same(const config::JsonNode& a, const config::JsonNode& b) {
   CHECK(a.kind == b.kind);
   CHECK(std::tie(a.boolean, a.integer, a.real, a.text, a.source, a.checked) ==
         std::tie(b.boolean, b.integer, b.real, b.text, b.source, b.checked));
@@ -52,45 +52,45 @@ const std::string k_own =
 
 TEST_CASE("A merged profile is read back with every value, file, source and date", "[spec]") {
   const auto root = merged_anew(k_own, k_base);
-  const auto read = spec::parse_merged(spec::render_merged({"0123456789abcdef", root}));
+  const auto read = config::parse_merged(config::render_merged({"0123456789abcdef", root}));
   REQUIRE(read.has_value());
   CHECK(read->hash == "0123456789abcdef");
   check_same(read->root, root);
 }
 
 TEST_CASE("A merged profile that is cut off or goes on is none", "[spec]") {
-  const auto text = spec::render_merged({"0123456789abcdef", merged_anew(k_own, k_base)});
+  const auto text = config::render_merged({"0123456789abcdef", merged_anew(k_own, k_base)});
   for (std::size_t size = 0; size < text.size(); ++size)
-    CHECK_FALSE(spec::parse_merged(text.substr(0, size)).has_value());
-  CHECK_FALSE(spec::parse_merged(text + "x").has_value());
+    CHECK_FALSE(config::parse_merged(text.substr(0, size)).has_value());
+  CHECK_FALSE(config::parse_merged(text + "x").has_value());
 }
 
 TEST_CASE("Every site is among the merged profiles, and the same as merged anew", "[spec]") {
   const auto merged = embedded::merged_sites();
-  const spec::FindProfile find = [](const std::string& id, std::size_t) { return spec::find_built_in(id); };
-  for (const auto& id : spec::list_sites({})) {
+  const config::FindProfile find = [](const std::string& id, std::size_t) { return config::find_built_in(id); };
+  for (const auto& id : config::list_sites({})) {
     INFO(id);
     const auto found = std::find_if(merged.begin(), merged.end(), [&](const auto& file) {
       return util::split(file.name, ',').front() == id;
     });
     REQUIRE(found != merged.end());
-    const auto read = spec::parse_merged(found->text);
-    const auto anew = spec::load_layers(*spec::find_built_in(id), find);
+    const auto read = config::parse_merged(found->text);
+    const auto anew = config::load_layers(*config::find_built_in(id), find);
     REQUIRE((read && anew.root));
     check_same(read->root, *anew.root);
-    CHECK(read->hash == spec::hash_of(*anew.root));
-    const auto load = spec::load_site(id, {}, merged);
+    CHECK(read->hash == config::hash_of(*anew.root));
+    const auto load = config::load_site(id, {}, merged);
     REQUIRE(load.site.has_value());
-    CHECK(load.layers == spec::load_site(id, {}).layers);
+    CHECK(load.layers == config::load_site(id, {}).layers);
   }
 }
 
 TEST_CASE("A merged profile is taken only where none of its layers lies in a directory", "[spec]") {
-  const auto text = spec::render_merged(
+  const auto text = config::render_merged(
       {"0123456789abcdef", merged_anew(R"({"id": "narval", "name": "as merged"})", "{}")});
   const embedded::File merged[] = {{"narval,alliance", text}};
   const auto name_in = [&](const TempDir& folder) {
-    const auto load = spec::load_site("narval", {folder.path()}, merged);
+    const auto load = config::load_site("narval", {folder.path()}, merged);
     REQUIRE(load.site.has_value());
     return load.site->name;
   };
@@ -101,5 +101,5 @@ TEST_CASE("A merged profile is taken only where none of its layers lies in a dir
               R"({"id": "alliance", "extends": ["alliance"], "openmp": {"OMP_PLACES": "threads"}})");
   CHECK(name_in(nothing) == "as merged");
   CHECK(name_in(own) == "mine");
-  CHECK(name_in(layer) == spec::load_site("narval", {}).site->name);
+  CHECK(name_in(layer) == config::load_site("narval", {}).site->name);
 }

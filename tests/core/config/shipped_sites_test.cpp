@@ -36,7 +36,7 @@ TEST_CASE("Every shipped profile loads without a finding", "[spec]") {
     INFO(file.name);
     ++count;
     const auto path = fs::path(HPCML_SOURCE_DIR) / "sites" / file.name;
-    const auto load = spec::load_site_file(path.string(), {path.parent_path().string()});
+    const auto load = config::load_site_file(path.string(), {path.parent_path().string()});
     for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
     CHECK(load.site.has_value());
     CHECK(load.site->id + ".json" == file.name);
@@ -45,11 +45,11 @@ TEST_CASE("Every shipped profile loads without a finding", "[spec]") {
 }
 
 TEST_CASE("Every fact about a real cluster has a dated source", "[spec]") {
-  for (const auto& id : spec::list_sites(k_nowhere)) {
+  for (const auto& id : config::list_sites(k_nowhere)) {
     if (id == "local" || id == "generic") continue; // they state no facts about a cluster
     std::set<std::string> known;
     for (const auto& source : shipped_site(id).sources) known.insert(source.id);
-    const auto facts = spec::load_facts(id, k_nowhere);
+    const auto facts = config::load_facts(id, k_nowhere);
     REQUIRE_FALSE(facts.facts.empty());
     for (const auto& fact : facts.facts) {
       if (fact.path == "name") continue;
@@ -68,10 +68,10 @@ TEST_CASE("The shipped sites are the profiles of the folder, without the layers"
     if (id != "schema" && text->find("\"abstract\": true") == std::string::npos) sites.push_back(id);
   }
   std::sort(sites.begin(), sites.end());
-  CHECK(spec::list_sites(k_nowhere) == sites);
+  CHECK(config::list_sites(k_nowhere) == sites);
   for (const auto* id : {"cedar", "generic", "graham", "local", "lumi", "narval", "vista", "zurada"})
     CHECK(std::count(sites.begin(), sites.end(), id) == 1);
-  const auto layer = spec::load_site("alliance", k_nowhere);
+  const auto layer = config::load_site("alliance", k_nowhere);
   CHECK(layer.not_found);
   REQUIRE(layer.diagnostics.size() == 1);
   CHECK_THAT(layer.diagnostics[0].message, Catch::Contains("not a site"));
@@ -206,7 +206,7 @@ TEST_CASE("A compiled-in site costs less than its texts, which are checked", "[s
     auto least = std::numeric_limits<std::clock_t>::max();
     for (int round = 0; round < 5; ++round) {
       const auto start = std::clock();
-      for (int i = 0; i < 4; ++i) REQUIRE(spec::load_site("lumi", directories).site.has_value());
+      for (int i = 0; i < 4; ++i) REQUIRE(config::load_site("lumi", directories).site.has_value());
       least = std::min(least, std::clock() - start);
     }
     return least;

@@ -16,20 +16,20 @@ util::EnvSnapshot with(const std::string& name, const std::string& value) {
   return env;
 }
 
-std::string by(const std::optional<spec::SiteMatch>& match) { return match ? match->by : "none"; }
+std::string by(const std::optional<config::SiteMatch>& match) { return match ? match->by : "none"; }
 
 } // namespace
 
 TEST_CASE("a site is recognised by a variable or a host name, which must match as a whole") {
   const model::Detect cluster = {{{"NERSC_HOST", "perl.*"}}, {R"(login\d+\.c\.org)"}};
-  CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", "perlmutter"), {})) == "NERSC_HOST=perlmutter");
-  CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", "superperl"), {})) == "none");
-  CHECK(by(spec::match_site("c", cluster, with("NERSC_HOST", ""), {"login7", "login7.c.org"})) ==
+  CHECK(by(config::match_site("c", cluster, with("NERSC_HOST", "perlmutter"), {})) == "NERSC_HOST=perlmutter");
+  CHECK(by(config::match_site("c", cluster, with("NERSC_HOST", "superperl"), {})) == "none");
+  CHECK(by(config::match_site("c", cluster, with("NERSC_HOST", ""), {"login7", "login7.c.org"})) ==
         "the host name login7.c.org");
-  CHECK(by(spec::match_site("c", cluster, {}, {"xlogin7.c.org"})) == "none");
-  CHECK(by(spec::match_site("c", cluster, {}, {"login7.c.org.evil"})) == "none");
-  CHECK(by(spec::match_site("c", cluster, {}, {std::string(5000, 'a')})) == "none");
-  CHECK(by(spec::match_site("d", {{}, {"("}}, {}, {"("})) == "none");
+  CHECK(by(config::match_site("c", cluster, {}, {"xlogin7.c.org"})) == "none");
+  CHECK(by(config::match_site("c", cluster, {}, {"login7.c.org.evil"})) == "none");
+  CHECK(by(config::match_site("c", cluster, {}, {std::string(5000, 'a')})) == "none");
+  CHECK(by(config::match_site("d", {{}, {"("}}, {}, {"("})) == "none");
 }
 
 TEST_CASE("the shipped profiles recognise their machines") {
@@ -46,11 +46,11 @@ TEST_CASE("the shipped profiles recognise their machines") {
   };
   for (const auto& [env, hosts, id] : cases) {
     CAPTURE(id);
-    const auto found = spec::detect_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}, {}, env, hosts);
+    const auto found = config::detect_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}, {}, env, hosts);
     REQUIRE(found.size() == 1);
     CHECK(found.front().id == id);
   }
-  CHECK(spec::detect_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}, {}, {}, {"laptop", "laptop.local"})
+  CHECK(config::detect_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}, {}, {}, {"laptop", "laptop.local"})
             .empty());
 }
 
@@ -63,10 +63,10 @@ TEST_CASE("where a variable tells, host names are not asked; several sites stay 
   put("two", R"({"hostnames": ["login.*"]})");
   dir.write("broken.json", "{");
   const std::vector<std::string> folders = {dir.path()};
-  const auto sure = spec::detect_sites(folders, {}, with("MY_CLUSTER", "one"), {"login5"});
+  const auto sure = config::detect_sites(folders, {}, with("MY_CLUSTER", "one"), {"login5"});
   REQUIRE(sure.size() == 1);
   CHECK(sure.front().id == "one");
-  const auto several = spec::detect_sites(folders, {}, {}, {"login5"});
+  const auto several = config::detect_sites(folders, {}, {}, {"login5"});
   REQUIRE(several.size() == 2);
   CHECK(several[0].id == "one");
   CHECK(several[1].id == "two");
@@ -74,17 +74,17 @@ TEST_CASE("where a variable tells, host names are not asked; several sites stay 
 
 TEST_CASE("compiled-in sites are known by their marks, until one of their profiles is a person's") {
   // The marks say something else than the profile does: so it shows which of the two was asked.
-  const std::vector<spec::SiteMarks> built_in = {
+  const std::vector<config::SiteMarks> built_in = {
       {"narval", {"narval", "alliance"}, {{{"CC_CLUSTER", "from_the_marks"}}, {}}}};
-  CHECK(spec::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "narval"), {}).empty());
-  REQUIRE(spec::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "from_the_marks"), {}).size() ==
+  CHECK(config::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "narval"), {}).empty());
+  REQUIRE(config::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "from_the_marks"), {}).size() ==
           1);
   for (const std::string own : {"narval", "alliance"}) {
     CAPTURE(own);
     const testing::TempDir dir;
     dir.write(own + ".json", R"({"extends": [")" + own + R"("], "id": ")" + own + "\"" +
                                  (own == "alliance" ? R"(, "abstract": true)" : "") + "}");
-    const auto found = spec::detect_sites({dir.path()}, built_in, with("CC_CLUSTER", "narval"), {});
+    const auto found = config::detect_sites({dir.path()}, built_in, with("CC_CLUSTER", "narval"), {});
     REQUIRE(found.size() == 1);
     CHECK(found.front().id == "narval");
   }

@@ -21,21 +21,21 @@ std::string named(const std::string& id, const std::string& name) {
 
 TEST_CASE("Places are searched in their order: flags, variable, home, system, built in", "[spec]") {
   const util::EnvSnapshot env({{"HPCML_SITES_PATH", "/a::/b"}, {"HOME", "/home/me"}});
-  CHECK(spec::site_directories({"/flag"}, env) ==
+  CHECK(config::site_directories({"/flag"}, env) ==
         std::vector<std::string>{"/flag", "/a", "/b", "/home/me/.config/hpcml/sites", "/etc/hpcml/sites"});
-  CHECK(spec::site_directories({}, util::EnvSnapshot()) == std::vector<std::string>{"/etc/hpcml/sites"});
+  CHECK(config::site_directories({}, util::EnvSnapshot()) == std::vector<std::string>{"/etc/hpcml/sites"});
 
   const TempDir first;
   const TempDir second;
   first.write("here.json", named("here", "first"));
   second.write("here.json", named("here", "second"));
   second.write("lumi.json", named("lumi", "mine"));
-  CHECK(spec::load_site("here", {first.path(), second.path()}).site->name == "first");
-  CHECK(spec::load_site("here", {second.path(), first.path()}).site->name == "second");
-  CHECK(spec::load_site("lumi", {first.path(), second.path()}).site->name == "mine");
-  const auto builtin = spec::load_site("lumi", {first.path()});
+  CHECK(config::load_site("here", {first.path(), second.path()}).site->name == "first");
+  CHECK(config::load_site("here", {second.path(), first.path()}).site->name == "second");
+  CHECK(config::load_site("lumi", {first.path(), second.path()}).site->name == "mine");
+  const auto builtin = config::load_site("lumi", {first.path()});
   CHECK(builtin.site->file == "built in");
-  const auto ids = spec::list_sites({first.path(), second.path()});
+  const auto ids = config::list_sites({first.path(), second.path()});
   CHECK(std::count(ids.begin(), ids.end(), "here") == 1);
   CHECK(std::count(ids.begin(), ids.end(), "lumi") == 1);
 }
@@ -49,7 +49,7 @@ TEST_CASE("Facts keep their documents where two layers call different ones the s
   folder.write("mine.json", R"({"id": "mine", "name": "Mine", "extends": ["centre"],
     "sources": {"running": {"url": "https://mine/running", "checked": "2026-02-02"}, "both": {"url": "https://both", "checked": "2026-02-02"}},
     "flags": {"nodes": {"policy": "required", "source": "running"}}})");
-  const auto mine = spec::load_site("mine", {folder.path()});
+  const auto mine = config::load_site("mine", {folder.path()});
   INFO(all_text(mine));
   REQUIRE(mine.site.has_value());
   CHECK(mine.site->flags.at("mem").origin.source == "centre.running: https://centre/running");
@@ -69,7 +69,7 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
     "caches": null
   })");
   folder.write("mine.json", R"({"id": "mine", "extends": ["narval"], "state": {"is": "early"}})");
-  const auto lumi = spec::load_site("lumi", {folder.path()});
+  const auto lumi = config::load_site("lumi", {folder.path()});
   INFO(all_text(lumi));
   REQUIRE(lumi.site.has_value());
   CHECK(lumi.site->flags.at("account").default_value == "project_42");
@@ -78,8 +78,8 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
   CHECK(lumi.site->network.fabric == "Slingshot-11, 4 x 200 Gb/s");
   CHECK(lumi.site->caches.empty()); // null removes
   CHECK(lumi.site->partitions.size() == 4);
-  CHECK(lumi.site->hash != spec::load_site("lumi", {}).site->hash);
-  const auto mine = spec::load_site("mine", {folder.path()});
+  CHECK(lumi.site->hash != config::load_site("lumi", {}).site->hash);
+  const auto mine = config::load_site("mine", {folder.path()});
   INFO(all_text(mine));
   REQUIRE(mine.site.has_value());
   CHECK(mine.site->id == "mine");
@@ -90,7 +90,7 @@ TEST_CASE("A user's profile refines a built-in one, also under the same name", "
 TEST_CASE("An unknown site is answered with its neighbour and the list", "[spec]") {
   for (const auto* id : {"lumo", "LUMI", "../lumi", "/etc/passwd", "", "$(id)", "schema"}) {
     INFO(id);
-    const auto load = spec::load_site(id, {"/etc"});
+    const auto load = config::load_site(id, {"/etc"});
     CHECK(load.not_found);
     CHECK_FALSE(load.site.has_value());
     REQUIRE(load.diagnostics.size() == 1);
@@ -98,13 +98,13 @@ TEST_CASE("An unknown site is answered with its neighbour and the list", "[spec]
     CHECK_THAT(load.diagnostics[0].hint, Catch::Contains("known sites: ") && Catch::Contains("cedar, ") &&
                                              !Catch::Contains("alliance") && !Catch::Contains("schema"));
   }
-  CHECK_THAT(spec::load_site("lumo", {}).diagnostics[0].hint, Catch::StartsWith("did you mean \"lumi\"?"));
+  CHECK_THAT(config::load_site("lumo", {}).diagnostics[0].hint, Catch::StartsWith("did you mean \"lumi\"?"));
 }
 
 TEST_CASE("A file whose id is not its name is refused", "[spec]") {
   const TempDir folder;
   folder.write("one.json", named("two", "x"));
-  const auto load = spec::load_site("one", {folder.path()});
+  const auto load = config::load_site("one", {folder.path()});
   CHECK_FALSE(load.site.has_value());
   CHECK_FALSE(load.not_found);
   CHECK_THAT(all_text(load), Catch::Contains("one.json") && Catch::Contains("\"two\""));
@@ -113,7 +113,7 @@ TEST_CASE("A file whose id is not its name is refused", "[spec]") {
 TEST_CASE("A broken profile in a directory is not passed over for the built-in one", "[spec]") {
   const TempDir folder;
   folder.write("lumi.json", "{");
-  const auto load = spec::load_site("lumi", {folder.path()});
+  const auto load = config::load_site("lumi", {folder.path()});
   CHECK_FALSE(load.site.has_value());
   CHECK_FALSE(load.not_found);
   CHECK_THAT(all_text(load), Catch::Contains("lumi.json:1:"));
@@ -126,12 +126,12 @@ TEST_CASE("The hash depends on the content and on nothing else", "[spec]") {
                            "\"n\",\n  \"id\": \"x\"\n}\n");
   folder.write("c/x.json", R"({"id": "x", "name": "n", "network": {"fabric": "f", "interfaces": ["ib1"]}})");
   const auto hash = [&](const std::string& sub) {
-    return spec::load_site("x", {folder.path() + "/" + sub}).site->hash;
+    return config::load_site("x", {folder.path() + "/" + sub}).site->hash;
   };
   CHECK(hash("a").size() == 16);
   CHECK(hash("a") == hash("b"));
   CHECK(hash("a") != hash("c"));
-  CHECK(spec::load_site("lumi", {}).site->hash == spec::load_site("lumi", {folder.path()}).site->hash);
+  CHECK(config::load_site("lumi", {}).site->hash == config::load_site("lumi", {folder.path()}).site->hash);
 }
 
 TEST_CASE("A profile that is given as a file finds the layers that lie beside it", "[spec]") {
@@ -139,13 +139,13 @@ TEST_CASE("A profile that is given as a file finds the layers that lie beside it
   folder.write("centre.json",
                R"({"id": "centre", "name": "Centre", "abstract": true, "shebang": "#!/bin/bash -l"})");
   folder.write("a.json", R"({"id": "a", "name": "A", "extends": ["centre"]})");
-  const auto load = spec::load_site_file(folder.path() + "/a.json", {});
+  const auto load = config::load_site_file(folder.path() + "/a.json", {});
   INFO(all_text(load));
   REQUIRE(load.site);
   CHECK(load.site->shebang == "#!/bin/bash -l");
   folder.write("lumi.json",
                R"({"id": "lumi", "name": "Mine", "extends": ["lumi"]})"); // its own id is the next place's
-  const auto mine = spec::load_site_file(folder.path() + "/lumi.json", {});
+  const auto mine = config::load_site_file(folder.path() + "/lumi.json", {});
   INFO(all_text(mine));
   REQUIRE(mine.site);
   CHECK(mine.site->name == "Mine");
@@ -153,14 +153,14 @@ TEST_CASE("A profile that is given as a file finds the layers that lie beside it
 }
 
 TEST_CASE("A site whose last day is over is retired from then on", "[spec]") {
-  const auto mahti = *spec::load_site("mahti", {}).site;
-  CHECK(spec::as_of(mahti, "2026-08-31").state == model::SiteState::production);
-  const auto after = spec::as_of(mahti, "2026-09-01");
+  const auto mahti = *config::load_site("mahti", {}).site;
+  CHECK(config::as_of(mahti, "2026-08-31").state == model::SiteState::production);
+  const auto after = config::as_of(mahti, "2026-09-01");
   CHECK(after.state == model::SiteState::retired);
   CHECK(after.retired_on == "2026-08-31");
   CHECK(after.successor == "roihu");
-  CHECK(spec::as_of(*spec::load_site("lumi", {}).site, "2099-01-01").state == model::SiteState::production);
-  CHECK(spec::as_of(*spec::load_site("cedar", {}).site, "2099-01-01").retired_on == "2025-09-12");
+  CHECK(config::as_of(*config::load_site("lumi", {}).site, "2099-01-01").state == model::SiteState::production);
+  CHECK(config::as_of(*config::load_site("cedar", {}).site, "2099-01-01").retired_on == "2025-09-12");
 }
 
 TEST_CASE("a layer that many layers share is read once, and a chain without an end has one", "[spec]") {
@@ -179,7 +179,7 @@ TEST_CASE("a layer that many layers share is read once, and a chain without an e
       diamond.write(name(side, i) + ".json",
                     R"({"id": ")" + name(side, i) + R"(", "name": "side", "extends": [)" + next + "]}");
   }
-  const auto wide = spec::load_site("l0", {diamond.path()});
+  const auto wide = config::load_site("l0", {diamond.path()});
   INFO(all_text(wide));
   CHECK(wide.site);
   CHECK(wide.layers.size() == 34);
@@ -187,7 +187,7 @@ TEST_CASE("a layer that many layers share is read once, and a chain without an e
   const TempDir chain;
   for (int i = 0; i < 200; ++i)
     chain.write(name("l", i) + ".json", layer(i, i == 199 ? "" : "\"" + name("l", i + 1) + "\""));
-  const auto deep = spec::load_site("l0", {chain.path()});
+  const auto deep = config::load_site("l0", {chain.path()});
   CHECK_FALSE(deep.site);
   CHECK_THAT(all_text(deep), Catch::Contains("more than 32 layers deep"));
   CHECK(deep.layers.size() <= 32);
@@ -198,14 +198,14 @@ TEST_CASE("A profile takes comments as a job file does, and a mistake behind the
   folder.write("mine.json",
                "// our cluster\n{\n  \"id\": \"mine\", // as the file\n  // \"name\": \"x\",\n"
                "  \"sources\": {\"a\": {\"url\": \"https://x.org // y\", \"checked\": \"2026-01-02\"}}\n}\n");
-  const auto load = spec::load_site_file(folder.path() + "/mine.json", {});
+  const auto load = config::load_site_file(folder.path() + "/mine.json", {});
   for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
   REQUIRE(load.site.has_value());
   CHECK(load.site->sources.at(0).url == "https://x.org // y");
 
   folder.write("slip.json",
                "// our cluster\n{\n  \"id\": \"slip\", // as the file\n  \"nodetypes\": [] // none\n}\n");
-  const auto slip = spec::load_site_file(folder.path() + "/slip.json", {});
+  const auto slip = config::load_site_file(folder.path() + "/slip.json", {});
   REQUIRE_FALSE(slip.diagnostics.empty());
   CHECK(slip.diagnostics[0].span.line == 4);
   CHECK(slip.diagnostics[0].span.column == 3);

@@ -20,13 +20,13 @@ bool is_file(const std::string& name, const std::string& text) {
 
 TEST_CASE("sites/schema.json is what the reader's rows say: write it anew with hpcml sites schema",
           "[spec]") {
-  CHECK(is_file("sites/schema.json", spec::render_site_schema()));
+  CHECK(is_file("sites/schema.json", config::render_site_schema()));
 }
 
 TEST_CASE(
     "docs/profile.md is what the reader's rows say: write it anew with hpcml sites schema --format markdown",
     "[spec]") {
-  CHECK(is_file("docs/profile.md", spec::render_profile_page()));
+  CHECK(is_file("docs/profile.md", config::render_profile_page()));
 }
 
 TEST_CASE("Every text that a rule allows matches the rule's pattern", "[spec]") {
@@ -38,15 +38,15 @@ TEST_CASE("Every text that a rule allows matches the rule's pattern", "[spec]") 
       "cpu-bind", "NCCL",     "\"",      "\\",     "é",   "i",     "-ib0",  "#!/bin/bash", " -l"};
   std::mt19937 random(20261123);
   std::size_t allowed = 0, refused_by_both = 0;
-  for (const auto rule : spec::all_text_rules()) {
-    const std::string pattern(spec::text_pattern(rule));
+  for (const auto rule : config::all_text_rules()) {
+    const std::string pattern(config::text_pattern(rule));
     const std::regex regex(pattern.empty() ? ".*" : pattern);
     for (int i = 0; i < 3000; ++i) {
       std::string text;
       for (unsigned n = random() % 5; n > 0; --n) text += pieces[random() % pieces.size()];
-      const bool takes = spec::text_fault(text, rule).empty();
+      const bool takes = config::text_fault(text, rule).empty();
       const bool matches = std::regex_search(text, regex);
-      INFO(spec::text_name(rule) << ": " << text);
+      INFO(config::text_name(rule) << ": " << text);
       if (takes) CHECK(matches);
       allowed += takes ? 1 : 0;
       refused_by_both += !takes && !matches ? 1 : 0;

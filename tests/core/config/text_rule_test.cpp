@@ -6,8 +6,8 @@
 
 #include "core/config/text_rule.hpp"
 
-using hpcml::spec::text_fault;
-using hpcml::spec::TextRule;
+using hpcml::config::text_fault;
+using hpcml::config::TextRule;
 
 namespace {
 

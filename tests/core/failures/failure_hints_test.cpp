@@ -6,7 +6,7 @@
 #include <csignal>
 #include <set>
 
-using namespace hpcml::agent;
+using namespace hpcml;
 
 namespace {
 
@@ -95,14 +95,14 @@ const std::vector<std::pair<std::string, std::string>> k_lines = {
 } // namespace
 
 TEST_CASE("each known error is recognised by its own row, as programs write it") {
-  std::set<const KnownError*> seen;
+  std::set<const failures::KnownError*> seen;
   for (const auto& [line, text] : k_lines) {
     INFO(line);
-    RankFailure note;
+    failures::RankFailure note;
     note.last_lines = {"epoch 1", line, "bye"};
-    const auto hint = find_hint(note);
-    const KnownError* row = nullptr;
-    for (const auto& error : known_errors())
+    const auto hint = failures::find_hint(note);
+    const failures::KnownError* row = nullptr;
+    for (const auto& error : failures::known_errors())
       if (row == nullptr && error.text == text && line.find(error.and_text) != std::string::npos)
         row = &error;
     REQUIRE(row != nullptr);
@@ -111,24 +111,24 @@ TEST_CASE("each known error is recognised by its own row, as programs write it")
     CHECK(hint == expected);
     seen.insert(row);
   }
-  for (const auto& error : known_errors()) {
+  for (const auto& error : failures::known_errors()) {
     INFO(error.text);
     CHECK(seen.count(&error) == 1);
   }
 }
 
 TEST_CASE("a hint is found in the message and the traceback, too, and names the host") {
-  RankFailure note;
+  failures::RankFailure note;
   note.host = "nid7";
   note.message = "RuntimeError: x\nCUDA error: uncorrectable ECC error encountered";
-  CHECK(find_hint(note).find("--exclude=nid7") != std::string::npos);
+  CHECK(failures::find_hint(note).find("--exclude=nid7") != std::string::npos);
   note.message.clear();
   note.traceback = "Traceback\n  a\nModuleNotFoundError: No module named 'x'";
-  CHECK(find_hint(note).find("which python") != std::string::npos);
+  CHECK(failures::find_hint(note).find("which python") != std::string::npos);
 }
 
 TEST_CASE("ordinary lines and ordinary ends ask for no hint") {
-  RankFailure note;
+  failures::RankFailure note;
   note.status = 1 << 8;
   note.last_lines = {"loss 0.3",
                      "ValueError: bad shape",
@@ -136,33 +136,33 @@ TEST_CASE("ordinary lines and ordinary ends ask for no hint") {
                      "libcudart.so.12 found",
                      "Cuda failure is not an option",
                      "/dev/shm has 12 GB"};
-  CHECK(find_hint(note).empty());
+  CHECK(failures::find_hint(note).empty());
   note.status = SIGSEGV;
-  CHECK(find_hint(note).empty());
+  CHECK(failures::find_hint(note).empty());
   note.status = SIGTERM;
-  CHECK(find_hint(note).empty());
+  CHECK(failures::find_hint(note).empty());
 }
 
 TEST_CASE("an end by KILL, BUS or ILL says what it can mean, and memory that was short what helps") {
-  RankFailure note;
+  failures::RankFailure note;
   note.status = SIGKILL;
-  CHECK(find_hint(note).find("from outside") != std::string::npos);
+  CHECK(failures::find_hint(note).find("from outside") != std::string::npos);
   note.out_of_memory = true;
   note.last_lines = {"[Rank 0] Watchdog caught collective operation timeout"};
-  CHECK(find_hint(note).find("--mem") != std::string::npos);
+  CHECK(failures::find_hint(note).find("--mem") != std::string::npos);
   note = {};
   note.status = SIGBUS;
-  CHECK(find_hint(note).find("/dev/shm") != std::string::npos);
+  CHECK(failures::find_hint(note).find("/dev/shm") != std::string::npos);
   note.status = SIGILL;
-  CHECK(find_hint(note).find("processor") != std::string::npos);
+  CHECK(failures::find_hint(note).find("processor") != std::string::npos);
 }
 
 TEST_CASE("a GPU's own errors tell of a bad node, and a program's do not") {
-  RankFailure note;
+  failures::RankFailure note;
   note.last_lines = {"RuntimeError: CUDA error: uncorrectable ECC error encountered"};
-  CHECK(find_node_fault(note) == "uncorrectable ECC error");
+  CHECK(failures::find_node_fault(note) == "uncorrectable ECC error");
   note.last_lines = {"RuntimeError: CUDA error: out of memory"};
-  CHECK(find_node_fault(note).empty());
+  CHECK(failures::find_node_fault(note).empty());
   note.last_lines = {"ValueError: x"};
-  CHECK(find_node_fault(note).empty());
+  CHECK(failures::find_node_fault(note).empty());
 }

@@ -10,9 +10,9 @@ using Command = std::vector<std::string>;
 
 namespace {
 
-std::string describe(const std::optional<chain::StartedLauncher>& found) {
+std::string describe(const std::optional<launch_chain::StartedLauncher>& found) {
   if (!found) return "";
-  auto text = found->name + (found->role == chain::Role::step ? " step" : " agent");
+  auto text = found->name + (found->role == launch_chain::Role::step ? " step" : " agent");
   if (found->first) text += " first";
   if (found->in_text) text += " text";
   if (!found->option_words.empty()) text += " {" + util::join(found->option_words, " ") + "}";
@@ -83,18 +83,18 @@ TEST_CASE("A launcher is seen wherever a command starts it") {
   };
   for (const auto& row : rows) {
     CAPTURE(row.command);
-    CHECK(describe(chain::find_started_launcher(row.command)) == row.found);
+    CHECK(describe(launch_chain::find_started_launcher(row.command)) == row.found);
   }
 }
 
 TEST_CASE("A launcher in a script is seen by the script's text") {
   const auto found =
-      chain::find_started_launcher_in("#!/bin/bash\nN=2\ntorchrun --nnodes=$N --rdzv-endpoint=$A:1 x.py\n");
+      launch_chain::find_started_launcher_in("#!/bin/bash\nN=2\ntorchrun --nnodes=$N --rdzv-endpoint=$A:1 x.py\n");
   REQUIRE(found);
   CHECK(found->name == "torchrun");
   CHECK(found->meets_other_nodes());
   CHECK(found->value("nnodes") == "2");
-  CHECK_FALSE(chain::find_started_launcher_in("#!/bin/bash\npython x.py\n"));
+  CHECK_FALSE(launch_chain::find_started_launcher_in("#!/bin/bash\npython x.py\n"));
 }
 
 TEST_CASE("A launcher is sure of what it is told unless something that nobody reads may tell it more") {
@@ -129,7 +129,7 @@ TEST_CASE("A launcher is sure of what it is told unless something that nobody re
   };
   for (const auto& row : rows) {
     CAPTURE(row.script);
-    const auto found = chain::find_started_launcher({"bash", "-c", row.script});
+    const auto found = launch_chain::find_started_launcher({"bash", "-c", row.script});
     REQUIRE(found);
     CHECK(found->sure == row.sure);
   }

@@ -25,7 +25,7 @@ TEST_CASE("a message of the kernel tells of a GPU that has failed, or of somethi
            "block",
        }) {
     INFO(message);
-    CHECK(find_gpu_fault(message) == message);
+    CHECK(node_health::find_gpu_fault(message) == message);
   }
   for (const auto* message : {
            "",
@@ -41,7 +41,7 @@ TEST_CASE("a message of the kernel tells of a GPU that has failed, or of somethi
            "amdgpu 0000:c1:00.0: amdgpu: 3 correctable hardware errors detected in umc block",
        }) {
     INFO(message);
-    CHECK_FALSE(find_gpu_fault(message));
+    CHECK_FALSE(node_health::find_gpu_fault(message));
   }
 }
 
@@ -50,22 +50,22 @@ TEST_CASE("of a kernel's log only that is read which comes after, without its fa
   const auto path = (folder.path() / "kmsg").string();
   std::ofstream file(path);
   file << "6,1,100,-;before\n" << std::flush;
-  KernelLog log(path);
+  node_health::KernelLog log(path);
   CHECK(log.take().empty());
   file << "3,2,200,-;NVRM: a; b\n SUBSYSTEM=pci\n DEVICE=+pci:1;2\n4,3,300,c;next\n" << std::flush;
   CHECK(log.take() == std::vector<std::string>{"NVRM: a; b", "next"});
   CHECK(log.take().empty());
-  CHECK(KernelLog((folder.path() / "none").string()).take().empty());
+  CHECK(node_health::KernelLog((folder.path() / "none").string()).take().empty());
 }
 
 TEST_CASE("what the kernel tells of a GPU is why a rank ended, whatever the rank itself says") {
-  RankFailure note;
+  failures::RankFailure note;
   note.host = "nid7";
   note.message = "torch.cuda.OutOfMemoryError: CUDA out of memory";
-  RankFailure second_note = note;
+  failures::RankFailure second_note = note;
   note.gpu_fault = "NVRM: Xid (PCI:0000:41:00): 79, GPU has fallen off the bus.";
-  CHECK(find_node_fault(note) == note.gpu_fault);
-  CHECK(find_hint(note).find("--exclude=nid7") != std::string::npos);
+  CHECK(failures::find_node_fault(note) == note.gpu_fault);
+  CHECK(failures::find_hint(note).find("--exclude=nid7") != std::string::npos);
   // It is the cause also where its rank is heard of later, and says that others have gone.
   note.message = "RuntimeError: Connection closed by peer";
   CHECK(precedes(note, second_note));

@@ -15,8 +15,8 @@ using namespace hpcml;
 TEST_CASE("the scripts of all sites and launchers are read without a gap") {
   const std::vector<std::string> folders;
   std::size_t scripts = 0;
-  for (const auto& id : spec::list_sites(folders)) {
-    const auto load = spec::load_site(id, folders);
+  for (const auto& id : config::list_sites(folders)) {
+    const auto load = config::load_site(id, folders);
     REQUIRE(load.site);
     for (const std::string launcher :
          {"hpcml", "torchrun", "srun", "accelerate", "deepspeed", "ibrun", "mpirun"}) {

@@ -9,16 +9,16 @@
 #include "core/site_rules/verdict.hpp"
 
 using namespace hpcml;
-using site::SiteRule;
+using site_rules::SiteRule;
 using test::script_demand;
 using test::shipped_site;
 using test::sourced;
 
 namespace {
 
-std::set<SiteRule> rules_against(const model::Site& at, const site::ResourceRequest& demand) {
+std::set<SiteRule> rules_against(const model::Site& at, const site_rules::ResourceRequest& demand) {
   std::set<SiteRule> rules;
-  for (const auto& verdict : site::evaluate_policy(at, site::place(at, demand), demand))
+  for (const auto& verdict : site_rules::evaluate_policy(at, site_rules::place(at, demand), demand))
     rules.insert(verdict.rule);
   return rules;
 }
@@ -91,7 +91,7 @@ TEST_CASE("a request's raw options are in its demand as a script's are") {
                                                          {"--oversubscribe"}};
   for (const auto& raw : options) {
     CAPTURE(raw);
-    const auto requested = site::demand_of(with_raw(raw));
+    const auto requested = site_rules::demand_of(with_raw(raw));
     const auto script =
         script_demand(raw.front().find(' ') == std::string::npos && !raw.front().starts_with("-C")
                           ? raw.front()
@@ -130,7 +130,7 @@ TEST_CASE("all memory of a node is too much for a part of its GPUs where others 
   const auto all = [](const std::string& site, const std::string& options) {
     const auto at = shipped_site(site);
     const auto demand = script_demand(options);
-    return site::takes_all_memory(site::place(at, demand), demand);
+    return site_rules::takes_all_memory(site_rules::place(at, demand), demand);
   };
   CHECK(all("lumi", "-p small-g --gpus-per-node=1 --mem=0"));
   CHECK_FALSE(all("lumi", "-p small-g --gpus-per-node=8 --mem=0"));
@@ -140,12 +140,12 @@ TEST_CASE("all memory of a node is too much for a part of its GPUs where others 
 }
 
 TEST_CASE("memory that is asked for by the GPU is in a request's demand") {
-  CHECK(site::demand_of(with_raw({"--mem-per-gpu=4G"})).mem_per_gpu_mib == 4096);
+  CHECK(site_rules::demand_of(with_raw({"--mem-per-gpu=4G"})).mem_per_gpu_mib == 4096);
   CHECK(script_demand("--gpus-per-node=2 --mem-per-gpu=4G").memory_of_node() == 8192);
 }
 
 TEST_CASE("memory of a node is counted by whatever it is asked for") {
-  site::ResourceRequest demand;
+  site_rules::ResourceRequest demand;
   demand.mem_per_gpu_mib = 1000;
   demand.gpus_per_node = 4;
   CHECK(demand.memory_of_node() == 4000);
@@ -167,7 +167,7 @@ TEST_CASE("who has the nodes alone is held to no GPU's share of the cores") {
   const auto archer2 = shipped_site("archer2_gpu");
   model::JobSpec job;
   job.qos = sourced<std::string>("gpu-exc");
-  CHECK(site::place(archer2, site::demand_of(job)).owner);
+  CHECK(site_rules::place(archer2, site_rules::demand_of(job)).owner);
   job.qos = sourced<std::string>("gpu-shd");
-  CHECK_FALSE(site::place(archer2, site::demand_of(job)).owner);
+  CHECK_FALSE(site_rules::place(archer2, site_rules::demand_of(job)).owner);
 }

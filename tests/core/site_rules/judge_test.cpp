@@ -9,8 +9,8 @@
 #include "core/site_rules/verdict.hpp"
 
 using namespace hpcml;
-using site::Confidence;
-using site::SiteRule;
+using site_rules::Confidence;
+using site_rules::SiteRule;
 using test::sourced;
 
 namespace {
@@ -48,8 +48,8 @@ model::Site four_gpus() {
 }
 
 /// A script for one node with one GPU.
-site::ResourceRequest demand_for(const std::vector<std::string>& partitions) {
-  site::ResourceRequest demand;
+site_rules::ResourceRequest demand_for(const std::vector<std::string>& partitions) {
+  site_rules::ResourceRequest demand;
   demand.partitions = partitions;
   demand.nodes_given = demand.nodes_exact = demand.gpus_counted = true;
   demand.gpus_per_node = 1;
@@ -57,8 +57,8 @@ site::ResourceRequest demand_for(const std::vector<std::string>& partitions) {
   return demand;
 }
 
-site::PolicyViolations judged(const model::Site& at, const site::ResourceRequest& demand) {
-  return site::evaluate_policy(at, site::place(at, demand), demand);
+site_rules::PolicyViolations judged(const model::Site& at, const site_rules::ResourceRequest& demand) {
+  return site_rules::evaluate_policy(at, site_rules::place(at, demand), demand);
 }
 
 } // namespace
@@ -107,7 +107,7 @@ TEST_CASE("how sure a verdict is depends on what is known of the job") {
 TEST_CASE("shares, cores of the system and queues are judged by number") {
   struct Case {
     const char* what;
-    void (*ask)(site::ResourceRequest&);
+    void (*ask)(site_rules::ResourceRequest&);
     std::vector<SiteRule> rules;
   };
   const Case cases[] = {
@@ -153,7 +153,7 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
   CHECK(judged(at, demand_for({"tiny"})).at(0).rule == SiteRule::option_missing);
   CHECK(judged(at, demand_for({"wide", "tiny"})).at(0).certainty == Confidence::likely);
   auto submitted = demand_for({"tiny"});
-  submitted.stage = site::Stage::submitted; // nobody adds it any more
+  submitted.stage = site_rules::Stage::submitted; // nobody adds it any more
   CHECK(judged(at, submitted).at(0).certainty == Confidence::definite);
   submitted.options["time"] = "10";
   CHECK(judged(at, submitted).empty());
@@ -162,7 +162,7 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
 TEST_CASE("every rule of the judge has the id of a rule of check") {
   for (int number = 0; number <= static_cast<int>(SiteRule::qos_on_request); ++number) {
     CAPTURE(number);
-    CHECK(site::rule_id(static_cast<SiteRule>(number)).starts_with("site/"));
+    CHECK(site_rules::rule_id(static_cast<SiteRule>(number)).starts_with("site/"));
   }
 }
 

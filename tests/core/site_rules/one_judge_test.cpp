@@ -112,7 +112,7 @@ TEST_CASE("plan and check refuse the same requests by the same rules") {
   constexpr int k_of_each = 170; // at 60 sites more than 10,000
   int requested = 0, refused = 0;
   std::set<std::string> met;
-  for (const auto& id : spec::list_sites({})) {
+  for (const auto& id : config::list_sites({})) {
     const auto at = test::shipped_site(id);
     if (at.state == model::SiteState::retired || at.scheduler == model::Scheduler::none) continue;
     Dice dice(20261123);
@@ -125,7 +125,7 @@ TEST_CASE("plan and check refuse the same requests by the same rules") {
       const bool unknown =
           answers.refused.count("request/partition") > 0 || answers.refused.count("request/gpu-type") > 0;
       // Of several kinds of node a request is planned for one; a script may get any.
-      const bool several = site::place(at, site::demand_of(job)).nodes.size() > 1;
+      const bool several = site_rules::place(at, site_rules::demand_of(job)).nodes.size() > 1;
       for (const auto& code : answers.refused) {
         if (several && (code == "request/cpus-per-task" || code == "request/mem" || code == "request/nodes"))
           continue;

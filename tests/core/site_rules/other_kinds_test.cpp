@@ -29,10 +29,10 @@ TEST_CASE("the other types of GPUs are told once each, those without a name not 
     node.id = "cpu";
     return node;
   }();
-  CHECK(site::other_gpu_types({&a, &b, &c, &nameless, &without}, "a100") == std::vector<std::string>{"h100"});
-  CHECK(site::other_gpu_types({&a}, "a100").empty());
-  CHECK(site::gpu_name(a) == "a100");
-  CHECK(site::gpu_name(nameless) == "d");
+  CHECK(site_rules::other_gpu_types({&a, &b, &c, &nameless, &without}, "a100") == std::vector<std::string>{"h100"});
+  CHECK(site_rules::other_gpu_types({&a}, "a100").empty());
+  CHECK(site_rules::gpu_name(a) == "a100");
+  CHECK(site_rules::gpu_name(nameless) == "d");
 }
 
 TEST_CASE("nodes with another share are those that can take the job and have other cores or memory per GPU") {
@@ -40,10 +40,10 @@ TEST_CASE("nodes with another share are those that can take the job and have oth
              more = node_of("c", "h100", 16);
   auto small = node_of("d", "t4", 4);
   small.gpu->per_node = 1;
-  site::ResolvedPlacement placement;
+  site_rules::ResolvedPlacement placement;
   placement.nodes = {&chosen, &same, &more, &small};
   placement.planned = &chosen;
   using Nodes = std::vector<const model::NodeType*>;
-  CHECK(site::nodes_with_other_share(placement, 4, {}) == Nodes{&more});
-  CHECK(site::nodes_with_other_share(placement, 1, {}) == Nodes{&more, &small});
+  CHECK(site_rules::nodes_with_other_share(placement, 4, {}) == Nodes{&more});
+  CHECK(site_rules::nodes_with_other_share(placement, 1, {}) == Nodes{&more, &small});
 }

@@ -44,7 +44,7 @@ TEST_CASE("a script lands where Slurm or the profile puts it") {
   for (const auto& [id, options, partitions, sure] : cases) {
     CAPTURE(id, options);
     const auto at = test::shipped_site(id);
-    const auto placement = site::place(at, test::script_demand(options));
+    const auto placement = site_rules::place(at, test::script_demand(options));
     CHECK(names(placement.partitions) == partitions);
     CHECK(placement.sure == sure);
     CHECK(placement.planned == nullptr);
@@ -54,15 +54,15 @@ TEST_CASE("a script lands where Slurm or the profile puts it") {
 TEST_CASE("a request lands where a script with its options would, and a choice that nobody made is none") {
   const auto snellius = test::shipped_site("snellius");
   model::JobSpec job;
-  auto placement = site::place(snellius, site::demand_of(job));
-  CHECK(placement.chosen_by == site::ChosenBy::nobody);
+  auto placement = site_rules::place(snellius, site_rules::demand_of(job));
+  CHECK(placement.chosen_by == site_rules::ChosenBy::nobody);
   CHECK(placement.choices.size() > 1);
   job.gpu_type = sourced<std::string>("h100");
-  placement = site::place(snellius, site::demand_of(job));
-  CHECK(placement.chosen_by == site::ChosenBy::only_with_type);
+  placement = site_rules::place(snellius, site_rules::demand_of(job));
+  CHECK(placement.chosen_by == site_rules::ChosenBy::only_with_type);
   CHECK(names(placement.partitions) == "gpu_h100");
   job.partition = sourced<std::string>("gpu_a100");
-  placement = site::place(snellius, site::demand_of(job));
+  placement = site_rules::place(snellius, site_rules::demand_of(job));
   CHECK(names(placement.partitions) == "gpu_a100");
   CHECK_FALSE(placement.type_is_there);
 }
@@ -72,11 +72,11 @@ TEST_CASE("a request without GPUs is not planned for GPU nodes that the site wou
   model::JobSpec job;
   job.gpus_per_node = sourced(0u);
   job.cpus_per_task = sourced(64u);
-  const auto placement = site::place(narval, site::demand_of(job));
+  const auto placement = site_rules::place(narval, site_rules::demand_of(job));
   CHECK(placement.partitions.empty());
   CHECK(placement.node() == nullptr);
   const auto lumi = test::shipped_site("lumi"); // there the script names the partition
-  CHECK(names(site::place(lumi, site::demand_of(job)).partitions) == "standard-g");
+  CHECK(names(site_rules::place(lumi, site_rules::demand_of(job)).partitions) == "standard-g");
 }
 
 TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile does not know") {
@@ -84,9 +84,9 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   model::JobSpec job;
   const auto is_there = [&](const std::string& type) {
     job.gpu_type = sourced(type);
-    const bool by_request = site::place(mila, site::demand_of(job)).type_is_there;
+    const bool by_request = site_rules::place(mila, site_rules::demand_of(job)).type_is_there;
     CHECK(by_request ==
-          site::place(mila, test::script_demand("-p long --gres=gpu:" + type + ":1")).type_is_there);
+          site_rules::place(mila, test::script_demand("-p long --gres=gpu:" + type + ":1")).type_is_there);
     return by_request;
   };
   CHECK(is_there("a100"));
@@ -96,19 +96,19 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   CHECK_FALSE(is_there("p100"));
   const auto lucia = test::shipped_site("lucia"); // a name of one letter and one digit is one, too: T4
   job.gpu_type = sourced<std::string>("nonsense");
-  CHECK(site::place(lucia, site::demand_of(job)).chosen_by != site::ChosenBy::only_with_type);
+  CHECK(site_rules::place(lucia, site_rules::demand_of(job)).chosen_by != site_rules::ChosenBy::only_with_type);
   job.gpu_type = sourced<std::string>("t4");
-  CHECK(names(site::place(lucia, site::demand_of(job)).partitions) == "visu");
+  CHECK(names(site_rules::place(lucia, site_rules::demand_of(job)).partitions) == "visu");
 }
 
 TEST_CASE("features place a request as they place a script") {
   const auto at = test::shipped_site("mila");
-  const auto by_script = site::place(at, test::script_demand("-p long --gres=gpu:1 --constraint=ampere"));
+  const auto by_script = site_rules::place(at, test::script_demand("-p long --gres=gpu:1 --constraint=ampere"));
   model::JobSpec job;
   job.partition = sourced<std::string>("long");
   job.gpus_per_node = sourced(1u);
   job.sbatch = {sourced<std::string>("--constraint=ampere")};
-  const auto by_request = site::place(at, site::demand_of(job));
+  const auto by_request = site_rules::place(at, site_rules::demand_of(job));
   REQUIRE_FALSE(by_script.nodes.empty());
   CHECK(by_script.nodes.size() < by_script.kinds.size());
   CHECK(ids(by_request.nodes) == ids(by_script.nodes));
@@ -119,7 +119,7 @@ TEST_CASE("tasks that need several nodes count as several, whoever counts the GP
   const auto demand = test::script_demand("-n 8 --ntasks-per-node=4 --gpus=8");
   CHECK(demand.nodes == 2);
   CHECK(demand.gpus_per_node == 4);
-  CHECK(site::feature_names("[a100*2&x-1]|h100") == std::vector<std::string>{"a100", "2", "x-1", "h100"});
+  CHECK(site_rules::feature_names("[a100*2&x-1]|h100") == std::vector<std::string>{"a100", "2", "x-1", "h100"});
 }
 
 TEST_CASE("nodes are offline where no way out is known") {
@@ -128,7 +128,7 @@ TEST_CASE("nodes are offline where no way out is known") {
   open.internet = true;
   closed.internet = false;
   using Partitions = std::vector<const model::Partition*>;
-  const auto offline = [&](const Partitions& partitions) { return site::is_offline(at, partitions); };
+  const auto offline = [&](const Partitions& partitions) { return site_rules::is_offline(at, partitions); };
   CHECK_FALSE(offline({})); // nobody tells
   CHECK_FALSE(offline({&closed}));
   at.network.internet_on_compute = false;

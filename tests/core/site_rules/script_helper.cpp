@@ -8,14 +8,14 @@
 
 namespace hpcml::test {
 
-site::ResourceRequest script_demand(const std::string& options) {
+site_rules::ResourceRequest script_demand(const std::string& options) {
   const auto text = "#!/bin/bash\n#SBATCH " + options + "\n";
   slurm::PlacedFindings findings("", text);
   const auto header = slurm::read_header(text, slurm::k_newest_version, findings);
   const auto settings = slurm::read_settings(header, {}, slurm::k_newest_version, findings);
   const auto request = slurm::make_request(settings.at(0), slurm::k_newest_version, findings);
   REQUIRE(findings.list().empty());
-  return site::demand_of(request, slurm::size_job(request, slurm::k_newest_version, 0));
+  return site_rules::demand_of(request, slurm::size_job(request, slurm::k_newest_version, 0));
 }
 
 } // namespace hpcml::test

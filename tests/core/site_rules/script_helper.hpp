@@ -14,6 +14,6 @@ namespace hpcml::test {
 template <class T> model::Sourced<T> sourced(T value) { return {std::move(value), {}}; }
 
 /// What a script with these options asks for; the newest Slurm takes them.
-site::ResourceRequest script_demand(const std::string& options);
+site_rules::ResourceRequest script_demand(const std::string& options);
 
 } // namespace hpcml::test

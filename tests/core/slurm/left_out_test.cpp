@@ -51,8 +51,8 @@ TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears
 }
 
 TEST_CASE("a file of bad nodes is read whatever stands in it, each node once") {
-  using model::BadNode;
-  CHECK(model::parse_bad_nodes("n1 its agent died\n\n  \nn2\nn1 again\nn3  x y \nhalf") ==
+  using node_health::BadNode;
+  CHECK(node_health::parse_bad_nodes("n1 its agent died\n\n  \nn2\nn1 again\nn3  x y \nhalf") ==
         std::vector<BadNode>{{"n1", "its agent died"}, {"n2", ""}, {"n3", "x y"}, {"half", ""}});
-  CHECK(model::render_bad_node({"n1", "two\nlines"}) == "n1 two lines\n");
+  CHECK(node_health::render_bad_node({"n1", "two\nlines"}) == "n1 two lines\n");
 }

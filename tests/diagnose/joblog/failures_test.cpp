@@ -9,8 +9,8 @@ using Catch::Contains;
 
 namespace {
 
-std::vector<why::LogFailure> failures_in(const std::string& log) {
-  why::LogReading reading;
+std::vector<joblog::LogFailure> failures_in(const std::string& log) {
+  joblog::LogReading reading;
   reading.add(log);
   reading.end();
   return reading.failures();
@@ -19,7 +19,7 @@ std::vector<why::LogFailure> failures_in(const std::string& log) {
 } // namespace
 
 TEST_CASE("every failure that agents know by their ranks' last words is found in a log, with its own hint") {
-  for (const auto& row : agent::known_errors()) {
+  for (const auto& row : failures::known_errors()) {
     const auto line = std::string(row.text) + " … " + std::string(row.and_text);
     CAPTURE(line);
     const auto found = failures_in("fine\n" + line + "\nfine\n");

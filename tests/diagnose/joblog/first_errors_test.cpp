@@ -9,11 +9,11 @@ using Catch::Contains;
 
 namespace {
 
-why::LogReport report_on(const std::string& log) {
-  why::LogReading reading;
+joblog::LogReport report_on(const std::string& log) {
+  joblog::LogReading reading;
   reading.add(log);
   reading.end();
-  return why::make_report("log", reading, {});
+  return joblog::make_report("log", reading, {});
 }
 
 /// "LINE RANKS TEXT" of each error that hpcml does not know.
@@ -84,9 +84,9 @@ TEST_CASE("why never reports a log with unknown errors as fine") {
     REQUIRE(report.failures.size() == 1);
     CHECK_FALSE(report.failures[0].is_known);
     CHECK(report.failures[0].line == 2);
-    const auto text = why::render_text(report);
+    const auto text = joblog::render_text(report);
     CHECK_THAT(text, Contains("unknown error: log:2: ") && !Contains("failures: none"));
-    CHECK_THAT(why::render_json(report), Contains("\"known\":false"));
+    CHECK_THAT(joblog::render_json(report), Contains("\"known\":false"));
   }
 }
 
@@ -223,7 +223,7 @@ TEST_CASE("why finds no errors in healthy logs") {
 
 TEST_CASE("why reads a traceback across pieces of a log") {
   const std::string filler(3 << 20, 'x');
-  why::LogReading reading;
+  joblog::LogReading reading;
   for (const auto& piece : {std::string("Traceback (most recent call last):\n  File \"t.py\"\n"),
                             "    " + filler + "\n", std::string("KeyboardInterrupt\n")})
     reading.add(piece);

@@ -9,15 +9,15 @@ using Catch::Contains;
 
 namespace {
 
-const why::SiteNetwork k_slingshot{"LUMI", "Slingshot-11, 4 x 200 Gb/s"};
-const why::SiteNetwork k_infiniband{"Narval", "InfiniBand HDR100"};
-const why::SiteNetwork k_unnamed;
+const joblog::SiteNetwork k_slingshot{"LUMI", "Slingshot-11, 4 x 200 Gb/s"};
+const joblog::SiteNetwork k_infiniband{"Narval", "InfiniBand HDR100"};
+const joblog::SiteNetwork k_unnamed;
 
-why::LogReport read(const std::string& log, const why::SiteNetwork& site) {
-  why::LogReading reading;
+joblog::LogReport read(const std::string& log, const joblog::SiteNetwork& site) {
+  joblog::LogReading reading;
   reading.add(log);
   reading.end();
-  return why::make_report("run.log", reading, site);
+  return joblog::make_report("run.log", reading, site);
 }
 
 /// What a process writes on its way to a network, as `host` and process `pid`.
@@ -52,9 +52,9 @@ TEST_CASE("the two lines of LUMI's page say that the plugin and its network are 
            k_slingshot);
   CHECK_FALSE(report.is_bad());
   REQUIRE(report.network.groups.size() == 1);
-  CHECK(report.network.groups[0].carrier == why::Carrier::libfabric);
+  CHECK(report.network.groups[0].carrier == joblog::Carrier::libfabric);
   CHECK(report.network.groups[0].how == "libfabric's provider cxi (aws-ofi-rccl 1.4.0)");
-  CHECK_THAT(why::render_text(report), Contains("  run.log:2: NET/OFI Using aws-ofi-rccl 1.4.0\n") &&
+  CHECK_THAT(joblog::render_text(report), Contains("  run.log:2: NET/OFI Using aws-ofi-rccl 1.4.0\n") &&
                                            Contains("  run.log:3: NET/OFI Selected Provider is cxi\n"));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE(
   const auto report = read(by_cxi("nid000012", 0) + by_sockets("nid000013", 1), k_slingshot);
   REQUIRE(report.network.groups.size() == 2);
   const auto& bad = report.network.groups[0];
-  CHECK(bad.carrier == why::Carrier::sockets);
+  CHECK(bad.carrier == joblog::Carrier::sockets);
   CHECK(bad.hosts == std::set<std::string>{"nid000013"});
   CHECK(bad.ranks == std::set<unsigned>{1});
   CHECK(bad.warning == "the traffic between nodes goes over TCP, and LUMI has Slingshot-11, 4 x 200 Gb/s");
@@ -72,13 +72,13 @@ TEST_CASE(
   CHECK(report.network.groups[1].ranks == std::set<unsigned>{0});
   CHECK(report.network.groups[1].warning.empty());
   CHECK(report.is_bad());
-  CHECK_THAT(why::render_text(report), Contains("network: rank 1 on nid000013: TCP sockets\n") &&
+  CHECK_THAT(joblog::render_text(report), Contains("network: rank 1 on nid000013: TCP sockets\n") &&
                                            Contains("  run.log:5: NET/Plugin : No plugin found"));
 }
 
 TEST_CASE("sockets are no fault on one node, nor on a site that has nothing else") {
   CHECK_FALSE(read(by_sockets("n1", 0), k_slingshot).is_bad());
-  CHECK_THAT(why::render_text(read(by_sockets("n1", 0), k_slingshot)),
+  CHECK_THAT(joblog::render_text(read(by_sockets("n1", 0), k_slingshot)),
              Contains("all of them are on one node"));
   const auto both = by_sockets("n1", 0) + by_sockets("n2", 1);
   CHECK(read(both, k_slingshot).is_bad());
@@ -98,7 +98,7 @@ TEST_CASE(
     "InfiniBand is used where a device is named, and not where newer releases write the line without one") {
   const auto good =
       read(lines_of("n1", 1, {"NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.1<0>"}), k_infiniband);
-  CHECK(good.network.groups.at(0).carrier == why::Carrier::infiniband);
+  CHECK(good.network.groups.at(0).carrier == joblog::Carrier::infiniband);
   const std::vector<std::string> none = {"NET/Plugin: Could not find: libnccl-net.so",
                                          "NET/IB : No device found.",
                                          "NET/IB : Using [RO]; OOB eth0:172.17.16.64<0>",
@@ -108,7 +108,7 @@ TEST_CASE(
                                          "Assigned NET plugin Socket to comm"};
   const auto bad = read(lines_of("n1", 1, none) + lines_of("n2", 1, none), k_infiniband);
   REQUIRE(bad.network.groups.size() == 1);
-  CHECK(bad.network.groups[0].carrier == why::Carrier::sockets);
+  CHECK(bad.network.groups[0].carrier == joblog::Carrier::sockets);
   CHECK(bad.network.groups[0].hosts.size() == 2);
   REQUIRE(bad.network.groups[0].next.size() == 1); // no plugin is needed there
   CHECK_THAT(bad.network.groups[0].next[0], Contains("/dev/infiniband"));
@@ -116,7 +116,7 @@ TEST_CASE(
                                        {"NET/IB : Using [RO]; OOB eth0:172.17.16.64<0>",
                                         "NET/Socket : Using [0]eth0:172.17.16.64<0>"}),
                               k_infiniband);
-  CHECK(undecided.network.groups.at(0).carrier == why::Carrier::sockets);
+  CHECK(undecided.network.groups.at(0).carrier == joblog::Carrier::sockets);
 }
 
 TEST_CASE("a log that begins after the decision tells it by its channels") {
@@ -126,13 +126,13 @@ TEST_CASE("a log that begins after the decision tells it by its channels") {
            k_slingshot);
   REQUIRE(report.network.groups.size() == 2);
   CHECK(report.network.groups[0].hosts == std::set<std::string>{"n2"});
-  CHECK(report.network.groups[0].carrier == why::Carrier::sockets);
-  CHECK(report.network.groups[1].carrier == why::Carrier::libfabric);
+  CHECK(report.network.groups[0].carrier == joblog::Carrier::sockets);
+  CHECK(report.network.groups[1].carrier == joblog::Carrier::libfabric);
 }
 
 TEST_CASE(
     "what stands in the way is named: a variable, a library, a plugin that fails, TCP below libfabric") {
-  const auto next = [](const std::vector<std::string>& texts, const why::SiteNetwork& site) {
+  const auto next = [](const std::vector<std::string>& texts, const joblog::SiteNetwork& site) {
     const auto report = read(lines_of("n1", 1, texts) + lines_of("n2", 1, texts), site);
     REQUIRE(report.network.groups.size() == 1);
     REQUIRE_FALSE(report.network.groups[0].next.empty());
@@ -154,23 +154,23 @@ TEST_CASE(
 }
 
 TEST_CASE("launchers' prefixes, EFA's count of cards and other libraries' lines leave host and rank right") {
-  const auto line = why::parse_nccl_line(
+  const auto line = joblog::parse_nccl_line(
       "[1,0]<stdout>:worker-0:21:22 [3] NCCL INFO NET/OFI Selected Provider is efa (found 1 nics)");
   REQUIRE(line);
   CHECK(line->writer.host == "worker-0");
   CHECK(line->writer.pid == 21);
   CHECK(line->device == "3");
   const auto dated =
-      why::parse_nccl_line("[2026-01-02 10:24:27] ip-172-31-3-153:35115:35469 [2] ncclResult_t init(int):162 "
+      joblog::parse_nccl_line("[2026-01-02 10:24:27] ip-172-31-3-153:35115:35469 [2] ncclResult_t init(int):162 "
                            "NCCL WARN NET/OFI Initializing plugin failed");
   REQUIRE(dated);
   CHECK(dated->warning);
   CHECK(dated->writer.host == "ip-172-31-3-153");
-  CHECK(why::rank_in_front("[12] nid1:1:1 [0] NCCL INFO x") == 12u);
-  CHECK(why::rank_in_front("  3: text") == 3u);
-  CHECK(why::rank_in_front("[rank7]: Traceback") == 7u);
-  CHECK_FALSE(why::rank_in_front("[2026-01-02] x"));
-  CHECK_FALSE(why::parse_nccl_line("about NCCL INFORMATION"));
+  CHECK(joblog::rank_in_front("[12] nid1:1:1 [0] NCCL INFO x") == 12u);
+  CHECK(joblog::rank_in_front("  3: text") == 3u);
+  CHECK(joblog::rank_in_front("[rank7]: Traceback") == 7u);
+  CHECK_FALSE(joblog::rank_in_front("[2026-01-02] x"));
+  CHECK_FALSE(joblog::parse_nccl_line("about NCCL INFORMATION"));
   CHECK(read("[0] NCCL INFO NET/OFI Selected Provider is efa (found 1 nics)\n", k_unnamed)
             .network.groups.at(0)
             .how == "libfabric's provider efa");
@@ -179,19 +179,19 @@ TEST_CASE("launchers' prefixes, EFA's count of cards and other libraries' lines 
 TEST_CASE("a log of one endless line, of bytes that move the cursor, and of pieces that end anywhere is read "
           "alike") {
   const std::string hostile = "n1:1:1 [0] NCCL INFO Using network \x1b[2JSocket\xff\n";
-  CHECK_THAT(why::render_text(read(hostile, k_unnamed)),
+  CHECK_THAT(joblog::render_text(read(hostile, k_unnamed)),
              !Contains("\x1b") && !Contains("\xff") && Contains("\\x1b[2J"));
   const auto whole =
       by_cxi("nid000012", 0) + "x" + std::string(100000, 'y') + "\n" + by_sockets("nid000013", 1);
-  const auto expected = why::render_json(read(whole, k_slingshot));
+  const auto expected = joblog::render_json(read(whole, k_slingshot));
   for (const std::size_t size : {1U, 7U, 1000U}) {
-    why::LogReading reading;
+    joblog::LogReading reading;
     for (std::size_t at = 0; at < whole.size(); at += size)
       reading.add(std::string_view(whole).substr(at, size));
     reading.end();
-    CHECK(why::render_json(why::make_report("run.log", reading, k_slingshot)) == expected);
+    CHECK(joblog::render_json(joblog::make_report("run.log", reading, k_slingshot)) == expected);
   }
-  why::LogReading endless;
+  joblog::LogReading endless;
   for (int i = 0; i < 64; ++i) endless.add(std::string(1U << 20U, 'z'));
   endless.add("\n" + by_cxi("n1", 0));
   endless.end();

@@ -39,7 +39,7 @@ struct Place {
     env.set("XDG_CACHE_HOME", (folder / "cache").string());
   }
   util::Result<launch::PreflightProgram> choose() const {
-    return torch_build::choose_preflight((folder / "bin/hpcml").string(), {}, env);
+    return preflight::choose_preflight((folder / "bin/hpcml").string(), {}, env);
   }
   test::TempFolder folder;
   util::EnvSnapshot env;
@@ -101,12 +101,12 @@ TEST_CASE("a Python that is a wrapper is asked for its torch, which it does not 
 
 TEST_CASE("the checks in Python are written once into the cache, whole") {
   Place place;
-  const auto first = torch_build::place_probe(place.env);
+  const auto first = preflight::place_probe(place.env);
   REQUIRE(first);
   for (const auto& file : embedded::probe_files())
     CHECK(util::read_file(*first + "/" + std::string(file.name)).value() == file.text);
   const auto time = fs::last_write_time(*first + "/__main__.py");
-  CHECK(torch_build::place_probe(place.env).value() == *first);
+  CHECK(preflight::place_probe(place.env).value() == *first);
   CHECK(fs::last_write_time(*first + "/__main__.py") == time);
   std::size_t entries = 0;
   for (const auto& entry : fs::directory_iterator(place.folder / "cache/hpcml/torch"))
@@ -114,7 +114,7 @@ TEST_CASE("the checks in Python are written once into the cache, whole") {
   CHECK(entries == 1);
   put(place.folder / "file", "");
   place.env.set("XDG_CACHE_HOME", (place.folder / "file").string());
-  const auto refused = torch_build::place_probe(place.env);
+  const auto refused = preflight::place_probe(place.env);
   REQUIRE_FALSE(refused);
   CHECK(holds(refused.error().hint, "XDG_CACHE_HOME"));
 }
@@ -122,7 +122,7 @@ TEST_CASE("the checks in Python are written once into the cache, whole") {
 TEST_CASE("the Python checks say what is wrong with their command line and with a rank's variables, without "
           "torch") {
   Place place;
-  const auto folder = torch_build::place_probe(place.env);
+  const auto folder = preflight::place_probe(place.env);
   REQUIRE(folder);
   const auto python = [&](const std::vector<std::string>& words) {
     std::vector<std::string> all = {"/usr/bin/python3", "-I", *folder};

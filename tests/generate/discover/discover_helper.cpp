@@ -16,9 +16,9 @@ discover::ClusterFacts recorded_cluster(const std::string& name) {
 
 model::Site read_profile(const std::string& text) {
   INFO(text);
-  auto parsed = spec::parse_json(text, "profile", "site");
+  auto parsed = config::parse_json(text, "profile", "site");
   REQUIRE(parsed.root);
-  auto read = spec::read_site(*parsed.root, "profile");
+  auto read = config::read_site(*parsed.root, "profile");
   for (const auto& finding : read.diagnostics) FAIL(finding.message);
   REQUIRE(read.site);
   return std::move(*read.site);

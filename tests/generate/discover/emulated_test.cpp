@@ -29,7 +29,7 @@ public:
     return hpcml({"emulate", "-q", "--site", site, "--nodes", "2", "--", "bash", "-c", script});
   }
   model::Site load(const std::string& file) const {
-    const auto load = spec::load_site_file((x_folder / file).string(), {});
+    const auto load = config::load_site_file((x_folder / file).string(), {});
     for (const auto& finding : load.diagnostics) FAIL(finding.message);
     REQUIRE(load.site);
     return *load.site;

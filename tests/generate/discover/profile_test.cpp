@@ -213,8 +213,8 @@ TEST_CASE("readable JSON is JSON, whatever is in it") {
       .put("list", discover::json_texts(std::vector<std::string>(40, "long enough to break")))
       .put("none", discover::json_texts({}));
   const auto text = discover::render_readable(object.node());
-  const auto parsed = spec::parse_json(text, "x", "site");
+  const auto parsed = config::parse_json(text, "x", "site");
   REQUIRE(parsed.root);
-  CHECK(spec::render_canonical(*parsed.root) == spec::render_canonical(object.node()));
+  CHECK(config::render_canonical(*parsed.root) == config::render_canonical(object.node()));
   CHECK(text.find("\"none\": []") != std::string::npos);
 }

@@ -148,7 +148,7 @@ TEST_CASE("An environment that the script makes is the only one") {
 TEST_CASE("The account is said to go only where another one comes") {
   const auto text = job("--account=project_1 --gpus-per-node=1", "python x.py");
   CHECK(says(ported(text, "lumi"), "port/left-out", "--account=project_1"));
-  port::Chosen same;
+  import_script::Chosen same;
   same.account = "project_1";
   CHECK_FALSE(says(ported(text, "lumi", same), "port/left-out", "--account"));
   same.account = "project_2";

@@ -236,7 +236,7 @@ TEST_CASE("A launcher that gen does not write is not kept, whatever its options"
 }
 
 TEST_CASE("torchrun's line stays with all of its options where torchrun is asked for, and a link serves it") {
-  port::Chosen chosen;
+  import_script::Chosen chosen;
   chosen.launcher = "torchrun";
   const auto text =
       job(k_four, "srun torchrun --nnodes=1 --nproc-per-node=4 --max-restarts=4 --monitor_interval=3 x.py");

@@ -80,7 +80,7 @@ TEST_CASE("Where GPUs are asked for by the task, ranks that see all of them are 
   const auto all = ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel");
   CHECK(says(all, "port/gpu-visibility", "dardel asks for GPUs by the task"));
   CHECK(diag::has_errors(all.findings));
-  port::Chosen chosen;
+  import_script::Chosen chosen;
   chosen.gpus_seen = true;
   CHECK_FALSE(diag::has_errors(
       ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel", chosen)
@@ -110,7 +110,7 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   CHECK(diag::has_errors(without.findings));
   CHECK(std::any_of(without.findings.begin(), without.findings.end(),
                     [](const auto& finding) { return has(finding.hint, "--nodes N"); }));
-  port::Chosen chosen;
+  import_script::Chosen chosen;
   chosen.nodes = true;
   const auto with = ported(text, "narval", chosen);
   CHECK_FALSE(diag::has_errors(with.findings));

@@ -37,7 +37,7 @@ std::vector<std::string> partitions_of(const model::Site& site) {
 } // namespace
 
 TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows its GPUs") {
-  for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
+  for (const auto& id : config::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
     for (const auto& partition : partitions_of(test::site_named(id)))
       for (const char* type : {"nonsense", "z9000", "my-own"}) {
         auto job = job_of({"python", "x.py"});
@@ -55,7 +55,7 @@ TEST_CASE("a kind of GPU that no site has is refused wherever the profile knows 
 
 TEST_CASE("a kind of GPU is taken as it is only where a line of the script has it") {
   unsigned written = 0, reported = 0;
-  for (const auto& id : spec::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
+  for (const auto& id : config::list_sites({std::string(HPCML_SOURCE_DIR) + "/sites"}))
     for (const auto& partition : partitions_of(test::site_named(id)))
       for (const std::string type : {"nonsense", "a100", "h100", "gh200", "mi250x", "max", "pvc", "hopper"}) {
         auto job = job_of({"python", "x.py"});
@@ -106,11 +106,11 @@ TEST_CASE("a GPU may be of the type by its model, its maker or its generation") 
     gpu.vendor = row.vendor;
     for (const auto& type : words(row.may_be)) {
       CAPTURE(row.model, type);
-      CHECK(site::may_be_type(gpu, type));
+      CHECK(site_rules::may_be_type(gpu, type));
     }
     for (const auto& type : words(row.is_not)) {
       CAPTURE(row.model, type);
-      if (!type.empty()) CHECK_FALSE(site::may_be_type(gpu, type));
+      if (!type.empty()) CHECK_FALSE(site_rules::may_be_type(gpu, type));
     }
   }
 }

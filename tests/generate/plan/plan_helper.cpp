@@ -24,7 +24,7 @@ model::MemSize mem_of(const std::string& text) {
 const model::Site& site_named(const std::string& id) {
   static std::map<std::string, model::Site> s_loaded;
   if (const auto found = s_loaded.find(id); found != s_loaded.end()) return found->second;
-  auto load = spec::load_site(id, {std::string(HPCML_SOURCE_DIR) + "/sites"});
+  auto load = config::load_site(id, {std::string(HPCML_SOURCE_DIR) + "/sites"});
   for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
   REQUIRE(load.site);
   return s_loaded.emplace(id, std::move(*load.site)).first->second;

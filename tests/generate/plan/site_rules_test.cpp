@@ -37,7 +37,7 @@ model::Site site_with(const std::string& members, const std::string& gpu_partiti
   const TempFolder folder;
   const auto file = (folder / "site.json").string();
   REQUIRE(util::write_file(file, text));
-  auto load = spec::load_site_file(file, {});
+  auto load = config::load_site_file(file, {});
   for (const auto& finding : load.diagnostics) FAIL_CHECK(diag::render_text(finding, load.source, false));
   REQUIRE(load.site);
   return std::move(*load.site);

@@ -119,10 +119,10 @@ TEST_CASE("real sbatch accepts what is written for every site", "[slurm]") {
   unsigned with_accounts = 0, scripts = 0, refused = 0, drawn = 0;
   RequestMaker maker(771005);
   std::vector<Asked> answers;
-  for (const auto& id : spec::list_sites({})) {
-    auto load = spec::load_site(id, {});
+  for (const auto& id : config::list_sites({})) {
+    auto load = config::load_site(id, {});
     REQUIRE(load.site);
-    load.site = spec::as_of(*load.site, util::today(util::EnvSnapshot::of_process())); // as emulate has it
+    load.site = config::as_of(*load.site, util::today(util::EnvSnapshot::of_process())); // as emulate has it
     if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm)
       continue;
     all.insert(id);

@@ -129,7 +129,7 @@ TEST_CASE("check has nothing against an agent's script that it has not against t
           "rank, at "
           "every site") {
   unsigned written = 0, of_several = 0;
-  for (const auto& id : spec::list_sites({})) {
+  for (const auto& id : config::list_sites({})) {
     const auto site = test::shipped_site(id);
     auto job = test::request_for(site);
     job.command = {"python", "train.py"};

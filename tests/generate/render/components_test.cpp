@@ -35,8 +35,8 @@ model::JobSpec with_nodes(model::JobSpec job, unsigned nodes) {
 
 TEST_CASE("at every site Slurm reads each component as it reads a job of that component alone") {
   unsigned written = 0;
-  for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {});
+  for (const auto& id : config::list_sites({})) {
+    const auto load = config::load_site(id, {});
     REQUIRE(load.site);
     const auto& site = *load.site;
     std::vector<model::JobSpec> jobs = {with_nodes(test::request_for(site), 1),

@@ -63,8 +63,8 @@ void check_harmless(const plan::SetupPlan& plan, const std::string& hostile, con
 TEST_CASE("every environment of every site passes bash -n and shellcheck") {
   std::set<std::string> seen; // most sites have the same texts: each once
   std::set<plan::SetupKind> kinds;
-  for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {});
+  for (const auto& id : config::list_sites({})) {
+    const auto load = config::load_site(id, {});
     if (!load.site) continue;
     for (const auto& [word, kind] : model::k_words<plan::SetupKind>) {
       const std::string archive =

@@ -14,7 +14,7 @@ using namespace hpcml::test;
 TEST_CASE("what is written for a site is clean on it, and a script over a limit of the site is found") {
   unsigned scripts = 0, over = 0, refused = 0;
   Coverage coverage;
-  for (const auto& id : spec::list_sites({})) {
+  for (const auto& id : config::list_sites({})) {
     const auto site = shipped_site(id);
     if (site.state == model::SiteState::retired || site.scheduler != model::Scheduler::slurm) continue;
     for (const auto& test_case : cases_of(site, refused, coverage)) {

@@ -134,7 +134,7 @@ void run_job(const model::Site& site, const std::string& launcher, const test::T
 std::optional<model::Site> load(const Field& field, const std::string& text, const test::TempFolder& folder) {
   const auto path = folder / "hostile.json";
   REQUIRE(util::write_file(path, profile_of(field, text)));
-  return spec::load_site_file(path.string(), {}).site;
+  return config::load_site_file(path.string(), {}).site;
 }
 
 } // namespace

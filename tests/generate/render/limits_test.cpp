@@ -235,8 +235,8 @@ void add_site_steps(std::vector<Step>& steps, const model::JobSpec& base, const 
 TEST_CASE("a request just over a limit of a site is refused, one at it is not") {
   Coverage coverage;
   std::set<std::string> sites;
-  for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {});
+  for (const auto& id : config::list_sites({})) {
+    const auto load = config::load_site(id, {});
     REQUIRE(load.site);
     if (load.site->state == model::SiteState::retired || load.site->scheduler != model::Scheduler::slurm)
       continue;

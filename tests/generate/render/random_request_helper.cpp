@@ -95,7 +95,7 @@ std::vector<std::string> values_of(const std::string& key, const model::Site& si
 } // namespace
 
 void RequestMaker::draw_key(model::JobSpec& job, const model::Site& site) {
-  const auto& keys = spec::job_keys();
+  const auto& keys = config::job_keys();
   const auto is_launcher = [](const auto& entry) { return entry.name == "launcher"; };
   const auto& key = below(10) == 0 ? *std::find_if(keys.begin(), keys.end(), is_launcher)
                                    : keys[below(static_cast<unsigned>(keys.size()))];
@@ -106,7 +106,7 @@ void RequestMaker::draw_key(model::JobSpec& job, const model::Site& site) {
 }
 
 void RequestMaker::count(model::JobSpec& job, const model::Site& site) {
-  const auto* node = site::place(site, site::demand_of(job)).node();
+  const auto* node = site_rules::place(site, site_rules::demand_of(job)).node();
   const unsigned gpu_count = node && node->gpu ? node->gpu->per_node : 1;
   const auto number = [&](const char* flag, unsigned value) {
     x_said += std::string(x_said.empty() ? "" : " ") + flag + " " + std::to_string(value);

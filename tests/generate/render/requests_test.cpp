@@ -96,7 +96,7 @@ std::optional<std::string> write(const plan::PlanResult& planned) {
 /// Whether a request and a script for the same can be told apart by what refuses them: a request is planned
 /// for one of several kinds of node, and the planner chooses numbers that it leaves open. `named`: a
 /// partition.
-bool is_comparable(const std::string& code, const model::Site& site, const site::ResolvedPlacement& placement,
+bool is_comparable(const std::string& code, const model::Site& site, const site_rules::ResolvedPlacement& placement,
                    bool counted, bool named) {
   static const std::set<std::string> k_sizes = {"request/nodes", "request/gpus-per-node",
                                                 "request/gpus",  "request/cpus-per-task",
@@ -122,7 +122,7 @@ void judge_refusals(const model::JobSpec& job, const model::Site& site, const di
   };
   if (std::any_of(job.sbatch.begin(), job.sbatch.end(), is_folded)) return;
   auto same = job; // with the partition that the script of the request would name
-  const auto placement = site::place(site, site::demand_of(job));
+  const auto placement = site_rules::place(site, site_rules::demand_of(job));
   if (const auto* partition = placement.partition(); partition && partition->nameable && !job.partition)
     same.partition = model::Sourced<std::string>{partition->name, {}};
   std::set<std::string> found;
@@ -153,15 +153,15 @@ void judge_refusals(const model::JobSpec& job, const model::Site& site, const di
 
 /// The script as a job of another site.
 void port_to(const std::string& script, const model::Site& to, const std::string& description, Run& run) {
-  port::Chosen chosen;
+  import_script::Chosen chosen;
   chosen.account = test::account_at(to).value_or("");
-  const auto ported = port::port_script("job.sh", script, to, chosen);
+  const auto ported = import_script::port_script("job.sh", script, to, chosen);
   if (diag::has_errors(ported.findings)) return;
   auto job = test::request_for(to);
   job.nodes.reset();
   job.gpus_per_node.reset();
   job.command.clear();
-  job = spec::merge_jobs(ported.job, job);
+  job = config::merge_jobs(ported.job, job);
   job.hpcml_path = model::Sourced<std::string>{"/opt/hpcml/bin/hpcml", {}};
   const auto planned = plan::make_plan(job, to);
   const auto text = write(planned);
@@ -190,10 +190,10 @@ void set_up(const model::JobSpec& job, const model::Site& site, test::RequestMak
 
 TEST_CASE("what gen writes check has nothing against, and what gen refuses check refuses by the same rule") {
   const unsigned k_requests = test::sampled(10000);
-  const auto ids = spec::list_sites({});
+  const auto ids = config::list_sites({});
   std::vector<model::Site> sites;
   for (const auto& id : ids) {
-    auto load = spec::load_site(id, {});
+    auto load = config::load_site(id, {});
     REQUIRE(load.site);
     if (load.site->state != model::SiteState::retired && load.site->scheduler != model::Scheduler::none)
       sites.push_back(std::move(*load.site));
@@ -231,7 +231,7 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
   }
   CAPTURE(whole.accepted, whole.refused);
   CHECK(whole.accepted >= whole.refused);
-  for (const auto& key : spec::job_keys()) {
+  for (const auto& key : config::job_keys()) {
     CAPTURE(key.name);
     CHECK(maker.drawn().count(key.name) == 1);
   }

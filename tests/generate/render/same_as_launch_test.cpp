@@ -232,7 +232,7 @@ model::Site site_from(const test::TempFolder& folder, const std::string& members
   std::filesystem::create_directory(folder / "sites");
   const auto path = folder / "sites" / "rules.json";
   REQUIRE(util::write_file(path, R"({"id": "rules", )" + members + "}"));
-  auto load = spec::load_site_file(path.string(), {});
+  auto load = config::load_site_file(path.string(), {});
   for (const auto& finding : load.diagnostics) UNSCOPED_INFO(diag::render_text(finding, load.source, false));
   REQUIRE(load.site);
   return std::move(*load.site);
@@ -243,8 +243,8 @@ model::Site site_from(const test::TempFolder& folder, const std::string& members
 TEST_CASE("the profile's rules that hold for a script hold for its ranks, on every site") {
   std::size_t combination = 0;
   const auto number = [](unsigned value) { return model::Sourced<unsigned>{value, {}}; };
-  for (const auto& id : spec::list_sites({})) {
-    const auto load = spec::load_site(id, {});
+  for (const auto& id : config::list_sites({})) {
+    const auto load = config::load_site(id, {});
     REQUIRE(load.site);
     if (load.site->state == model::SiteState::retired || load.site->scheduler == model::Scheduler::none)
       continue;
@@ -336,7 +336,7 @@ TEST_CASE("a task of MPI's launcher knows its rank where the profile names no va
       {{"MV2_COMM_WORLD_RANK", "5"}, {"MV2_COMM_WORLD_LOCAL_RANK", "1"}, {"MV2_COMM_WORLD_SIZE", "8"}}};
   const std::pair<std::string, bool> sites[] = {{"stampede3", false}, {"lonestar6", true}};
   for (const auto& [id, only_pmi] : sites) {
-    const auto load = spec::load_site(id, {});
+    const auto load = config::load_site(id, {});
     REQUIRE(load.site);
     for (const auto& family : families) {
       if (only_pmi && family.count("PMI_RANK") == 0) continue; // that site's page names it

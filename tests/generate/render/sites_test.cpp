@@ -148,8 +148,8 @@ TEST_CASE("every script for every built-in site passes bash and shellcheck, and 
   std::set<std::string> listed;
   for (const auto& refusal : k_refusals) listed.insert(refusal.site);
   std::size_t number_of_scripts = 0;
-  for (const auto& id : spec::list_sites(folders)) {
-    const auto load = spec::load_site(id, folders);
+  for (const auto& id : config::list_sites(folders)) {
+    const auto load = config::load_site(id, folders);
     REQUIRE(load.site);
     if (load.site->state == model::SiteState::retired) continue;
     const bool known = listed.erase(id) > 0;

@@ -3,10 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+using namespace hpcml;
 using namespace hpcml::agent;
 
 TEST_CASE("a failure arrives as it was told, with any bytes in its lines") {
-  RankFailure note;
+  failures::RankFailure note;
   note.attempt = 2;
   note.rank = 9;
   note.local_rank = 1;

@@ -15,8 +15,8 @@ using test::holds;
 
 namespace {
 
-RankFailure crashed() {
-  RankFailure note;
+failures::RankFailure crashed() {
+  failures::RankFailure note;
   note.rank = 9;
   note.local_rank = 1;
   note.host = "node002";
@@ -28,7 +28,7 @@ RankFailure crashed() {
 
 AfterFailure stopped(unsigned world) { return {.world_size = world}; }
 
-std::string text_of(const RankFailure& note, const AfterFailure& after = stopped(16)) {
+std::string text_of(const failures::RankFailure& note, const AfterFailure& after = stopped(16)) {
   return util::join(render_failure_report(note, after), "\n");
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 const std::string k_closed = "RuntimeError: [pair.cc:525] Connection closed by peer [127.0.0.1]:43543";
 
-RankFailure note_of(const std::string& message, std::int64_t told_at = 0) {
-  RankFailure note;
+failures::RankFailure note_of(const std::string& message, std::int64_t told_at = 0) {
+  failures::RankFailure note;
   note.status = 1 << 8;
   note.message = message;
   note.told_at = told_at;
@@ -32,12 +32,12 @@ TEST_CASE("a rank whose connection was closed is not named over one that failed 
   CHECK_FALSE(precedes(closed, raised));
   CHECK_FALSE(precedes(closed, closed));
   // What a program without an error file wrote last counts as much, and a signal is nobody else's doing.
-  RankFailure silent = note_of("");
+  failures::RankFailure silent = note_of("");
   silent.last_lines = {"some word", k_closed};
   CHECK(is_secondary_failure(silent));
   silent.status = 11;
   CHECK_FALSE(is_secondary_failure(silent));
-  RankFailure launcher = note_of("the process that serves the ranks' store was killed");
+  failures::RankFailure launcher = note_of("the process that serves the ranks' store was killed");
   launcher.of_launcher = true;
   CHECK(precedes(launcher, closed));
 }

@@ -73,7 +73,7 @@ TEST_CASE("a restart report includes the pause") {
   stop.restarts = 3;
   stop.restarts_all = true;
   stop.pause = seconds(2);
-  stop.failure = RankFailure{};
+  stop.failure = failures::RankFailure{};
   CHECK_THAT(render_stop(stop, 200, 2).back(),
              Contains("all ranks are started again after a pause of 2 s (restart 3 of 200)"));
   const auto unpacked = unpack_order(pack_order(stop));

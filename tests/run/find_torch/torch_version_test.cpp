@@ -16,15 +16,15 @@
 
 using namespace hpcml;
 using launch::StoreChoice;
-using launch::TorchFound;
+using find_torch::TorchFound;
 using util::EnvSnapshot;
-using Kind = launch::TorchFound::Kind;
+using Kind = find_torch::TorchFound::Kind;
 using Words = std::vector<std::string>;
 
 namespace {
 
 /// Files as another machine has them: contents by path; a link's begins with "->".
-class ToldFiles : public launch::FileView {
+class ToldFiles : public find_torch::FileView {
 public:
   explicit ToldFiles(std::map<std::string, std::string> files) : x_files(std::move(files)) {}
   bool exists(const std::string& path) const override { return ++calls, x_files.count(path) > 0; }
@@ -193,7 +193,7 @@ TEST_CASE("the torch that is found is the one that Python imports, wherever it l
     const EnvSnapshot env(variables);
     const auto cwd = row.cwd.empty() ? at + "/own" : row.cwd;
     INFO(util::join(row.command, " ") << " with " << util::join(env.to_envp(), " ") << " in " << cwd);
-    CHECK(text_of(launch::find_torch(row.command, env, cwd)) == told_by_python(row.command, env, cwd));
+    CHECK(text_of(find_torch::find_torch(row.command, env, cwd)) == told_by_python(row.command, env, cwd));
   }
 }
 
@@ -256,11 +256,11 @@ TEST_CASE("torch is found where other machines have it") {
   for (const auto& row : rows) {
     INFO(row.what);
     const ToldFiles files(row.files);
-    CHECK(text_of(launch::find_torch(row.command, EnvSnapshot(row.env), "/w", files)) == row.expected);
+    CHECK(text_of(find_torch::find_torch(row.command, EnvSnapshot(row.env), "/w", files)) == row.expected);
     CHECK(files.calls <= 40);
   }
   const ToldFiles usual(rows[0].files);
-  launch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}), "/w",
+  find_torch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}), "/w",
                      usual);
   CHECK(usual.calls <= 15);
 }
@@ -278,14 +278,14 @@ TEST_CASE("a version of torch is read from what its builders write") {
       {"1.13", 1, 13, false}};
   for (const auto& [text, major, minor, pre] : rows) {
     INFO(text);
-    const auto found = launch::parse_torch_version(text);
+    const auto found = find_torch::parse_torch_version(text);
     REQUIRE(found);
     CHECK(found->major == major);
     CHECK(found->minor == minor);
     CHECK(found->pre_release == pre);
   }
   for (const auto* text : {"", "Unknown", "2", "2.", ".7", "two.seven", "-2.7", "99999999999999999999.1"})
-    CHECK_FALSE(launch::parse_torch_version(text));
+    CHECK_FALSE(find_torch::parse_torch_version(text));
 }
 
 TEST_CASE("who serves the store and what torch is told follow from its version") {
@@ -294,7 +294,7 @@ TEST_CASE("who serves the store and what torch is told follow from its version")
     found.text = text;
     found.kind = text == "none" ? Kind::none : text == "?" ? Kind::unknown : Kind::found;
     found.why = "why";
-    if (found.kind == Kind::found) found.version = *launch::parse_torch_version(text);
+    if (found.kind == Kind::found) found.version = *find_torch::parse_torch_version(text);
     return found;
   };
   struct Row {
@@ -421,16 +421,16 @@ TEST_CASE("a compiled program's torch is the one whose libraries its loader take
     INFO(row.what);
     auto files = row.files;
     files["/app/bin/train"] = row.program;
-    CHECK(text_of(launch::find_torch({"/app/bin/train"}, EnvSnapshot(row.env), "/w", ToldFiles(files))) ==
+    CHECK(text_of(find_torch::find_torch({"/app/bin/train"}, EnvSnapshot(row.env), "/w", ToldFiles(files))) ==
           row.expected);
   }
   // Half of a program, or one with a wrong byte, has an answer, too.
   for (std::size_t cut = 0; cut < origin.size(); ++cut) {
     const auto half =
-        text_of(launch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", origin.substr(0, cut)}})));
+        text_of(find_torch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", origin.substr(0, cut)}})));
     CHECK(half != "2.13.0+cpu");
     auto wrong = origin;
     wrong[cut] = static_cast<char>(wrong[cut] ^ 0xff);
-    CHECK_FALSE(text_of(launch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", wrong}}))).empty());
+    CHECK_FALSE(text_of(find_torch::find_torch({"/p"}, {}, "/", ToldFiles({{"/p", wrong}}))).empty());
   }
 }

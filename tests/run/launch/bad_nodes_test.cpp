@@ -14,7 +14,7 @@ TEST_CASE("a bad node is a line in the file that the script names, whose folder 
   const auto file = (folder / "logs/bad-nodes-7").string();
   util::EnvSnapshot env;
   launch::report_bad_node({"n1", "its agent died"}, env);
-  env.set(model::k_bad_nodes_variable, file);
+  env.set(node_health::k_bad_nodes_variable, file);
   launch::report_bad_node({"n1", "its agent died"}, env);
   launch::report_bad_node({"n2", "it failed the preflight"}, env);
   CHECK(util::read_file(file).value() == "n1 its agent died\nn2 it failed the preflight\n");

@@ -310,7 +310,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a node of which only the site's reserved CPUs are missing is a whole one") {
-  const auto load = spec::load_site("lumi", spec::site_directories({}, {}));
+  const auto load = config::load_site("lumi", config::site_directories({}, {}));
   REQUIRE(load.site);
   const auto* type = load.site->find_node_type("lumi-g");
   launch::NodeView node;
@@ -346,7 +346,7 @@ TEST_CASE("every rank gets the site's interfaces that its node has, in one order
     std::vector<std::string> present;
     const char* gloo;
   };
-  const auto load = spec::load_site("lumi", spec::site_directories({}, {}));
+  const auto load = config::load_site("lumi", config::site_directories({}, {}));
   REQUIRE(load.site);
   for (const auto& row : {Row{0, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0,hsn1,hsn2,hsn3"},
                           Row{3, {"lo", "hsn0", "hsn1", "hsn2", "hsn3"}, "hsn0,hsn1,hsn2,hsn3"},
@@ -398,11 +398,11 @@ TEST_CASE("profile expressions are expanded without a shell, or not at all") {
 }
 
 TEST_CASE("commands that start the ranks themselves are known") {
-  CHECK(chain::find_started_launcher({"torchrun", "--nproc-per-node=8", "train.py"}));
-  CHECK(chain::find_started_launcher({"singularity", "exec", "a.sif", "/opt/bin/torchrun", "x.py"}));
-  CHECK(chain::find_started_launcher({"python", "-u", "-m", "torch.distributed.run", "x.py"}));
-  CHECK_FALSE(chain::find_started_launcher({"python", "train.py", "torchrun"}));
-  CHECK_FALSE(chain::find_started_launcher({"./train"}));
+  CHECK(launch_chain::find_started_launcher({"torchrun", "--nproc-per-node=8", "train.py"}));
+  CHECK(launch_chain::find_started_launcher({"singularity", "exec", "a.sif", "/opt/bin/torchrun", "x.py"}));
+  CHECK(launch_chain::find_started_launcher({"python", "-u", "-m", "torch.distributed.run", "x.py"}));
+  CHECK_FALSE(launch_chain::find_started_launcher({"python", "train.py", "torchrun"}));
+  CHECK_FALSE(launch_chain::find_started_launcher({"./train"}));
 }
 
 TEST_CASE("lines of several ranks are merged whole and continued where nobody came between") {

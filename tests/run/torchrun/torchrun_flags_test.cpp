@@ -13,17 +13,17 @@
 using namespace hpcml;
 using namespace hpcml::agent;
 using Words = std::vector<std::string>;
-using Of = RanksOfNode::Of;
+using Of = torchrun::RanksOfNode::Of;
 
 namespace {
 
-TorchrunLine read_words(Words words, std::map<std::string, std::string> env = {}) {
+torchrun::TorchrunLine read_words(Words words, std::map<std::string, std::string> env = {}) {
   words.emplace_back("train.py");
-  return read_torchrun_line(words, util::EnvSnapshot(std::move(env)));
+  return torchrun::read_torchrun_line(words, util::EnvSnapshot(std::move(env)));
 }
 
 /// A line without errors.
-TorchrunRequest request_of(const Words& words, std::map<std::string, std::string> env = {}) {
+torchrun::TorchrunRequest request_of(const Words& words, std::map<std::string, std::string> env = {}) {
   const auto line = read_words(words, std::move(env));
   for (const auto& error : line.errors) FAIL_CHECK(error.what);
   CHECK(line.request.script == "train.py");
@@ -61,11 +61,11 @@ TEST_CASE("--nnodes is a number or a range") {
 }
 
 TEST_CASE("--nproc-per-node is a number or what is counted") {
-  CHECK(request_of({"--nproc-per-node", "8"}).ranks == RanksOfNode{Of::number, 8});
-  CHECK(request_of({"--nproc_per_node=auto"}).ranks == RanksOfNode{Of::gpus_or_cpus, 0});
-  CHECK(request_of({"--nproc-per-node=cpu"}).ranks == RanksOfNode{Of::cpus, 0});
-  CHECK(request_of({"--nproc-per-node=gpu"}).ranks == RanksOfNode{Of::gpus, 0});
-  CHECK(request_of({"--nproc-per-node=xpu"}).ranks == RanksOfNode{Of::xpus, 0});
+  CHECK(request_of({"--nproc-per-node", "8"}).ranks == torchrun::RanksOfNode{Of::number, 8});
+  CHECK(request_of({"--nproc_per_node=auto"}).ranks == torchrun::RanksOfNode{Of::gpus_or_cpus, 0});
+  CHECK(request_of({"--nproc-per-node=cpu"}).ranks == torchrun::RanksOfNode{Of::cpus, 0});
+  CHECK(request_of({"--nproc-per-node=gpu"}).ranks == torchrun::RanksOfNode{Of::gpus, 0});
+  CHECK(request_of({"--nproc-per-node=xpu"}).ranks == torchrun::RanksOfNode{Of::xpus, 0});
   CHECK(fault_of({"--nproc-per-node=0"}).find("must be a number from 1") != std::string::npos);
   CHECK(fault_of({"--nproc-per-node=hpu"}).find("not \"hpu\"") != std::string::npos);
 }
@@ -76,11 +76,11 @@ TEST_CASE("--rdzv-backend is any name") {
 }
 
 TEST_CASE("--rdzv-endpoint is a host with a port or without, also an address of six") {
-  CHECK(request_of({"--rdzv-endpoint", "n1:29400"}).endpoint == Endpoint{"n1", 29400});
-  CHECK(request_of({"--rdzv-endpoint", "n1.site.org"}).endpoint == Endpoint{"n1.site.org", {}});
-  CHECK(request_of({"--rdzv_endpoint=localhost:0"}).endpoint == Endpoint{"localhost", 0});
-  CHECK(request_of({"--rdzv-endpoint=[fe80::1]:5"}).endpoint == Endpoint{"fe80::1", 5});
-  CHECK(request_of({"--rdzv-endpoint=[::1]"}).endpoint == Endpoint{"::1", {}});
+  CHECK(request_of({"--rdzv-endpoint", "n1:29400"}).endpoint == torchrun::Endpoint{"n1", 29400});
+  CHECK(request_of({"--rdzv-endpoint", "n1.site.org"}).endpoint == torchrun::Endpoint{"n1.site.org", {}});
+  CHECK(request_of({"--rdzv_endpoint=localhost:0"}).endpoint == torchrun::Endpoint{"localhost", 0});
+  CHECK(request_of({"--rdzv-endpoint=[fe80::1]:5"}).endpoint == torchrun::Endpoint{"fe80::1", 5});
+  CHECK(request_of({"--rdzv-endpoint=[::1]"}).endpoint == torchrun::Endpoint{"::1", {}});
   CHECK_FALSE(request_of({"--rdzv-endpoint="}).endpoint);
   for (const auto* wrong : {"n1:", "n1:65536", "n1:x", "a b:1", "http://n1:1"})
     CHECK(fault_of({"--rdzv-endpoint", wrong}).starts_with("--rdzv-endpoint must be HOST or HOST:PORT"));
@@ -189,7 +189,7 @@ TEST_CASE("torch.distributed.launch's way to tell the local rank can be asked fo
 
 TEST_CASE("a name may be shortened as long as one flag is meant") {
   CHECK(request_of({"--redirect=3"}).redirects.others == k_both);
-  CHECK(request_of({"--nproc", "2"}).ranks == RanksOfNode{Of::number, 2});
+  CHECK(request_of({"--nproc", "2"}).ranks == torchrun::RanksOfNode{Of::number, 2});
   CHECK(request_of({"--max", "2"}).max_restarts == 2);
   CHECK(fault_of({"--log", "x"}) == "--log can mean --log-dir, --logs-specs");
   CHECK(fault_of({"--r", "x"}).find("--rdzv-backend") != std::string::npos);
@@ -204,13 +204,13 @@ TEST_CASE("an unknown flag is named with its neighbour, and all faults of a line
 }
 
 TEST_CASE("what stands behind the script is the script's") {
-  const auto line = read_torchrun_line({"-r", "3", "train.py", "--nnodes", "7", "-h", "--", "x"}, {});
+  const auto line = torchrun::read_torchrun_line({"-r", "3", "train.py", "--nnodes", "7", "-h", "--", "x"}, {});
   CHECK(line.errors.empty());
   CHECK(line.request.max_nodes == 1);
   CHECK(line.request.arguments == Words{"--nnodes", "7", "-h", "--", "x"});
-  CHECK(read_torchrun_line({"--", "-x.py", "a"}, {}).request.script == "-x.py");
-  CHECK(read_torchrun_line({"x.py", "--", "a"}, {}).request.arguments == Words{"a"});
-  CHECK(read_torchrun_line({"--nnodes=1"}, {}).errors.front().what == "there is no script");
+  CHECK(torchrun::read_torchrun_line({"--", "-x.py", "a"}, {}).request.script == "-x.py");
+  CHECK(torchrun::read_torchrun_line({"x.py", "--", "a"}, {}).request.arguments == Words{"a"});
+  CHECK(torchrun::read_torchrun_line({"--nnodes=1"}, {}).errors.front().what == "there is no script");
 }
 
 TEST_CASE("PET_ variables say what the line does not") {
@@ -229,25 +229,25 @@ TEST_CASE("PET_ variables say what the line does not") {
 
 TEST_CASE("at most three flags are refused, and none that says where the ranks run, meet or write") {
   unsigned refused = 0;
-  for (const auto& flag : torchrun_flags()) {
+  for (const auto& flag : torchrun::torchrun_flags()) {
     CAPTURE(flag.name);
-    refused += flag.treatment == Treatment::refused ? 1 : 0;
+    refused += flag.treatment == torchrun::Treatment::refused ? 1 : 0;
     CHECK(flag.read != nullptr);
-    CHECK((flag.treatment == Treatment::same || !flag.remark.empty()));
+    CHECK((flag.treatment == torchrun::Treatment::same || !flag.remark.empty()));
     const bool must = flag.name.starts_with("rdzv") || flag.name.starts_with("master") ||
                       flag.name == "nnodes" || flag.name == "nproc-per-node" || flag.name == "node-rank" ||
                       flag.name == "log-dir";
-    CHECK_FALSE((must && flag.treatment == Treatment::refused));
+    CHECK_FALSE((must && flag.treatment == torchrun::Treatment::refused));
   }
-  CHECK(torchrun_flags().size() == 30);
+  CHECK(torchrun::torchrun_flags().size() == 30);
   CHECK(refused <= 3);
 }
 
 TEST_CASE("the help names every flag and is read side by side") {
-  const auto help = render_torchrun_help();
-  for (const auto& flag : torchrun_flags()) CHECK(help.find(dashed_name(flag)) != std::string::npos);
+  const auto help = torchrun::render_torchrun_help();
+  for (const auto& flag : torchrun::torchrun_flags()) CHECK(help.find(torchrun::dashed_name(flag)) != std::string::npos);
   for (const auto& line : util::split(help, '\n')) CHECK(line.size() <= 130);
-  CHECK(read_torchrun_line({"--help"}, {}).asks == TorchrunLine::Asks::help);
-  CHECK(read_torchrun_line({"-m", "-h", "x"}, {}).asks == TorchrunLine::Asks::help);
-  CHECK(read_torchrun_line({"--help-markdown"}, {}).asks == TorchrunLine::Asks::table);
+  CHECK(torchrun::read_torchrun_line({"--help"}, {}).asks == torchrun::TorchrunLine::Asks::help);
+  CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).asks == torchrun::TorchrunLine::Asks::help);
+  CHECK(torchrun::read_torchrun_line({"--help-markdown"}, {}).asks == torchrun::TorchrunLine::Asks::table);
 }

@@ -101,20 +101,20 @@ Case make_case(std::mt19937& random, const std::vector<std::string>& flags) {
 }
 
 /// Where what we read is not what torch did; empty: nowhere.
-std::string difference(const TorchrunRequest& ours, const json& theirs) {
+std::string difference(const torchrun::TorchrunRequest& ours, const json& theirs) {
   std::string found;
   const auto compare = [&](const char* name, auto&& mine, auto&& wanted) {
     if (!(mine == wanted)) found += std::string(found.empty() ? "" : ", ") + name;
   };
   const auto text = [&](const char* name) { return theirs.at(name).get<std::string>(); };
   compare("nnodes", std::optional(std::pair(ours.min_nodes, ours.max_nodes)),
-          parse_node_range(text("nnodes")));
-  compare("nproc", ours.ranks.value_or(RanksOfNode{}), *parse_ranks_of_node(text("nproc_per_node")));
+          torchrun::parse_node_range(text("nnodes")));
+  compare("nproc", ours.ranks.value_or(torchrun::RanksOfNode{}), *torchrun::parse_ranks_of_node(text("nproc_per_node")));
   compare("backend", ours.backend, text("rdzv_backend"));
   compare("endpoint", ours.endpoint,
-          text("rdzv_endpoint").empty() ? std::nullopt : parse_endpoint(text("rdzv_endpoint")));
+          text("rdzv_endpoint").empty() ? std::nullopt : torchrun::parse_endpoint(text("rdzv_endpoint")));
   compare("id", ours.run_id, text("rdzv_id"));
-  compare("conf", ours.conf, *parse_conf(text("rdzv_conf")));
+  compare("conf", ours.conf, *torchrun::parse_conf(text("rdzv_conf")));
   compare("standalone", ours.standalone, theirs.at("standalone").get<bool>());
   compare("restarts", static_cast<long>(ours.max_restarts), theirs.at("max_restarts").get<long>());
   compare("role", ours.role, text("role"));
@@ -123,7 +123,7 @@ std::string difference(const TorchrunRequest& ours, const json& theirs) {
   compare("run_path", ours.run_path, theirs.at("run_path").get<bool>());
   compare("log_dir", ours.log_folder, theirs.at("log_dir").is_null() ? "" : text("log_dir"));
   const auto is_streams = [&](const launch::StreamsOfRanks& mine, const char* name) {
-    const auto wanted = parse_streams(text(name));
+    const auto wanted = torchrun::parse_streams(text(name));
     return wanted && mine.others == wanted->others && mine.named == wanted->named;
   };
   compare("redirects", is_streams(ours.redirects, "redirects"), true);
@@ -137,10 +137,10 @@ std::string difference(const TorchrunRequest& ours, const json& theirs) {
 
 /// Whether torchrun takes this line's words and ends, or waits for ever, because of what they say.
 bool fails_later(const json& theirs) {
-  const auto nodes = parse_node_range(theirs.at("nnodes").get<std::string>());
-  return !parse_streams(theirs.at("redirects").get<std::string>()) ||
-         !parse_streams(theirs.at("tee").get<std::string>()) ||
-         !parse_rank_list(theirs.value("local_ranks_filter", "")) ||
+  const auto nodes = torchrun::parse_node_range(theirs.at("nnodes").get<std::string>());
+  return !torchrun::parse_streams(theirs.at("redirects").get<std::string>()) ||
+         !torchrun::parse_streams(theirs.at("tee").get<std::string>()) ||
+         !torchrun::parse_rank_list(theirs.value("local_ranks_filter", "")) ||
          (theirs.at("module").get<bool>() && theirs.at("no_python").get<bool>() &&
           !theirs.at("run_path").get<bool>()) ||
          theirs.value("event_log_handler", "null") != "null" ||
@@ -164,7 +164,7 @@ TEST_CASE("lines are read as the installed torch's own parser reads them") {
   unsigned read = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& theirs = (*answers)[i + 1];
-    const auto line = read_torchrun_line(cases[i].words, util::EnvSnapshot(cases[i].env));
+    const auto line = torchrun::read_torchrun_line(cases[i].words, util::EnvSnapshot(cases[i].env));
     CAPTURE(cases[i].words, cases[i].env, theirs.dump());
     const auto error = theirs.value("error", "");
     // A short name that two spellings of one flag have is no doubt for us, nor is a flag of the program's; a
@@ -172,7 +172,7 @@ TEST_CASE("lines are read as the installed torch's own parser reads them") {
     // meant.
     if (error.find("ambiguous") != error.npos || error.find("invalid literal") != error.npos) continue;
     if (!line.errors.empty() && line.errors.front().what.find(" can mean ") != std::string::npos) continue;
-    if (line.asks != TorchrunLine::Asks::ranks) {
+    if (line.asks != torchrun::TorchrunLine::Asks::ranks) {
       CHECK(theirs.contains("error")); // help ends their parser
       continue;
     }

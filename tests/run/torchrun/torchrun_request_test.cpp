@@ -12,36 +12,36 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-const TorchrunNode k_gpu_node{4, model::GpuVendor::nvidia, 64, false, 1, "fresh"};
-const TorchrunNode k_cpu_node{0, model::GpuVendor::unknown, 16, false, 1, "fresh"};
-const TorchrunNode k_step_node{4, model::GpuVendor::amd, 64, true, 2, "fresh"};
+const torchrun::TorchrunNode k_gpu_node{4, model::GpuVendor::nvidia, 64, false, 1, "fresh"};
+const torchrun::TorchrunNode k_cpu_node{0, model::GpuVendor::unknown, 16, false, 1, "fresh"};
+const torchrun::TorchrunNode k_step_node{4, model::GpuVendor::amd, 64, true, 2, "fresh"};
 
-util::Result<TorchrunPlan> plan_of(Words words, const TorchrunNode& node,
+util::Result<torchrun::TorchrunPlan> plan_of(Words words, const torchrun::TorchrunNode& node,
                                    std::map<std::string, std::string> env = {}) {
   words.emplace_back("train.py");
   const util::EnvSnapshot snapshot(std::move(env));
-  const auto line = read_torchrun_line(words, snapshot);
+  const auto line = torchrun::read_torchrun_line(words, snapshot);
   if (!line.errors.empty()) return line.errors.front();
-  return plan_torchrun(line.request, node, snapshot);
+  return torchrun::plan_torchrun(line.request, node, snapshot);
 }
 
-TorchrunPlan good_plan(const Words& words, const TorchrunNode& node = k_cpu_node,
+torchrun::TorchrunPlan good_plan(const Words& words, const torchrun::TorchrunNode& node = k_cpu_node,
                        std::map<std::string, std::string> env = {}) {
   auto plan = plan_of(words, node, std::move(env));
   if (!plan) FAIL(plan.error().what);
   return std::move(*plan);
 }
 
-std::string error_of(const Words& words, const TorchrunNode& node = k_cpu_node) {
+std::string error_of(const Words& words, const torchrun::TorchrunNode& node = k_cpu_node) {
   const auto plan = plan_of(words, node);
   return plan ? "" : plan.error().what;
 }
 
-unsigned ranks_of(const Words& words, const TorchrunNode& node) {
+unsigned ranks_of(const Words& words, const torchrun::TorchrunNode& node) {
   return good_plan(words, node).request.launch.processes_per_node.value_or(0);
 }
 
-bool says(const TorchrunPlan& plan, const std::string& text) {
+bool says(const torchrun::TorchrunPlan& plan, const std::string& text) {
   return util::join(plan.notes, "\n").find(text) != std::string::npos;
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("a node has as many ranks as the line counts") {
   CHECK(ranks_of({"--nproc-per-node=cpu"}, k_gpu_node) == 64);
   CHECK(ranks_of({"--nproc-per-node=auto"}, k_gpu_node) == 4);
   CHECK(ranks_of({"--nproc-per-node=auto"}, k_cpu_node) == 16);
-  const TorchrunNode intel{6, model::GpuVendor::intel, 96, false, 1, ""};
+  const torchrun::TorchrunNode intel{6, model::GpuVendor::intel, 96, false, 1, ""};
   CHECK(ranks_of({"--nproc-per-node=xpu"}, intel) == 6);
   CHECK(error_of({"--nproc-per-node=gpu"}, intel).find("Intel's") != std::string::npos);
   CHECK(error_of({"--nproc-per-node=gpu"}).find("sees no GPU") != std::string::npos);
@@ -219,8 +219,8 @@ TEST_CASE("the command is Python's, a module's or the program itself") {
   const auto command = [](const Words& words) {
     util::EnvSnapshot env;
     env.set("PYTHON_EXEC", "/opt/python");
-    const auto line = read_torchrun_line(words, env);
-    const auto found = find_torchrun_command(line.request, env, "hpcml");
+    const auto line = torchrun::read_torchrun_line(words, env);
+    const auto found = torchrun::find_torchrun_command(line.request, env, "hpcml");
     return found ? *found : Words{found.error().what};
   };
   CHECK(command({"t.py", "-x"}) == Words{"/opt/python", "-u", "t.py", "-x"});

@@ -62,7 +62,7 @@ TEST_CASE("the rank that alters what it sends, receives or brings is named, and 
   CHECK(found.at("hosts").size() == 1);
   CHECK(found.at("phase") == (fault.what == "message" ? "send_recv" : "all_reduce"));
   CHECK_THAT(found.at("what").get<std::string>(), Contains("instead of"));
-  const auto output = cli::read_preflight(run.ranks.at(0).out);
+  const auto output = preflight::read_preflight(run.ranks.at(0).out);
   CHECK_THAT(output.culprit.value_or(""), Contains("--exclude=" + found.at("hosts")[0].get<std::string>()));
 }
 
@@ -78,5 +78,5 @@ TEST_CASE("a fault between two ranks alone names the two, and neither as guilty"
   CHECK_THAT(found.at("what").get<std::string>(),
              Contains("cannot be told") && Contains("only rank " + std::to_string(fault.rank) + " (") &&
                  Contains("and rank " + fault.peer + " (") && Contains("the path between them"));
-  CHECK_THAT(cli::read_preflight(run.ranks.at(0).out).culprit.value_or(""), !Contains("--exclude"));
+  CHECK_THAT(preflight::read_preflight(run.ranks.at(0).out).culprit.value_or(""), !Contains("--exclude"));
 }
