@@ -1,5 +1,4 @@
 include(GNUInstallDirs)
-include(CMakePackageConfigHelpers)
 install(TARGETS hpcml RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET hpcml-torch)
   install(TARGETS hpcml-torch RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/hpcml)
@@ -12,30 +11,4 @@ install(FILES ${completion}.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-compl
 install(FILES ${completion}.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _hpcml)
 install(FILES ${completion}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# For programs that are built with hpcml: headers, hpcml::ddp where LibTorch was, and what find_package(hpcml) reads. The folder may be
-# moved. By itself: cmake --install BUILD --component development
-set(packages ${CMAKE_INSTALL_LIBDIR}/cmake/hpcml)
-set(generated ${PROJECT_BINARY_DIR}/package)
-set(without_ddp PATTERN "ddp" EXCLUDE)
-if(TARGET hpcml_ddp)
-  set(without_ddp "")
-endif()
-install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp" ${without_ddp})
-add_library(hpcml_headers INTERFACE)
-set_target_properties(hpcml_headers PROPERTIES EXPORT_NAME headers)
-target_compile_features(hpcml_headers INTERFACE cxx_std_17)
-target_include_directories(hpcml_headers INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-install(TARGETS hpcml_headers EXPORT hpcml)
-install(EXPORT hpcml DESTINATION ${packages} NAMESPACE hpcml:: FILE hpcmlTargets.cmake COMPONENT development)
-configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/hpcmlConfig.cmake.in ${generated}/hpcmlConfig.cmake INSTALL_DESTINATION ${packages}
-  PATH_VARS CMAKE_INSTALL_BINDIR)
-write_basic_package_version_file(${generated}/hpcmlConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${generated}/hpcmlConfig.cmake ${generated}/hpcmlConfigVersion.cmake DESTINATION ${packages} COMPONENT development)
-if(TARGET hpcml_ddp)
-  set_target_properties(hpcml_ddp PROPERTIES EXPORT_NAME ddp)
-  install(TARGETS hpcml_ddp EXPORT hpcml_ddp ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
-    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT hpcml_ddp DESTINATION ${packages} NAMESPACE hpcml:: FILE hpcmlDdpTargets.cmake COMPONENT development)
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/hpcmlDdp.cmake.in ${generated}/hpcmlDdp.cmake @ONLY)
-  install(FILES ${generated}/hpcmlDdp.cmake ${PROJECT_SOURCE_DIR}/cmake/HpcmlFindTorch.cmake DESTINATION ${packages} COMPONENT development)
-endif()
+include(HpcmlDevelopment)

@@ -14,8 +14,6 @@
 
 #include "cli/app_tree.hpp"
 #include "cli/command.hpp"
-#include "cli/other/completion.hpp"
-#include "cli/first_steps.hpp"
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 #include "core/util/trace.hpp"
@@ -24,44 +22,6 @@
 namespace hpcml::cli {
 
 namespace {
-
-struct Command {
-  const char* name;
-  void (*add)(CLI::App&, Context&, int&);
-};
-
-// One line per command, in the order of --help.
-constexpr Command k_commands[] = {
-    {"gen", add_gen},
-    {"submit", add_submit},
-    {"check", add_check},
-    {"rules", add_rules},
-    {"init", add_init},
-    {"config", add_config},
-    {"emulate", add_emulate},
-    {"launch", add_launch},
-    {"sites", add_sites},
-    {"preflight", add_preflight},
-    {"affinity", add_affinity},
-    {"store", add_store},
-    {"doctor", add_doctor},
-    {"why", add_why},
-    {"bad-nodes", add_bad_nodes},
-    {"checkpoint", add_checkpoint},
-    {"healthy-nodes", add_healthy_nodes},
-    {"torch", add_torch},
-    {"torchrun", add_torchrun},
-    {"completion", add_completion},
-    {"man", add_man},
-};
-
-const char* const k_app_footer = R"(Examples:
-  hpcml gen --site lumi --nodes 2 --account project_1 --time 10 -o job.sh -- python train.py
-  hpcml sites list
-  hpcml gen --help
-
-Exit codes: 0 ok, 1 findings, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
-5 Slurm or a system call failed, 6 preflight found a culprit, 70 internal error.)";
 
 /// The first word that is neither a global option nor an option's value.
 std::string command_word(const std::vector<std::string>& words) {
@@ -74,23 +34,24 @@ std::string command_word(const std::vector<std::string>& words) {
   return {};
 }
 
-std::vector<std::string> command_names() {
+std::vector<std::string> command_names(const Program& program) {
   std::vector<std::string> names;
-  for (const auto& command : k_commands) names.emplace_back(command.name);
+  for (const auto& command : program.commands) names.emplace_back(command.name);
   return names;
 }
 
 /// Registers the command that is asked for, or all where none is: a rank of a job pays only for its own
 /// options.
-bool add_commands(CLI::App& app, Context& context, int& exit_code, const std::vector<std::string>& words) {
+bool add_commands(const Program& program, CLI::App& app, Context& context, int& exit_code,
+                  const std::vector<std::string>& words) {
   if (words == std::vector<std::string>{"--version"}) return true;
   const auto wanted = command_word(words);
-  for (const auto& command : k_commands) {
+  for (const auto& command : program.commands) {
     if (wanted != command.name) continue;
     command.add(app, context, exit_code);
     return true;
   }
-  for (const auto& command : k_commands) command.add(app, context, exit_code);
+  for (const auto& command : program.commands) command.add(app, context, exit_code);
   return wanted.empty();
 }
 
@@ -212,7 +173,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
 }
 
 /// What stands before and behind every command.
-void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
+void set_up_app(const Program& program, CLI::App& app, Context& context, unsigned& verbosity) {
   app.description(
       "Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.");
   app.name("hpcml");
@@ -235,21 +196,21 @@ void set_up_app(CLI::App& app, Context& context, unsigned& verbosity) {
   app.add_flag("-v,--verbose", verbosity, "say what is done while doing it; -vv says more");
   app.fallthrough();
   app.require_subcommand(1);
-  app.footer(k_app_footer);
+  app.footer(program.footer);
 }
 
 /// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
-std::optional<int> run_words(Context& context) {
+std::optional<int> run_words(const Program& program, Context& context) {
   const auto& words = context.words;
   CLI::App app;
   int exit_code = k_ok;
   unsigned verbosity = 0;
-  set_up_app(app, context, verbosity);
-  if (!add_commands(app, context, exit_code, words)) {
+  set_up_app(program, app, context, verbosity);
+  if (!add_commands(program, app, context, exit_code, words)) {
     const auto wanted = command_word(words);
-    const auto near = util::nearest(wanted, command_names());
+    const auto near = util::nearest(wanted, command_names(program));
     print_error("there is no command '" + wanted + "'",
-                near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(), ", "),
+                near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(program), ", "),
                 context.colour);
     return k_usage;
   }
@@ -278,14 +239,14 @@ int check_output(int code, const Context& context) {
 
 } // namespace
 
-void with_app_tree(Context context, const std::vector<std::string>& words,
+void with_app_tree(const Program& program, Context context, const std::vector<std::string>& words,
                    const std::function<void(const CLI::App&, const Context&)>& use) {
   CLI::App app;
   int exit_code = k_ok;
   unsigned verbosity = 0;
   context.every_flag = true;
-  set_up_app(app, context, verbosity);
-  add_commands(app, context, exit_code, words);
+  set_up_app(program, app, context, verbosity);
+  add_commands(program, app, context, exit_code, words);
   use(app, context);
 }
 
@@ -304,7 +265,7 @@ bool Context::wants(std::string_view flag) const {
          });
 }
 
-int run(int argc, char** argv, const util::EnvSnapshot& env) {
+int run(const Program& program, int argc, char** argv, const util::EnvSnapshot& env) {
   Context context;
   context.env = env;
   context.argv.assign(argv, argv + argc);
@@ -315,16 +276,12 @@ int run(int argc, char** argv, const util::EnvSnapshot& env) {
   context.has_program = dashes != context.argv.end();
   if (context.has_program) context.program.assign(dashes + 1, context.argv.end());
   try {
-    if (argc > 0 && util::base_name(context.argv.front()) == "torchrun")
-      return check_output(run_torchrun(context, {context.argv.begin() + 1, context.argv.end()}), context);
-    if (argc == 1) return check_output(print_first_steps(), context);
-    if (context.words == std::vector<std::string>{"__complete"})
-      return check_output(run_complete(context), context);
+    if (const auto code = program.run_special_line(context)) return check_output(*code, context);
     context.every_flag = false;
-    if (const auto code = run_words(context)) return check_output(*code, context);
+    if (const auto code = run_words(program, context)) return check_output(*code, context);
     context.every_flag = true; // what is wrong, or the help, is said with all of them known
     context.sites_dirs.clear();
-    return check_output(run_words(context).value_or(k_internal), context);
+    return check_output(run_words(program, context).value_or(k_internal), context);
   } catch (const std::exception& error) {
     print_error(std::string("internal error: ") + error.what(),
                 "this is a bug in hpcml: please report it with the command line", context.colour);

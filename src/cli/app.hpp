@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: MIT
-// The program as a whole: from its arguments to its exit code.
+// A program as a whole: from its arguments to its exit code.
 #pragma once
 
+#include <optional>
+#include <span>
+
+#include "cli/command.hpp"
 #include "core/util/env_snapshot.hpp"
 
 namespace hpcml::cli {
 
+struct Command {
+  const char* name;
+  void (*add)(CLI::App&, Context&, int&);
+};
+
+/// A program made of commands: hpcml itself, or hpcml-emulate.
+struct Program {
+  std::span<const Command> commands; ///< in the order of --help
+  const char* footer;                ///< of --help
+  /// Runs a line that is read by other rules: torchrun's, completion's, an empty one. Returns the exit code,
+  /// or nothing where the line is none of these.
+  std::optional<int> (*run_special_line)(const Context& context);
+};
+
 /// Parses the command line, runs the command, returns the exit code.
-int run(int argc, char** argv, const util::EnvSnapshot& env);
+int run(const Program& program, int argc, char** argv, const util::EnvSnapshot& env);
 
 } // namespace hpcml::cli

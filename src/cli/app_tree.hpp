@@ -7,12 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/app.hpp"
 
 namespace hpcml::cli {
 
-/// Lets `use` look at the parser with every flag of the command that `words` name, or of all where they name
-/// none.
+/// Calls `use` with the parser of the program, with every flag of the command that `words` name, or of all
+/// commands where they name none.
+void with_app_tree(const Program& program, Context context, const std::vector<std::string>& words,
+                   const std::function<void(const CLI::App&, const Context&)>& use);
+/// The same for hpcml.
 void with_app_tree(Context context, const std::vector<std::string>& words,
                    const std::function<void(const CLI::App&, const Context&)>& use);
 

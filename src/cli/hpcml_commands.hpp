@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// The program hpcml: its table of commands.
+#pragma once
+
+#include "cli/app.hpp"
+
+namespace hpcml::cli {
+
+const Program& hpcml_program();
+
+} // namespace hpcml::cli
