@@ -51,7 +51,10 @@ bool add_commands(const Program& program, CLI::App& app, Context& context, int& 
     command.add(app, context, exit_code);
     return true;
   }
-  for (const auto& command : program.commands) command.add(app, context, exit_code);
+  for (const auto& command : program.commands) {
+    command.add(app, context, exit_code);
+    app.get_subcommand(command.name)->group(command.group);
+  }
   return wanted.empty();
 }
 
@@ -115,7 +118,7 @@ std::string extras_hint(const CLI::App& app, const CLI::App& chosen, const std::
     for (const auto* option : owner->get_options())
       for (const auto& name : option->get_lnames()) options.push_back("--" + name);
   const auto owner = chosen.get_parent() == &app ? chosen.get_name() : std::string();
-  const bool takes_request = owner == "gen" || owner == "submit" || owner == "init";
+  const bool takes_request = owner == "gen" || owner == "submit" || owner == "init" || owner == "env";
   std::string hints;
   for (const auto& word : extras) {
     auto hint = takes_request ? sbatch_hint(word) : std::string();

@@ -12,6 +12,7 @@ namespace hpcml::cli {
 
 struct Command {
   const char* name;
+  const char* group; ///< its heading in --help; empty: not listed there
   void (*add)(CLI::App&, Context&, int&);
 };
 

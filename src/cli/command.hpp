@@ -38,6 +38,9 @@ bool takes_colour(const util::EnvSnapshot& env);
 /// Each registers its command with the parser, which runs it when it was chosen; `exit_code` gets the result.
 /// Each is defined in a file of the command's name. `context` and `exit_code` outlive the parser.
 void add_gen(CLI::App& app, Context& context, int& exit_code);
+void add_env(CLI::App& app, Context& context, int& exit_code);
+void add_watch(CLI::App& app, Context& context, int& exit_code);
+void add_internal(CLI::App& app, Context& context, int& exit_code);
 void add_check(CLI::App& app, Context& context, int& exit_code);
 void add_rules(CLI::App& app, Context& context, int& exit_code);
 void add_launch(CLI::App& app, Context& context, int& exit_code);
@@ -50,9 +53,7 @@ void add_init(CLI::App& app, Context& context, int& exit_code);
 void add_store(CLI::App& app, Context& context, int& exit_code);
 void add_config(CLI::App& app, Context& context, int& exit_code);
 void add_torchrun(CLI::App& app, Context& context, int& exit_code);
-void add_bad_nodes(CLI::App& app, Context& context, int& exit_code);
 void add_checkpoint(CLI::App& app, Context& context, int& exit_code);
-void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code);
 void add_why(CLI::App& app, Context& context, int& exit_code);
 void add_doctor(CLI::App& app, Context& context, int& exit_code);
 void add_completion(CLI::App& app, Context& context, int& exit_code);

@@ -10,35 +10,44 @@ namespace hpcml::cli {
 
 namespace {
 
+constexpr const char* k_create = "Create and check";
+constexpr const char* k_run = "Run";
+constexpr const char* k_diagnose = "Diagnose";
+constexpr const char* k_know = "Know";
+constexpr const char* k_unlisted = "";
+
 // One line per command, in the order of --help.
 constexpr Command k_commands[] = {
-    {"gen", add_gen},
-    {"submit", add_submit},
-    {"check", add_check},
-    {"rules", add_rules},
-    {"init", add_init},
-    {"config", add_config},
-    {"emulate", add_emulate},
-    {"launch", add_launch},
-    {"sites", add_sites},
-    {"preflight", add_preflight},
-    {"affinity", add_affinity},
-    {"store", add_store},
-    {"doctor", add_doctor},
-    {"why", add_why},
-    {"bad-nodes", add_bad_nodes},
-    {"checkpoint", add_checkpoint},
-    {"healthy-nodes", add_healthy_nodes},
-    {"torch", add_torch},
-    {"torchrun", add_torchrun},
-    {"completion", add_completion},
-    {"man", add_man},
+    {"gen", k_create, add_gen},
+    {"check", k_create, add_check},
+    {"init", k_create, add_init},
+    {"env", k_create, add_env},
+    {"submit", k_run, add_submit},
+    {"watch", k_run, add_watch},
+    {"emulate", k_run, add_emulate},
+    {"launch", k_run, add_launch},
+    {"torchrun", k_run, add_torchrun},
+    {"why", k_diagnose, add_why},
+    {"preflight", k_diagnose, add_preflight},
+    {"doctor", k_diagnose, add_doctor},
+    {"affinity", k_diagnose, add_affinity},
+    {"sites", k_know, add_sites},
+    {"rules", k_unlisted, add_rules},
+    {"config", k_unlisted, add_config},
+    {"completion", k_unlisted, add_completion},
+    {"man", k_unlisted, add_man},
+    {"torch", k_unlisted, add_torch},
+    {"store", k_unlisted, add_store},
+    {"checkpoint", k_unlisted, add_checkpoint},
+    {"internal", k_unlisted, add_internal},
 };
 
 const char* const k_app_footer = R"(Examples:
   hpcml gen --site lumi --nodes 2 --account project_1 --time 10 -o job.sh -- python train.py
   hpcml sites list
   hpcml gen --help
+
+More commands, each with --help: rules, config, completion, man, torch, store, checkpoint; generated scripts call internal.
 
 Exit codes: 0 ok, 1 findings, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
 5 Slurm or a system call failed, 6 preflight found a culprit, 70 internal error.)";

@@ -19,7 +19,7 @@ PYTHON
 # start NAME: its port in $work/NAME.port
 start() {
   mkfifo "$work/$1.stop" "$work/$1.port"
-  if [ "$1" = ours ]; then "$hpcml" store serve --listen 127.0.0.1 > "$work/$1.port" & else
+  if [ "$1" = ours ]; then "$hpcml" internal store-serve --listen 127.0.0.1 > "$work/$1.port" & else
     # It asks for the name of every client, one after the other: without name servers it does not wait for the answers.
     unshare -m sh -c 'mount --bind /dev/null /etc/resolv.conf; exec "$@"' - "$python" "$work/torch_server.py" \
       < "$work/$1.stop" > "$work/$1.port" 2>/dev/null &

@@ -197,11 +197,11 @@ TEST_CASE("job numbers are those that squeue tells, and none where it does not")
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   };
   put_squeue("echo '123\ttrain, RUNNING'; echo '77_4\tsweep, PENDING'\n");
-  CHECK(texts({"submit", "--attach", ""}, context) == std::set<std::string>{"123", "77_4"});
+  CHECK(texts({"watch", ""}, context) == std::set<std::string>{"123", "77_4"});
   put_squeue("exec sleep 1000\n");
-  CHECK(texts({"submit", "--attach", ""}, context).empty());
+  CHECK(texts({"watch", ""}, context).empty());
   put_squeue("exit 1\n");
-  CHECK(texts({"submit", "--attach", ""}, context).empty());
+  CHECK(texts({"watch", ""}, context).empty());
 }
 
 TEST_CASE("all flags of torchrun are completed") {

@@ -48,14 +48,16 @@ constexpr Place k_places[] = {
     {"hpcml torch build", Place::elsewhere, "compiles for minutes: .ci/full torch-build"},
     {"cmake -B build -DCMAKE_PREFIX_PATH", Place::elsewhere, "as the next: .ci/full torch-build"},
     {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
-    {"hpcml store", Place::elsewhere,
+    {"hpcml watch", Place::cluster},
+    {"hpcml store", Place::elsewhere, "a running job or store: tests/run/store"},
+    {"hpcml internal store-serve", Place::elsewhere,
      "serves until it is told to end, at a port that may be taken: tests/run/store"},
     {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/run/launch"},
     {"srun -p gpu -t 5 lstopo", Place::elsewhere, "a node's own topology: tests/generate/discover"},
     {"hpcml doctor", Place::elsewhere, "ends with 0 where GPUs are seen: tests/diagnose/doctor"},
     {"srun --gpus-per-node=1 hpcml doctor", Place::elsewhere,
      "ends with 0 where GPUs are seen: tests/diagnose/doctor"},
-    {"hpcml bad-nodes", Place::elsewhere, "a job that runs: tests/emulate"},
+    {"hpcml internal bad-nodes", Place::elsewhere, "a job that runs: tests/emulate"},
     {"hpcml checkpoint latest", Place::elsewhere,
      "a checkpoint that a training has written: checkpoint_test.cpp"},
     {"hpcml sites diff", Place::elsewhere, "a cluster that its profile describes: tests/generate/discover"},
@@ -134,7 +136,7 @@ void lay_out(Desk& desk) {
 std::string as_in_a_job(const std::string& line) {
   const std::string start = "hpcml init --site lumi --account project_1 --time 10 -- python train.py; ";
   if (line == "hpcml submit --test-only") return start + line + "; code=$?; rm hpcml.json; (exit $code)";
-  if (holds(line, "--attach 12345"))
+  if (holds(line, "watch 12345"))
     return util::replace_all(line, "12345",
                              "$(sbatch --parsable -A project_1 -p small-g -t 1 -n 1 -c 1 --wrap true)");
   if (!line.starts_with("srun ")) return line;

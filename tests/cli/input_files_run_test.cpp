@@ -33,7 +33,7 @@ const std::vector<Reader> k_readers = {
     {"gen --job", {"gen", "--site", "lumi", "--job", "FILE"}},
     {"sites validate", {"sites", "validate", "FILE"}},
     {"affinity --topology", {"affinity", "--ranks", "2", "--topology", "FILE"}},
-    {"bad-nodes", {"bad-nodes", "--job", "1", "FILE"}},
+    {"bad-nodes", {"internal", "bad-nodes", "--job", "1", "FILE"}},
     {"why", {"why", "FILE"}},
     {"gen PROGRAM",
      {"gen", "--site", "lumi", "--account", "project_1", "--time", "10", "--", "python", "FILE.py"}},
@@ -42,7 +42,7 @@ const std::vector<Reader> k_readers = {
     {"sites discover --topology",
      {"sites", "discover", "--id", "cluster1", "--from", k_recorded, "--topology", "FILE"}},
     {"sites discover --from", {"sites", "discover", "--id", "cluster1", "--from", "FILE"}},
-    {"HPCML_BAD_NODES", {"healthy-nodes", "--of", "n[1-2]", "--list"}, "HPCML_BAD_NODES=FILE"},
+    {"HPCML_BAD_NODES", {"internal", "healthy-nodes", "--of", "n[1-2]", "--list"}, "HPCML_BAD_NODES=FILE"},
     {"torchrun", {"torchrun", "FILE"}, "PYTHON_EXEC=/bin/true"},
 };
 

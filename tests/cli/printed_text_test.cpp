@@ -49,7 +49,7 @@ TEST_CASE("the state that Slurm reports is escaped") {
            "StdOut=/nowhere Partition=p\\n'\n",
            0755);
   const auto output = desk.program({"env", "PATH=" + (desk / "bin").string() + ":/usr/bin:/bin", "timeout",
-                                    "5", HPCML_BINARY, "submit", "--attach", "7"});
+                                    "5", HPCML_BINARY, "watch", "7"});
   check_clean(output, "job 7");
 }
 

@@ -90,12 +90,12 @@ TEST_CASE(
   desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n",
            0755);
   desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
-  const auto array = desk.hpcml({"submit", "--attach", "14"});
+  const auto array = desk.hpcml({"watch", "14"});
   CHECK(array.exit_code == 3);
   for (const char* task : {"1", "2", "3"})
     CHECK(holds(array.err,
                 std::string("task ") + task + " of job 14 failed: exit code " + task + " (program)\n"));
-  const auto job = desk.hpcml({"submit", "--attach", "16"});
+  const auto job = desk.hpcml({"watch", "16"});
   CHECK(job.exit_code == 1);
   CHECK(holds(job.err, "job 16 failed: exit code 1\n"));
   CHECK_FALSE(holds(job.err, "appeared at \n"));
@@ -150,7 +150,7 @@ TEST_CASE("jobs are submitted, watched, chained, left and found again on a real 
           part(
               "attach",
               "id=$(squeue -h -o %i -n held); (until grep -q 'step 1' again; do sleep 0.1; done; touch go) & "
-              "$H submit --attach $id > again 2>&1; code=$?; cat again; exit $code") +
+              "$H watch $id > again 2>&1; code=$?; cat again; exit $code") +
           part("refused", "$H submit --site lumi --account project_1 --time 10 --nodes 2 --partition small-g "
                           "--gpus-per-node 1 --launcher srun -- true"));
   CAPTURE(result.out, result.err);
@@ -290,7 +290,7 @@ print("status", os.WIFEXITED(status) and os.WEXITSTATUS(status), "same", termios
                                        "--watch -- ./steps.sh; squeue -h -o 'job %i %T'; scancel 1");
   CAPTURE(result.out, result.err);
   CHECK(holds(result.out, "job 1 RUNNING"));
-  CHECK(holds(result.out, "hpcml submit --attach 1"));
+  CHECK(holds(result.out, "hpcml watch 1"));
   CHECK(holds(result.out, "status 130 same True"));
 }
 

@@ -158,7 +158,7 @@ class Job:
     def code(self, hpcml):
         """Slurm's own; of a step with a task per rank, in whose log all is together, as `submit` finds it there."""
         if self.together:
-            return subprocess.run([hpcml, "submit", "--attach", self.number], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+            return subprocess.run([hpcml, "watch", self.number], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
         return int((self.told("ExitCode") or "-1").partition(":")[0])
 
     def wait(self, limit=LONG):

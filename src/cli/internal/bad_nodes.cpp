@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// `hpcml bad-nodes`: which nodes a job's next start is to leave out. Generated scripts ask before they
+// `hpcml internal bad-nodes`: which nodes a job's next start is to leave out. Generated scripts ask before they
 // requeue.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <memory>
 
-#include "cli/command.hpp"
+#include "cli/internal/internal_commands.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/commands.hpp"
 #include "core/slurm/left_out.hpp"
@@ -75,7 +75,7 @@ where it has them already. The reasons go to standard error. Never left out is w
 --nodelist, and what would leave its partition fewer nodes than it needs.
 
 Examples:
-  hpcml bad-nodes --job 4711 checkpoints/4711/bad-nodes)";
+  hpcml internal bad-nodes --job 4711 checkpoints/4711/bad-nodes)";
 
 } // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `hpcml healthy-nodes`: which nodes of a job with spare ones run its program. Generated scripts ask it.
+// `hpcml internal healthy-nodes`: which nodes of a job with spare ones run its program. Generated scripts ask it.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <unistd.h>
 
-#include "cli/command.hpp"
+#include "cli/internal/internal_commands.hpp"
 #include "run/launch/bad_nodes.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/healthy_nodes.hpp"
@@ -102,8 +102,8 @@ something can be written. Exit code 1: too few are. The others are said on stand
 file that HPCML_BAD_NODES names.
 
 Examples:
-  hpcml healthy-nodes --here
-  echo "n1 ok" | hpcml healthy-nodes --of 'n[1-2]' --need 1)";
+  hpcml internal healthy-nodes --here
+  echo "n1 ok" | hpcml internal healthy-nodes --of 'n[1-2]' --need 1)";
 
 } // namespace
 
@@ -124,7 +124,7 @@ void add_healthy_nodes(CLI::App& app, Context& context, int& exit_code) {
   command->footer(k_healthy_nodes_footer);
   command->callback([options, &context, &exit_code] {
     if (!options->this_node && options->of.empty()) {
-      print_error("neither --here nor --of is given", "hpcml healthy-nodes --help", context.colour);
+      print_error("neither --here nor --of is given", "hpcml internal healthy-nodes --help", context.colour);
       exit_code = k_usage;
       return;
     }

@@ -9,7 +9,6 @@
 #include "cli/run/submit_run.hpp"
 #include "cli/run/submit_watch.hpp"
 #include "cli/run/submit_where.hpp"
-#include "hpcml/json_line.hpp"
 #include "core/util/file.hpp"
 
 namespace hpcml::cli {
@@ -20,7 +19,6 @@ struct SubmitOptions {
   RequestFlags request;
   std::string script_file;
   std::string format = "text";
-  std::string attach;
   std::optional<std::string> chain_if;
   std::optional<unsigned> chain;
   bool test_only = false;
@@ -33,37 +31,11 @@ const char* const k_submit_footer = R"(Examples:
   hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
   hpcml submit --test-only                      (what ./hpcml.json asks for; nothing is submitted)
   hpcml submit --site lumi --account project_1 --time 2-0 --chain 4 --watch -- python train.py --resume
-  hpcml submit --attach 12345                   (follow a job that is there already)
   hpcml submit --where --nodes 2 --time 4h      (each partition here: fits, starts when, costs what; --all-sites: also elsewhere)
   hpcml emulate --site lumi --nodes 2 -- hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
 Prints "job NUMBER log PATH" for each job. Exit codes: 0 submitted, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
 5 Slurm refused the job or did not answer. With --watch the job's own exit code (128 + signal; 1 when Slurm ended it), or 130 after Ctrl-C,
 which ends only the watching.)";
-
-void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
-  if (format == "text") {
-    for (const auto& job : jobs)
-      std::printf("job %s%s\n", job.id.c_str(), job.log.empty() ? "" : (" log " + job.log).c_str());
-    return;
-  }
-  std::string text = "[";
-  for (const auto& job : jobs) {
-    JsonLine line;
-    line.add("job", job.id);
-    if (!job.cluster.empty()) line.add("cluster", job.cluster);
-    text += (text.size() > 1 ? ",\n " : "") +
-            line.add("name", job.name).add("log", job.log).add("after", job.after).text();
-  }
-  std::fputs((text + "]\n").c_str(), stdout);
-}
-
-int attach(const SubmitOptions& options, const Context& context) {
-  int exit_code = k_ok;
-  const auto jobs = find_running(options.attach, context, exit_code);
-  if (jobs.empty()) return exit_code;
-  print_jobs(jobs, options.format);
-  return run_watch(jobs, context);
-}
 
 util::Status write_script(const SubmitOptions& options, const PlannedRequest& planned) {
   if (options.script_file.empty()) return util::Done{};
@@ -84,7 +56,6 @@ bool take_chain(const SubmitOptions& options, MergedRequest& request, const Cont
 }
 
 int run(const SubmitOptions& options, const Context& context) {
-  if (!options.attach.empty()) return attach(options, context);
   auto request = read_request(options.request, context);
   if (options.where) return run_where(request, {options.all_sites, options.format}, context);
   if (request.exit_code == k_ok && !take_chain(options, request, context)) return k_usage;
@@ -117,10 +88,7 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
                                       "ask Slurm whether and when it would start; submit nothing");
   command
       ->add_flag("--watch", options->watch,
-                 "follow the job: how it stands, its log, its end; Ctrl-C leaves it alone")
-      ->excludes(test_only);
-  command->add_option("--attach", options->attach, "follow a job that was submitted before")
-      ->type_name("JOB")
+                 "follow the job: its state, its log, its end (later: hpcml watch JOB); Ctrl-C ends only the watching")
       ->excludes(test_only);
   auto* chain = command
                     ->add_option("--chain", options->chain,

@@ -14,6 +14,7 @@
 #include "core/site_rules/verdict.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::cli {
 
@@ -124,6 +125,23 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
 }
 
 } // namespace
+
+void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
+  if (format == "text") {
+    for (const auto& job : jobs)
+      std::printf("job %s%s\n", job.id.c_str(), job.log.empty() ? "" : (" log " + job.log).c_str());
+    return;
+  }
+  std::string text = "[";
+  for (const auto& job : jobs) {
+    JsonLine line;
+    line.add("job", job.id);
+    if (!job.cluster.empty()) line.add("cluster", job.cluster);
+    text += (text.size() > 1 ? ",\n " : "") +
+            line.add("name", job.name).add("log", job.log).add("after", job.after).text();
+  }
+  std::fputs((text + "]\n").c_str(), stdout);
+}
 
 std::string reach(const RunningJob& job, const std::string& verb) {
   return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;

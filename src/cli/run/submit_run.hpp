@@ -58,4 +58,7 @@ struct SubmitResult {
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
                         const Context& context);
 
+/// Prints the jobs on standard output: "job NUMBER log PATH" a line, or JSON.
+void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format);
+
 } // namespace hpcml::cli

@@ -8,7 +8,7 @@
 
 namespace hpcml::model {
 
-/// What gen --setup makes: an environment of that kind, or (libtorch) one to build C++ programs with.
+/// What hpcml env makes: an environment of that kind, or (libtorch) one to build C++ programs with.
 enum class SetupKind { venv, wheelhouse, conda, uv, container, libtorch };
 
 template <>

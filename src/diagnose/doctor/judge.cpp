@@ -62,7 +62,7 @@ private:
     if (torch.kind != TorchBuild::Kind::found || !torch.build_told) return;
     if (torch.cuda.empty() && torch.rocm.empty())
       add("torch-without-gpus", "torch " + torch.version + " (" + torch.place + ") is built for CPUs only",
-          "install one that is built for the GPUs: hpcml gen --setup says from which index");
+          "install one that is built for the GPUs: hpcml env says from which index");
     else if (x_facts.gpus.vendor == GpuVendor::nvidia && torch.cuda.empty())
       add("other-vendor",
           "torch " + torch.version + " is built for AMD (ROCm " + torch.rocm + "), and the GPUs are NVIDIA's",
@@ -208,7 +208,7 @@ private:
     add("old-driver",
         "torch is built for CUDA " + x_facts.torch.cuda + ", which needs driver " +
             std::string(oldest->first) + ", and the node has " + driver,
-        "install a torch for an older CUDA (hpcml gen --setup chooses one), or the package cuda-compat "
+        "install a torch for an older CUDA (hpcml env chooses one), or the package cuda-compat "
         "in the image");
   }
 

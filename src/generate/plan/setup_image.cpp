@@ -30,8 +30,8 @@ StepResult<SetupMethod> choose_setup_image(const SetupNodesInput& input, SetupKi
   };
   if (kind != SetupKind::venv)
     return refuse("usage/setup",
-                  fmt::format("--setup {} makes an environment without an image", model::word_of(kind)),
-                  "leave --container out; --setup venv makes one on top of an image");
+                  fmt::format("hpcml env {} makes an environment without an image", model::word_of(kind)),
+                  "leave --container out; hpcml env venv makes one on top of an image");
   auto inside = input.facts(kind);
   inside.container = leaves_host(input.job, input.images);
   const auto* rule = first_that_applies(input.images, inside);

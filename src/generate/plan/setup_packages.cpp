@@ -59,7 +59,7 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
                         "leave --cuda, --rocm, --python and --pack out");
     if (!place.easyconfig.empty() && !input.spec.packages.empty())
       diagnostics.error("usage/packages", "the recipe says what is in the image",
-                        "leave --packages out; --setup venv --container " + place.place +
+                        "leave --packages out; hpcml env venv --container " + place.place +
                             " --venv FILE.sqsh adds to it");
     return result;
   }

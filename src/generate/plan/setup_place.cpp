@@ -65,7 +65,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
     diagnostics.error("usage/pack",
                       can_pack ? "'" + chosen.pack + "' is no archive"
                                : "only conda and virtual environments are packed",
-                      "as --setup conda --pack /project/me/env.tar.gz");
+                      "as hpcml env conda --pack /project/me/env.tar.gz");
   for (const auto* text : {&chosen.place, &chosen.pack})
     if (!text->empty() && !util::is_one_line(*text))
       diagnostics.error("usage/setup", "an environment's name or path is one line of text", {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A software environment to make on a site: what gen --setup prints a script for. Pure.
+// A software environment to make on a site: what hpcml env prints a script for. Pure.
 #pragma once
 
 #include <optional>

@@ -69,12 +69,12 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
     diagnostics.error("request/setup", input.site.name + " has no wheels of its own in its profile",
-                      "--setup venv or --setup conda take PyTorch's");
+                      "hpcml env venv or hpcml env conda take PyTorch's");
   if (kind == SetupKind::container && (!way.recipe || way.recipe->image.tool.empty()))
     diagnostics.error(
         "request/setup",
         fmt::format("the profile of {} does not say how images are built there", input.site.name),
-        "--setup venv makes an environment without an image");
+        "hpcml env venv makes an environment without an image");
   if (!input.job.container || kind == SetupKind::container) return result;
   auto on_image = choose_setup_image(input, kind);
   add(diagnostics, std::move(on_image.remarks));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A store served by a process of its own beside a launcher.
+// A internal store-served by a process of its own beside a launcher.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ pip install --no-index torch==1.9.1
 # The same with hpcml: the list of wheels leaves the user's own alone, and LibTorch's module may be missing.
 deactivate; module purge
 echo mine > requirements.txt
-hpcml gen --setup wheelhouse --packages numpy > setup.sh; bash setup.sh; cat requirements.txt
+hpcml env wheelhouse --packages numpy > setup.sh; bash setup.sh; cat requirements.txt
 rm requirements.txt; bash setup.sh; cat requirements.txt
-mkdir built; hpcml gen --setup libtorch --venv built/env > libtorch.sh
+mkdir built; hpcml env libtorch --venv built/env > libtorch.sh
 bash libtorch.sh; ls built; export EBROOTCUDA=/cuda; bash libtorch.sh; bash libtorch.sh; ls built/env/libtorch.cmake

@@ -7,7 +7,7 @@ singularity exec lumi-sfantao-pytorch-lumi-base.sif python -c 'import torch; pri
 submit lumi.sbatch
 cat output_lumi.sbatch_1.txt
 # The same with hpcml: a cotainr that fails leaves nothing that stops the next run.
-hpcml gen --setup container --container made.sif > setup.sh
+hpcml env container --container made.sif > setup.sh
 (
   cotainr() { : > made.sif && return 1; }
   export -f cotainr

@@ -15,4 +15,4 @@ ibrun -np 2 /usr/bin/python3 test.py c123-001 < /dev/null' | idev -N 2 -n 2 -p g
 hpcml gen --partition gh-dev --time 10 --account A -- python3 -c 'import os, torch
 print("system torch", torch.cuda.is_available(), "python3_mpi" in os.environ["LOADEDMODULES"])' > system.sh
 submit -o system.txt system.sh; cat system.txt
-hpcml gen --setup venv --cuda 12.4 | grep -o 'torch --index-url .*'
+hpcml env venv --cuda 12.4 | grep -o 'torch --index-url .*'

@@ -16,6 +16,6 @@ submit ddp_single_node.sbatch # the page forgets the memory that the site wants
 submit --mem=4G -o twice.txt ddp_single_node.sbatch; echo "as on the page:"; cat twice.txt
 submit --mem=4G --ntasks-per-node=1 --cpus-per-task=32 -o once.txt ddp_single_node.sbatch; echo "one launcher:"; cat once.txt
 # The same with hpcml: an environment whose name another one begins with, and once more.
-hpcml gen --setup conda --cuda 12.8 --conda my_pytorch_cuda12 --packages numpy > setup.sh
+hpcml env conda --cuda 12.8 --conda my_pytorch_cuda12 --packages numpy > setup.sh
 bash setup.sh && bash setup.sh
-hpcml gen --setup conda --cuda 12.9 | grep -o 'torch --index-url .*'
+hpcml env conda --cuda 12.9 | grep -o 'torch --index-url .*'

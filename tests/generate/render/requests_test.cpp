@@ -183,7 +183,7 @@ void set_up(const model::JobSpec& job, const model::Site& site, test::RequestMak
   if (!planned.plan) return;
   ++run.setups;
   check_text(render::render_environment_script(*planned.plan), site, doubts_of(planned.diagnostics),
-             "--setup, " + maker.description(), run);
+             "env, " + maker.description(), run);
 }
 
 } // namespace

@@ -79,7 +79,7 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   const auto served = [](const model::Plan& plan) {
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto at = script.find(" store serve --with-parent --name ");
+    const auto at = script.find(" internal store-serve --with-parent --name ");
     return at == std::string::npos ? "" : script.substr(at + 34, script.find(')', at) - at - 34);
   };
   auto plan = test::make_whole_node_plan();
@@ -106,7 +106,7 @@ TEST_CASE("a script sets the key before it serves a store") {
     const auto at = script.find("read -r HPCML_JOB_SECRET < <(\"$HPCML\" store secret)");
     if (at == std::string::npos) return false;
     CHECK(script.find("export HPCML_JOB_SECRET", at) != std::string::npos);
-    if (const auto store = script.find(" store serve "); store != std::string::npos) CHECK(at < store);
+    if (const auto store = script.find(" internal store-serve "); store != std::string::npos) CHECK(at < store);
     // With set -x bash would print what is assigned.
     CHECK(script.find("HPCML_JOB_SECRET=") == std::string::npos);
     return true;

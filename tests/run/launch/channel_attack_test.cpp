@@ -56,7 +56,7 @@ private:
 class ScriptOfJob {
 public:
   explicit ScriptOfJob(unsigned job)
-      : x_shell("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name 127.0.0.1 2>" +
+      : x_shell("read -r where < <(exec " HPCML_BINARY " internal store-serve --with-parent --name 127.0.0.1 2>" +
                     errors() + "); echo \"$where\"; sleep 300 & wait",
                 environment(job)),
         x_place(x_shell.read_line()) {

@@ -103,7 +103,7 @@ TEST_CASE(
   auto script = task(0, 1, job);
   for (const char* of_step : {"SLURM_PROCID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST"})
     script.unset(of_step);
-  const Shell store("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name " +
+  const Shell store("read -r where < <(exec " HPCML_BINARY " internal store-serve --with-parent --name " +
                         util::read_host_name() + "); echo \"$where\"; sleep 100 & wait",
                     script);
   const auto used = store.read_line();
@@ -217,7 +217,7 @@ TEST_CASE("a run of mpirun does not hear of one before it that failed at the scr
   auto script = mpi_tasks(1, job).front();
   for (const char* of_task : {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"})
     script.unset(of_task);
-  const Shell store("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name " +
+  const Shell store("read -r where < <(exec " HPCML_BINARY " internal store-serve --with-parent --name " +
                         util::read_host_name() + "); echo \"$where\"; sleep 100 & wait",
                     script);
   const auto where = store.read_line();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a script serves: hpcml store serve, and the steps that find it by HPCML_STORE_ADDR.
+// What a script serves: hpcml internal store-serve, and the steps that find it by HPCML_STORE_ADDR.
 #include <catch2/catch.hpp>
 
 #include <csignal>
@@ -21,7 +21,7 @@ TEST_CASE("what a script serves is used by its first step, and ends with the scr
   for (const char* of_step : {"SLURM_PROCID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST"})
     env.unset(of_step);
   // As in a generated script: the server belongs to the shell.
-  const Shell script("read -r where < <(exec " HPCML_BINARY " store serve --with-parent --name " +
+  const Shell script("read -r where < <(exec " HPCML_BINARY " internal store-serve --with-parent --name " +
                          util::read_host_name() + "); echo \"$where\"; sleep 100 & wait",
                      env);
   const auto where = script.read_line();
@@ -50,7 +50,7 @@ TEST_CASE("a script's store ends by a signal from a process") {
   const auto env = task(0, 1, new_job());
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
     CAPTURE(signal);
-    const Shell store("exec " HPCML_BINARY " store serve --with-parent --name localhost", env);
+    const Shell store("exec " HPCML_BINARY " internal store-serve --with-parent --name localhost", env);
     const auto place = store::parse_place(store.read_line());
     REQUIRE(place);
     CHECK(answers(place->second));
@@ -62,12 +62,12 @@ TEST_CASE("a script's store ends by a signal from a process") {
   }
 }
 
-TEST_CASE("a store serves with a parent that is the first process of its namespace") {
+TEST_CASE("a internal store-serves with a parent that is the first process of its namespace") {
   // As a container's entry point is.
   if (run_line("unshare -Upf --map-root-user true").exit_code != 0)
     return test::skip("this machine allows no user namespaces");
   const auto outputs = run_line("unshare -Upf --map-root-user bash -c 'read -r where < <(exec " HPCML_BINARY
-                                " store serve --with-parent --name localhost); echo \"[$where]\"'");
+                                " internal store-serve --with-parent --name localhost); echo \"[$where]\"'");
   CHECK_THAT(outputs.out, StartsWith("[localhost:"));
 }
 

@@ -36,8 +36,8 @@ cat > store.job <<'END'
 #!/bin/bash
 #SBATCH -N1 -t 5
 trap 'touch asked' TERM
-read -r place < <(exec "$H" store serve --with-parent --name localhost)
-store=$(pgrep -f 'store serve --with-parent')
+read -r place < <(exec "$H" internal store-serve --with-parent --name localhost)
+store=$(pgrep -f 'internal store-serve --with-parent')
 touch up.store
 until [ -e asked ]; do sleep 0.1; done
 sleep 1

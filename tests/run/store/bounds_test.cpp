@@ -85,7 +85,7 @@ bool is_served(std::uint16_t port) {
 
 TEST_CASE("a store frees the memory of a long message", "[time]") {
   const test::TempFolder folder;
-  const Child server({HPCML_BINARY, "store", "serve", "--listen", "127.0.0.1"}, (folder / "errors").string());
+  const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"}, (folder / "errors").string());
   const auto port = util::parse_unsigned(server.read_line());
   REQUIRE(port);
   store::Client client("127.0.0.1", static_cast<std::uint16_t>(*port));
@@ -108,7 +108,7 @@ TEST_CASE("5,000 hostile connections cost a store at most 64 MB", "[time]") {
     CAPTURE(kind);
     const test::TempFolder folder;
     const auto errors = (folder / "errors").string();
-    const Child server({HPCML_BINARY, "store", "serve", "--listen", "127.0.0.1"}, errors);
+    const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"}, errors);
     const auto port = util::parse_unsigned(server.read_line());
     REQUIRE(port);
     const Child attacker({HPCML_HOSTILE_CLIENT, "at=127.0.0.1:" + std::to_string(*port),

@@ -328,7 +328,7 @@ def main():
     hpcml, kind, seed, operations = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     options = {} if kind == "torch1" else {"use_libuv": kind == "libuv"}
     theirs = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False, timeout=timedelta(seconds=300), **options)
-    ours = subprocess.Popen([hpcml, "store", "serve", "--listen", "127.0.0.1"], stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
+    ours = subprocess.Popen([hpcml, "internal", "store-serve", "--listen", "127.0.0.1"], stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL)
     try:
         comparison = Comparison(kind, [theirs.port, int(ours.stdout.readline())], seed)
         comparison.both(comparison.pairs[0], SET, text(b"always") + text(b"1"), 0)

@@ -50,7 +50,7 @@ def start(command, env):
 
 
 def at_our_store(what, hpcml, command, words, variables):
-    server = subprocess.Popen([hpcml, "store", "serve", "--listen", "127.0.0.1"], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen([hpcml, "internal", "store-serve", "--listen", "127.0.0.1"], stdout=subprocess.PIPE, text=True)
     try:
         env = environment(MASTER_ADDR="127.0.0.1", MASTER_PORT=server.stdout.readline().strip(), WORLD_SIZE=str(SIZE),
                           **variables)

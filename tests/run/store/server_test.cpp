@@ -240,7 +240,7 @@ TEST_CASE("where no descriptor is left a client is sent away, and the others are
     ::dup2(line[1], 1);
     ::close(2);
     ::setrlimit(RLIMIT_NOFILE, &few);
-    ::execl(HPCML_BINARY, HPCML_BINARY, "store", "serve", "--listen", "127.0.0.1",
+    ::execl(HPCML_BINARY, HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1",
             static_cast<char*>(nullptr));
     ::_exit(127);
   }
