@@ -119,7 +119,7 @@ private:
 } // namespace
 
 bool is_no_job(std::string_view text) {
-  constexpr std::string_view k_word = "no-job ";
+  constexpr std::string_view k_word = "not-a-job ";
   if (text.find(k_mark) == std::string_view::npos) return false;
   for (const std::string& line : util::split(text, '\n')) {
     const auto hash = find_comment(line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Comments that silence a rule: "# hpcml: disable=ID why", for the line they stand on or the next one;
-// "disable-file" for the whole script; "# hpcml: no-job why" for a script that is none of a job.
+// "disable-file" for the whole script; "# hpcml: not-a-job why" for a script that is none of a job.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace hpcml::check {
 
-/// Whether a comment, "# hpcml: no-job why", says that nobody submits the script: a helper that is run where
+/// Whether a comment, "# hpcml: not-a-job why", says that nobody submits the script: a helper that is run where
 /// jobs are made.
 bool is_no_job(std::string_view text);
 

@@ -83,7 +83,7 @@ topo::AffinityRequest plan_request(const Json& request) {
   wanted.allowed = cpus_of(request, {"allowed_cpus", "allowed"});
   wanted.balanced = flag_of(request, {"balanced"}, false);
   const Json* spill = find(request, {"spill"});
-  wanted.spill = spill && ((spill->is_boolean() && spill->get<bool>()) ||
+  wanted.idle_cores = spill && ((spill->is_boolean() && spill->get<bool>()) ||
                            (spill->is_string() && spill->get<std::string>() == "package"));
   if (const std::string scope = normal(text_of(request, {"scope", "domain"})); !scope.empty()) {
     wanted.level = level_of(scope);

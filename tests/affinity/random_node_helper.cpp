@@ -211,7 +211,7 @@ topo::AffinityRequest random_request(std::mt19937& random, const topo::Node& nod
   request.cpus_per_rank = chance(random, 60) ? pick(random, 1, 8) : 0;
   request.threads_per_core = chance(random, 60) ? 1 : pick(random, 2, 4);
   request.ranks_per_gpu = chance(random, 15) ? pick(random, 1, 3) : 0;
-  request.spill = chance(random, 25);
+  request.idle_cores = chance(random, 25);
   request.balanced = chance(random, 15) && request.cpus_per_rank == 0;
   if (chance(random, 25)) request.order.kind = model::RankOrder::cpu;
   if (chance(random, 10)) {

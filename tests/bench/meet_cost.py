@@ -17,7 +17,7 @@ import time
 NO_KEY = {"HPCML_KEY_FILE": "/nowhere/key"}
 KEY = {"HPCML_JOB_SECRET": "0123456789abcdef" * 4}
 # The flags of hpcml launch, none for the program alone, and the variables of the ranks
-MODES = {"exec": (None, {}), "no meeting": (["--meet-timeout", "0"], NO_KEY), "--store env": (["--store", "env"], KEY),
+MODES = {"exec": (None, {}), "no meeting": (["--rendezvous-timeout", "0"], NO_KEY), "--store env": (["--store", "env"], KEY),
          "--store own": (["--store", "own"], KEY), "no key": (["--store", "own"], NO_KEY)}
 HOST = os.uname().nodename
 BUILT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/release/bin/hpcml")

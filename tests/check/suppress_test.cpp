@@ -137,6 +137,6 @@ TEST_CASE("A script that says that it is no job is held against no site's rules"
     return check::check_script("x.sh", "#!/bin/bash\n" + comment + "mkdir -p data\n", {{}, &alpine}).size();
   };
   CHECK(rules("") > 0);
-  CHECK(rules("# hpcml: no-job it makes folders\n") == 0);
-  CHECK(rules("# hpcml: no-job\n") > 0); // nobody said why
+  CHECK(rules("# hpcml: not-a-job it makes folders\n") == 0);
+  CHECK(rules("# hpcml: not-a-job\n") > 0); // nobody said why
 }

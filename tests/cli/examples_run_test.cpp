@@ -39,7 +39,7 @@ constexpr Place k_places[] = {
     {"srun --ntasks-per-node=1 --ntasks=4 hpcml launch", Place::cluster},
     {"srun --ntasks-per-node=1 hpcml torchrun", Place::cluster},
     {"hpcml sites discover", Place::cluster},
-    {"hpcml config learn", Place::cluster},
+    {"hpcml config detect", Place::cluster},
     {"srun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
     {"srun --ntasks-per-node=1 hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},
     {"ibrun hpcml preflight", Place::elsewhere, "needs LibTorch: tests/torch/helper"},

@@ -115,7 +115,7 @@ TEST_CASE("a real Slurm is asked where the request would start", "[slurm]") {
   const auto result = desk.emulate(
       "lumi", 1,
       "$H submit --where --site lumi --account project_1 --gpus-per-node 1 --time 4h --launcher srun -- "
-      "hostname; echo code $?; squeue -h | wc -l; $H config learn --site lumi; $H config");
+      "hostname; echo code $?; squeue -h | wc -l; $H config detect --site lumi; $H config");
   CAPTURE(result.out, result.err);
   std::map<std::string, std::string> rows;
   for (const auto& line : util::split(result.out, '\n'))

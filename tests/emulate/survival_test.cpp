@@ -236,8 +236,8 @@ TEST_CASE("jobs that another preempts are requeued by their script where the sit
   const Cluster cluster(
       {"--site", "generic", "--nodes", "4", "--quiet", "--fault", "preempt:cancel@12s..24s"});
   cluster.write("train.py", k_program);
-  generate(cluster, folder, "job", {"--array", "0-1", "--retry-on", "preempted"}, {"1", "0"});
-  generate(cluster, folder, "ended", {"--retry-on", "preempted"}, {"1", "0"});
+  generate(cluster, folder, "job", {"--array", "0-1", "--requeue-on", "preempted"}, {"1", "0"});
+  generate(cluster, folder, "ended", {"--requeue-on", "preempted"}, {"1", "0"});
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 sbatch -Q job.sh
 ended=$(sbatch --parsable ended.sh)
@@ -259,7 +259,7 @@ TEST_CASE("an agent's ranks save, nothing is started again in their job, and the
   cluster.write("train.py", k_program);
   generate(cluster, folder, "job",
            {"--nodes", "2", "--tasks-per-node", "2", "--log-dir", "logs", "--max-restarts", "2"}, {"1", "0"});
-  generate(cluster, folder, "failing", {"--log-dir", "failing-logs", "--retry-on", "node,preempted"},
+  generate(cluster, folder, "failing", {"--log-dir", "failing-logs", "--requeue-on", "node,preempted"},
            {"0", "3"});
   const auto ran = cluster.run(std::string(k_shell) + R"sh(
 sbatch -Q job.sh; sbatch -Q failing.sh

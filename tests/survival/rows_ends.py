@@ -78,10 +78,10 @@ def preempted_after_grace(lab):
     return preempted(lab)
 
 
-@row("PreemptMode CANCEL", "the same where the site cancels: --retry-on preempted", requeues=1, equal=True, emulate=("--fault", "preempt:cancel@10s..20s"),
+@row("PreemptMode CANCEL", "the same where the site cancels: --requeue-on preempted", requeues=1, equal=True, emulate=("--fault", "preempt:cancel@10s..20s"),
      culprit="its nodes are given to another job", waits=60)
 def preempted_and_cancelled(lab):
-    job = lab.task_job(*SAVES, "--retry-on", "preempted", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
+    job = lab.task_job(*SAVES, "--requeue-on", "preempted", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
     return lab.finish(job, lab.fault_said("takes all nodes"))
 

@@ -46,10 +46,10 @@ def node_lost(lab):
     return lab.finish(job, given_up("node002") - 1)
 
 
-@row("link cut in the rendezvous", "the second node's links are cut before its rank has met the others; --meet-timeout 20",
+@row("link cut in the rendezvous", "the second node's links are cut before its rank has met the others; --rendezvous-timeout 20",
      emulate=("--fault", "link-cut:2@1s..60s"), code=125, culprit=MISSING, waits=60, knowable="20 s after the first rank came")
 def cut_early(lab):
-    job = plain(lab, first="{ until [ -e go ]; do sleep 0.1; done; }", flags="--meet-timeout 20")
+    job = plain(lab, first="{ until [ -e go ]; do sleep 0.1; done; }", flags="--rendezvous-timeout 20")
     lab.fault_said("node002's links are cut")
     cause = until("rank 0", lambda: next((p for p in job.processes() if "launch" in p.words and p.environment.get("SLURM_PROCID") == "0"), None)) and lab.now()
     return lab.finish(job, cause, patience=20)

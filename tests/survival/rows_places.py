@@ -44,10 +44,10 @@ def port_taken(lab):
     return seen
 
 
-@row("one rank never starts", "the second task never comes to hpcml; --meet-timeout 15", quick=True, code=125, culprit=MISSING,
+@row("one rank never starts", "the second task never comes to hpcml; --rendezvous-timeout 15", quick=True, code=125, culprit=MISSING,
      knowable="15 s after the first rank came", waits=15)
 def never_starts(lab):
-    job = plain(lab, first="{ date +%s.%N >cause; exec sleep 1000; }", flags="--meet-timeout 15")
+    job = plain(lab, first="{ date +%s.%N >cause; exec sleep 1000; }", flags="--rendezvous-timeout 15")
     return lab.finish(job, lab.cause(), patience=15)
 
 

@@ -207,7 +207,7 @@ void add_affinity(CLI::App& app, Context& context, int& exit_code) {
                     "each rank gets the whole domain, shared with the others there");
   command->add_flag("--balanced", options->balanced, "no rank gets more cores than another");
   command
-      ->add_option("--spill", options->spill,
+      ->add_option("--idle-cores", options->idle_cores,
                    "package: cores of NUMA nodes without GPUs go to ranks of the same package")
       ->check(CLI::IsMember({"none", "package"}));
   command->add_option("--gpus", options->gpus, "only the GPUs at these PCI addresses or buses: c9,ce")

@@ -15,7 +15,7 @@ struct AffinityOptions {
   std::string source, site, partition, topology;
   unsigned ranks = 0, gpus_per_rank = 0, cpus_per_rank = 0, threads_per_core = 0,
            ranks_per_gpu = 0; // 0: not given
-  std::string order = "gpu", domain, spill = "none", allowed, reserved, gpus, policy = "hpcml",
+  std::string order = "gpu", domain, idle_cores = "none", allowed, reserved, gpus, policy = "hpcml",
               format = "table";
   bool whole = false, balanced = false, verify = false, all_sites = false;
 };

@@ -76,7 +76,7 @@ bool check_policy(const AffinityOptions& options, ErrorPrinter& failure) {
   add(!options.domain.empty(), "--domain");
   add(options.whole, "--whole-domain");
   add(options.balanced, "--balanced");
-  add(options.spill != "none", "--spill");
+  add(options.idle_cores != "none", "--idle-cores");
   // torchrun takes what there is, mpibind counts threads instead of cores, the two modes take one core.
   const bool torch = options.policy.starts_with("torch-");
   add(options.cpus_per_rank > 0 &&
@@ -109,7 +109,7 @@ std::optional<topo::AffinityRequest> read_affinity_request(const AffinityOptions
   request.ranks_per_gpu = options.ranks_per_gpu;
   request.whole_domain = options.whole;
   request.balanced = options.balanced;
-  request.spill = options.spill == "package";
+  request.idle_cores = options.idle_cores == "package";
   static const std::map<std::string, topo::PoolLevel> levels = {{"l3", topo::PoolLevel::l3},
                                                                 {"numa", topo::PoolLevel::numa},
                                                                 {"package", topo::PoolLevel::package},

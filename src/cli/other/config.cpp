@@ -33,7 +33,7 @@ struct ConfigOptions {
 };
 
 const char* const k_config_footer = R"(Examples:
-  hpcml config learn --site lumi           asks Slurm for your accounts and remembers the one to charge
+  hpcml config detect --site lumi           asks Slurm for your accounts and remembers the one to charge
   hpcml config set site lumi
   hpcml config set --site lumi partition small-g
   hpcml config                             what is remembered, and where
@@ -93,7 +93,7 @@ int run_show(const Context& context) {
   if (!desk) return exit_code;
   std::error_code ignored;
   const bool exists = std::filesystem::exists(desk->path, ignored);
-  print_note(desk->path + (exists ? "" : " is not there yet: hpcml config learn begins it"));
+  print_note(desk->path + (exists ? "" : " is not there yet: hpcml config detect begins it"));
   if (desk->config.site) std::printf("site %s\n", desk->config.site->c_str());
   for (const auto& [site, values] : desk->config.sites)
     for (const auto& [key, value] : values)
@@ -228,7 +228,7 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   }
   auto chosen = choose(names, "account to charge");
   if (!chosen) {
-    print_error("you have several accounts", "say which: hpcml config learn --account NAME", context.colour);
+    print_error("you have several accounts", "say which: hpcml config detect --account NAME", context.colour);
     exit_code = k_usage;
   }
   return chosen;

@@ -209,7 +209,7 @@ void add_flags(CLI::App& app, LaunchFlags& flags, const Context& context) {
       ->check(CLI::Range(0U, 65536U));
   app.add_option("--threads-per-core", request.threads_per_core, "hardware threads of each of these cores")
       ->check(CLI::Range(1U, 16U));
-  add_word(app, "--spill", request.spill,
+  add_word(app, "--idle-cores", request.idle_cores,
            "cores of NUMA nodes without GPUs: none, or to ranks of the same package");
   app.add_option("--rank-order", flags.rank_order,
                  "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2")

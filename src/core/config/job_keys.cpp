@@ -73,9 +73,9 @@ std::vector<JobKey> run_keys() {
           "rank-order",
           help("ORDER", "ranks take the GPUs by gpu (number), cpu, ring (links), or as listed: 0,1,3,2"),
           &JobSpec::rank_order, order_text),
-      choice_key("spill",
+      choice_key("idle-cores",
                  help("WHERE", "cores of NUMA nodes without GPUs: none, or to ranks of the same package"),
-                 &JobSpec::spill),
+                 &JobSpec::idle_cores),
       text_key("signal", help("SPEC", "signal to the ranks before the time limit: USR1@60"),
                &JobSpec::signal),
       parsed_key(
@@ -106,11 +106,11 @@ std::vector<JobKey> run_keys() {
       number_key("max-requeues",
                  help("N", "so often the script requeues its own job, saved before its limit; 3 otherwise"),
                  &JobSpec::max_requeues, 0),
-      parsed_key("retry-on",
+      parsed_key("requeue-on",
                  help("WHY",
                       "requeue after these ends, too: node,preempted,launcher,time-limit; never after the "
                       "program's own failure"),
-                 &JobSpec::retry_on, classes_text),
+                 &JobSpec::requeue_on, classes_text),
       text_key("checkpoint-dir",
                help("FOLDER", "where programs save: each job has a folder of its own in it, whose path they "
                               "find in HPCML_CHECKPOINT_DIR"),
@@ -156,7 +156,7 @@ std::vector<JobKey> every_key() {
   auto keys = resource_keys();
   for (auto& key : keys) key.per_component = true;
   for (auto& key : run_keys()) {
-    for (const char* name : {"gpu-visibility", "rank-order", "spill", "sbatch", "srun"})
+    for (const char* name : {"gpu-visibility", "rank-order", "idle-cores", "sbatch", "srun"})
       key.per_component = key.per_component || key.name == name;
     keys.push_back(std::move(key));
   }

@@ -40,7 +40,7 @@ struct JobSpec : RankRequest {
   Known<unsigned> gpus_per_task;    ///< model parallel: several GPUs per rank
   Known<unsigned> cpus_per_task;    ///< physical cores
   Known<unsigned> threads_per_core; ///< hardware threads of each core; 1 where nobody says
-  Known<CoreSpill> spill;
+  Known<IdleCores> idle_cores;
   Known<GpuOrder> rank_order;
   Known<MemSize> mem; ///< per node
   Known<Walltime> time;
@@ -71,7 +71,7 @@ struct JobSpec : RankRequest {
   Known<bool> requeue;
   Known<unsigned> spare_nodes;  ///< so many more than the program needs
   Known<unsigned> max_requeues; ///< so often the script puts its job back into the queue itself
-  Known<RetryClasses> retry_on; ///< and after these failures, too
+  Known<RetryClasses> requeue_on; ///< and after these failures, too
   Known<std::string>
       checkpoint_dir; ///< where programs save, absolute; each job has a folder of its own in it
   Known<std::string> array;

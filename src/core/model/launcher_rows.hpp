@@ -93,7 +93,7 @@ inline constexpr auto k_asked_values = [] {
 inline constexpr std::string_view k_asked_text{k_asked_values.data(), k_asked_values.size()};
 inline constexpr std::string_view k_other_values =
     " --sites-dir --site --profile-hash --partition --node-type --qos --gpu-type --gpus-per-node --bind "
-    "--cpus-per-task --threads-per-core --spill "
+    "--cpus-per-task --threads-per-core --idle-cores "
     "--rank-order --gpus-per-task --gpu-visibility --backend --nproc-per-node --nproc_per_node --master-port "
     "--master_port --grace --address-of ";
 

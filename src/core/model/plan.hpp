@@ -85,7 +85,7 @@ struct PlannedBinding {
   std::vector<PlannedRankBinding> ranks; ///< one per local rank; empty when unknown before the job runs
   std::string why;
   Origin origin;
-  Sourced<CoreSpill> spill{CoreSpill::none, {}};
+  Sourced<IdleCores> idle_cores{IdleCores::none, {}};
   Sourced<GpuOrder> order{{},
                           {}}; ///< where masks are planned already a list, so that every node does the same
 };
@@ -197,7 +197,7 @@ struct ChainLink {
 struct PlannedRequeue {
   bool requeues = false;               ///< its script puts it back into the queue
   unsigned most = 3;                   ///< so often
-  RetryClasses retry_on;               ///< after which failures, too
+  RetryClasses requeue_on;               ///< after which failures, too
   std::string checkpoint_dir;          ///< of all jobs; empty: the programs' own affair
   Origin origin;                       ///< who wants it
   Origin bound;                        ///< who says how often

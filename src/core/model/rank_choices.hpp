@@ -23,11 +23,11 @@ inline constexpr std::array<NamedValue<GpusSeen>, 2> k_words<GpusSeen> = {
     {{"all", GpusSeen::all}, {"own", GpusSeen::own}}};
 
 /// Whether cores of NUMA nodes that have no GPU are dealt out, to the ranks of the same package.
-enum class CoreSpill { none, package };
+enum class IdleCores { none, package };
 
 template <>
-inline constexpr std::array<NamedValue<CoreSpill>, 2> k_words<CoreSpill> = {
-    {{"none", CoreSpill::none}, {"package", CoreSpill::package}}};
+inline constexpr std::array<NamedValue<IdleCores>, 2> k_words<IdleCores> = {
+    {{"none", IdleCores::none}, {"package", IdleCores::package}}};
 
 /// What happens when a rank has not what its plan says.
 enum class BindCheck { none, warn, fail };

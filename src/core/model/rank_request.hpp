@@ -27,7 +27,7 @@ struct RankRequest {
   Known<Tf32> tf32;              ///< GPUs compute float32 in TF32, or do not
   Known<bool> preflight;         ///< the process group is tested before the program starts
   Known<StoreChoice> store;      ///< who serves the store where the programs meet
-  Known<unsigned> meet_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<unsigned> rendezvous_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
   Known<bool> coordinator;       ///< JAX is told where its coordinator is, at a port that is kept for it
   Known<bool> agent;             ///< one process of hpcml per node starts its ranks, and stays
   Known<LogFolder> log_dir;      ///< what the ranks write goes there, a file each
@@ -152,12 +152,12 @@ inline constexpr auto k_rank_flags = std::to_array<RankFlag>({
         "who serves the store where the ranks meet: own (hpcml), env (rank 0's program), auto (own where the "
         "program's torch, 2.7 or later, can meet there)",
         "who serves the store where the ranks' programs meet"),
-    rank_flags::Access<&RankRequest::meet_timeout>::row(
-        "meet-timeout", "SECONDS",
+    rank_flags::Access<&RankRequest::rendezvous_timeout>::row(
+        "rendezvous-timeout", "SECONDS",
         "for the launchers of all ranks to come (300); 0: they do not meet, and nobody says who is missing",
         "so many seconds have the launchers of all ranks to come"),
     rank_flags::Access<&RankRequest::coordinator>::row(
-        "coordinator", "",
+        "jax-coordinator", "",
         "tell JAX where its coordinator is (JAX_COORDINATOR_ADDRESS), at a port that is kept for rank 0's "
         "program",
         "JAX is told where its coordinator is, at a port that is kept for it"),
@@ -200,7 +200,7 @@ inline std::string variable_of(std::string_view key) {
 
 /// Whether the launchers of a step's ranks meet before the programs start.
 inline bool needs_rendezvous(const RankRequest& rank_request, unsigned ranks) {
-  return ranks > 1 && (!rank_request.meet_timeout || rank_request.meet_timeout->value > 0);
+  return ranks > 1 && (!rank_request.rendezvous_timeout || rank_request.rendezvous_timeout->value > 0);
 }
 
 /// Whether it is asked for.
@@ -257,9 +257,9 @@ inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& reques
 
 /// What of a request contradicts the rest; nothing where nothing does.
 inline std::optional<util::Error> find_contradiction(const RankRequest& request) {
-  const bool never_meet = request.meet_timeout && request.meet_timeout->value == 0;
+  const bool never_meet = request.rendezvous_timeout && request.rendezvous_timeout->value == 0;
   if (is_on(request.coordinator) && never_meet)
-    return util::Error{"--coordinator needs the launchers to meet, and --meet-timeout 0 keeps them from it",
+    return util::Error{"--jax-coordinator needs the launchers to meet, and --rendezvous-timeout 0 keeps them from it",
                        "leave one of them out"};
   if (request.agent && !request.agent->value && is_agent(request))
     return util::Error{"there is to be no agent (" + request.agent->origin.by + "), and only an agent does " +

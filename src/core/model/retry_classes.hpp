@@ -34,7 +34,7 @@ inline constexpr std::array<NamedValue<FailureClass>, 8> k_words<FailureClass> =
      {"user", FailureClass::user},
      {"terminated", FailureClass::terminated}}};
 
-/// A list of them, as --retry-on takes it: "node,preempted". Never a program's own failure, nor a user's
+/// A list of them, as --requeue-on takes it: "node,preempted". Never a program's own failure, nor a user's
 /// wish.
 class RetryClasses {
 public:

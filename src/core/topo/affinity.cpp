@@ -104,7 +104,7 @@ std::vector<CoreAllocation> deal(std::vector<CoreRequest>& claims, const std::ve
   assign_pools(claims, pools, need, whole);
   if (whole) return share_whole(claims, pools, request.ranks);
   slice_pools(claims, pools);
-  if (request.spill) assign_idle_pools(claims, pools);
+  if (request.idle_cores) assign_idle_pools(claims, pools);
   std::vector<CoreAllocation> shares = allocate_cores(claims, pools, request.ranks, request.cpus_per_rank);
   if (!request.balanced) return shares;
   std::size_t least = cores;

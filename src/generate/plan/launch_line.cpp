@@ -44,7 +44,7 @@ std::string launch_line(const model::JobSpec& job) {
   flag("--gpus-per-task", number(job.gpus_per_task));
   flag("--cpus-per-task", number(job.cpus_per_task));
   flag("--threads-per-core", number(job.threads_per_core));
-  flag("--spill", choice(job.spill));
+  flag("--idle-cores", choice(job.idle_cores));
   flag("--rank-order", job.rank_order ? std::optional(job.rank_order->value.text()) : std::nullopt);
   flag("--gpu-visibility", choice(job.gpu_visibility));
   flag("--backend", choice(job.backend));

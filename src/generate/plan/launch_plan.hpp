@@ -25,7 +25,7 @@ StepDiagnostics check_inner_launchers(const LayoutInput& input);
 
 /// What to place on a node with `gpus` GPUs: ranks with as many each as asked for, or sharing them where
 /// there are too few.
-topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::CoreSpill spill,
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::IdleCores idle_cores,
                                             std::size_t gpus);
 
 /// A request whose launch is planned, for the steps behind it.

@@ -86,11 +86,11 @@ void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   const model::JobSpec& job = input.job;
   model::PlannedBinding& binding = launch.binding;
   const auto& launcher = launch.launcher.choice;
-  if (job.spill) binding.spill = *job.spill;
-  if (binding.spill.value != model::CoreSpill::none && !launcher.is_hpcml())
-    diagnostics.error("request/spill",
+  if (job.idle_cores) binding.idle_cores = *job.idle_cores;
+  if (binding.idle_cores.value != model::IdleCores::none && !launcher.is_hpcml())
+    diagnostics.error("request/idle-cores",
                       "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
-                      "leave --spill or --launcher out");
+                      "leave --idle-cores or --launcher out");
   if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
   binding.order = *job.rank_order;
   const unsigned gpus = input.numbers().gpus_per_node;
@@ -195,9 +195,9 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
   if (const auto wishes = model::wishes_for_agent(input.job); !wishes.empty())
     diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
                       "say --launcher hpcml, or leave " + wishes + " out");
-  if (input.job.store || input.job.meet_timeout || model::is_on(input.job.coordinator))
+  if (input.job.store || input.job.rendezvous_timeout || model::is_on(input.job.coordinator))
     diagnostics.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
-                      "leave --launcher out, or --store, --meet-timeout and --coordinator");
+                      "leave --launcher out, or --store, --rendezvous-timeout and --jax-coordinator");
 }
 
 /// What an agent of hpcml's own cannot do here.
@@ -243,14 +243,14 @@ void plan_masks(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& d
   auto& binding = launch.binding;
   const auto places = places_in_order(input, binding.order.value);
   auto affinity = topo::plan_affinity(
-      input.node()->cpu, places, make_affinity_request(input.numbers(), binding.spill.value, places.size()));
+      input.node()->cpu, places, make_affinity_request(input.numbers(), binding.idle_cores.value, places.size()));
   binding.ranks = std::move(affinity.ranks);
   for (const auto& warning : affinity.warnings) diagnostics.note(warning, binding.origin);
 }
 
 } // namespace
 
-topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::CoreSpill spill,
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::IdleCores idle_cores,
                                             std::size_t gpus) {
   topo::AffinityRequest request;
   request.ranks = numbers.ranks_per_node;
@@ -259,7 +259,7 @@ topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers,
       std::size_t{numbers.ranks_per_node} * numbers.gpus_per_rank <= gpus ? numbers.gpus_per_rank : 0;
   request.cpus_per_rank = numbers.cpus_per_rank;
   request.threads_per_core = numbers.threads_per_core;
-  request.spill = spill == model::CoreSpill::package;
+  request.idle_cores = idle_cores == model::IdleCores::package;
   return request;
 }
 

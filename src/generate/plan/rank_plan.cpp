@@ -159,7 +159,7 @@ NodePlan plan_node(const model::Site& site, const Placement& placement, const No
   const std::vector<model::GpuPlace> places =
       request.gpus_per_rank == 0 ? std::vector<model::GpuPlace>{} : gpu_places(facts, placement.place.node());
 
-  auto wanted = make_affinity_request(plan.layout.numbers, request.spill, places.size());
+  auto wanted = make_affinity_request(plan.layout.numbers, request.idle_cores, places.size());
   wanted.allowed = facts.allowed;
   topo::AffinityPlan affinity = topo::plan_affinity(shape, places, wanted);
   plan.ranks = std::move(affinity.ranks);

@@ -49,7 +49,7 @@ struct RankOptions {
   std::optional<model::GpusSeen> gpu_visibility;   ///< unset: the site's
   std::optional<unsigned> dataloader_workers = {}; ///< as somebody has set them already
   unsigned threads_per_core = 1;                   ///< hardware threads of each core
-  model::CoreSpill spill = model::CoreSpill::none;
+  model::IdleCores idle_cores = model::IdleCores::none;
 };
 
 /// A node with all of its ranks, planned once; what one rank sees of it is `plan_rank`.

@@ -184,11 +184,11 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
   if (job.max_requeues && !requeues)
     diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
                       "say --requeue and --save-before TIME, too");
-  if (!job.retry_on || job.retry_on->value.empty()) return;
+  if (!job.requeue_on || job.requeue_on->value.empty()) return;
   if (!(job.requeue && job.requeue->value))
-    diagnostics.error("request/retry-on", "--retry-on tries a job again by requeueing it",
+    diagnostics.error("request/requeue-on", "--requeue-on tries a job again by requeueing it",
                       "say --requeue, too");
-  const auto& words = job.retry_on->value.words();
+  const auto& words = job.requeue_on->value.words();
   const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
   const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
     if (word == model::word_of(model::FailureClass::node))
@@ -198,7 +198,7 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
   const bool of_preemption =
       std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
   if (recorded && of_preemption && !launch.saving)
-    diagnostics.error("request/retry-on",
+    diagnostics.error("request/requeue-on",
                       "where Slurm ends a job for another one, its script ends before it could requeue it",
                       "say --save-before TIME, too: then the script hears of it; or leave preempted out");
   if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
@@ -208,7 +208,7 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
                       shared_folder_hint(input));
   if (!recorded && !hears)
     diagnostics.error(
-        "request/retry-on",
+        "request/requeue-on",
         "why a run ended stands in its record, which an agent writes into its folder of logs",
         "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME, of bad nodes "
         "by --preflight, too");
@@ -243,7 +243,7 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = input.job;
   const bool is_requested = job.requeue && job.requeue->value && !job.body;
-  const bool retries = is_requested && job.retry_on && !job.retry_on->value.empty();
+  const bool retries = is_requested && job.requeue_on && !job.requeue_on->value.empty();
   const bool requeues = is_requested && (launch.saving || retries);
   check_bounds(input, launch, requeues, diagnostics);
   if (job.checkpoint_dir) check_checkpoint_dir(input, *job.checkpoint_dir, diagnostics);
@@ -252,7 +252,7 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   requeue.requeues = requeues;
   requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
   if (is_requested) requeue.slurm = value_of_site(input, diagnostics);
-  if (job.retry_on) requeue.retry_on = job.retry_on->value;
+  if (job.requeue_on) requeue.requeue_on = job.requeue_on->value;
   if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
   requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
   requeue.bound = job.max_requeues ? job.max_requeues->origin
@@ -279,7 +279,7 @@ StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLaunc
   const bool on_own_disks = !job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv);
   if (!launcher.by_srun())
     refuse(input.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
-           "leave --spare-nodes out; --requeue --retry-on node leaves a bad node out at the next start");
+           "leave --spare-nodes out; --requeue --requeue-on node leaves a bad node out at the next start");
   else if (!launcher.choice.is_hpcml())
     refuse("hpcml looks at the nodes, and " + launcher.choice.name() + " starts the ranks here",
            "leave --launcher out, or --spare-nodes");

@@ -59,7 +59,7 @@ Json binding_json(const model::PlannedBinding& binding) {
             {"why", binding.why},
             {"origin", origin_json(binding.origin)},
             {"ranks", Json::array()}};
-  if (binding.spill.value != model::CoreSpill::none) json["spill"] = sourced_json(binding.spill);
+  if (binding.idle_cores.value != model::IdleCores::none) json["idle_cores"] = sourced_json(binding.idle_cores);
   if (binding.order.value.kind != model::RankOrder::gpu)
     json["rank_order"] = {{"value", binding.order.value.text()},
                           {"origin", origin_json(binding.order.origin)}};
@@ -173,7 +173,7 @@ std::string render_json(const model::Plan& plan) {
   if (const auto& requeue = plan.requeue)
     json["requeue"] = {{"by_script", requeue->requeues},
                        {"most", requeue->most},
-                       {"retry_on", requeue->retry_on.words()},
+                       {"requeue_on", requeue->requeue_on.words()},
                        {"checkpoint_dir", requeue->checkpoint_dir},
                        {"origin", origin_json(requeue->origin)}};
   json["gpu_visibility"] = sourced_json(plan.gpu_visibility);

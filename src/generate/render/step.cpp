@@ -138,9 +138,9 @@ Reasons step_reasons(const model::Plan& plan) {
     reasons.push_back({"ranks take the GPUs in the order " + order.value.text() +
                            ": hpcml launch lists them so, and LOCAL_RANK counts in that list",
                        order.origin});
-  if (plan.binding.spill.value != model::CoreSpill::none)
+  if (plan.binding.idle_cores.value != model::IdleCores::none)
     reasons.push_back(
-        {"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.spill.origin});
+        {"cores of NUMA nodes without GPUs go to ranks of the same package", plan.binding.idle_cores.origin});
   for (const auto& flag : model::k_rank_flags)
     if (const auto value = flag.write(plan.ranks); value && !flag.reason.empty())
       reasons.push_back({"--" + std::string(flag.name) + (flag.is_switch() ? "" : " " + *value) + ": " +

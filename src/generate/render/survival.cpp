@@ -20,7 +20,7 @@ bool leaves_out(const model::Plan& plan) { return requeues(plan) && plan.launche
 
 bool retries_on(const model::Plan& plan, model::FailureClass why) {
   if (!requeues(plan)) return false;
-  const auto& words = plan.requeue->retry_on.words();
+  const auto& words = plan.requeue->requeue_on.words();
   return std::find(words.begin(), words.end(), model::word_of(why)) != words.end();
 }
 
@@ -35,7 +35,7 @@ bool retries_node(const model::Plan& plan) {
 
 /// Whether the script looks into the run's record, or for bad nodes.
 bool retries(const model::Plan& plan) {
-  const bool recorded = requeues(plan) && !plan.requeue->retry_on.empty() && plan.ranks.log_dir;
+  const bool recorded = requeues(plan) && !plan.requeue->requeue_on.empty() && plan.ranks.log_dir;
   return recorded || (retries_node(plan) && model::is_on(plan.ranks.preflight));
 }
 
@@ -110,7 +110,7 @@ void add_requeue(const model::Plan& plan, ScriptLines& lines) {
     lines.push_back(Verbatim{render_block("begins_on_bad_node", {{"most", most}}),
                              by_rule("a node that failed once would fail the job again")});
   if (!retries(plan)) return;
-  const auto& words = requeue.retry_on.words();
+  const auto& words = requeue.requeue_on.words();
   TemplateData data{{"classes", util::join(words, " | ")},
                     {"node", retries_node(plan)},
                     {"again", starts_again_here(plan)},

@@ -36,9 +36,9 @@ constexpr auto k_doubt_without_key = std::chrono::seconds(10);
 /// A store that was there before the step answers at once, or never.
 constexpr auto k_patience_with_script = std::chrono::seconds(2);
 
-std::chrono::seconds meet_timeout(const LaunchRequest& request) {
-  const auto& timeout = request.rank_request.meet_timeout;
-  return timeout ? std::chrono::seconds(timeout->value) : k_meet_timeout;
+std::chrono::seconds rendezvous_timeout(const LaunchRequest& request) {
+  const auto& timeout = request.rank_request.rendezvous_timeout;
+  return timeout ? std::chrono::seconds(timeout->value) : k_rendezvous_timeout;
 }
 
 /// The rank's side of a meeting.
@@ -250,7 +250,7 @@ private:
     return Error{"not all ranks have come within " + std::to_string(x_timeout.count()) + " s" +
                      (missing && !missing->empty() ? ": " + util::join(util::split(*missing, '\n'), "; ")
                                                    : std::string()),
-                 "--meet-timeout SECONDS waits longer, 0 does not wait at all"};
+                 "--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"};
   }
 
   util::Status follow() {
@@ -268,10 +268,10 @@ private:
   util::Status not_found(const store::StoreSearchResult& sought, bool has_no_place) const {
     if (has_no_place)
       return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
-                   "name an address in MASTER_ADDR, or start with --meet-timeout 0 what needs no meeting"};
+                   "name an address in MASTER_ADDR, or start with --rendezvous-timeout 0 what needs no meeting"};
     return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
                      std::to_string(x_timeout.count()) + " s: " + sought.reason,
-                 "--meet-timeout SECONDS waits longer, 0 does not wait at all"};
+                 "--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"};
   }
 
   /// Where rank 0's launcher may have a store, the likeliest first.
@@ -332,7 +332,7 @@ bool needs_rendezvous(const World& world, const LaunchRequest& request) {
 
 util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context) {
   if (!needs_rendezvous(setup.world, request)) return util::Done{};
-  return RendezvousClient(setup, request, context, meet_timeout(request)).meet();
+  return RendezvousClient(setup, request, context, rendezvous_timeout(request)).meet();
 }
 
 void tell_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
@@ -341,7 +341,7 @@ void tell_failure(const World& world, const LaunchRequest& request, const Runtim
   RankSetup setup;
   setup.world = world;
   setup.env = context.env;
-  RendezvousClient(setup, request, context, meet_timeout(request)).give_up(why);
+  RendezvousClient(setup, request, context, rendezvous_timeout(request)).give_up(why);
 }
 
 } // namespace hpcml::launch

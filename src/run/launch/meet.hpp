@@ -12,7 +12,7 @@
 
 namespace hpcml::launch {
 
-constexpr std::chrono::seconds k_meet_timeout{300};
+constexpr std::chrono::seconds k_rendezvous_timeout{300};
 
 /// Meets the launchers of the other ranks and writes into `setup` where the program meets theirs. Rank 0
 /// decides, serves where nobody else does, and waits for all. Nothing is done for one rank, or where the

@@ -201,7 +201,7 @@ Result<NodeSetup> plan_node_setup(const LaunchRequest& request, const LaunchRole
   facts.owns_node = setup.binding.owns_node;
   setup.plan = plan::plan_node(site, placed.value, facts,
                                {setup.gpus.per_rank, request.cpus_per_task, request.gpu_visibility,
-                                dataloader_workers(env), request.threads_per_core, request.spill});
+                                dataloader_workers(env), request.threads_per_core, request.idle_cores});
   if (const auto bound = thread_binding(env); !bound.empty() && !setup.agent) setup.warnings.push_back(bound);
   settle_interfaces(setup, site, node.interfaces);
   settle_gloo_interface(setup, node.network);

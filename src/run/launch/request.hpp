@@ -38,7 +38,7 @@ struct LaunchRequest {
   BindMode bind = BindMode::automatic;
   unsigned cpus_per_task = 0;    ///< physical cores; 0: what the slice gives
   unsigned threads_per_core = 1; ///< hardware threads of each core
-  model::CoreSpill spill = model::CoreSpill::none;
+  model::IdleCores idle_cores = model::IdleCores::none;
   model::GpuOrder rank_order; ///< in which the ranks take the visible GPUs
   std::optional<unsigned>
       gpus_per_task; ///< unset: the visible GPUs divided by the ranks, and nothing is demanded

@@ -55,7 +55,7 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 void report_not_connected(unsigned world_size) {
   log_stderr("hpcml: warning: no program of the " + std::to_string(world_size) +
              " ranks connected to the rendezvous store: each ran as a world of 1");
-  log_stderr("hpcml: hint: for independent programs use --meet-timeout 0; for Accelerate on CPUs set "
+  log_stderr("hpcml: hint: for independent programs use --rendezvous-timeout 0; for Accelerate on CPUs set "
              "ACCELERATE_USE_CPU=true");
 }
 

@@ -31,7 +31,7 @@ std::vector<std::string> describe_worlds_apart(const WorldEvidence& evidence) {
   return {std::string(k_apart_begin) + who + std::string(k_apart_part) + std::to_string(evidence.world_size) +
               ": they do not train together",
           "hpcml: hint: remove what sets the world in the program (devices=1, world_size=1), or use "
-          "--meet-timeout 0 for independent programs"};
+          "--rendezvous-timeout 0 for independent programs"};
 }
 
 bool reports_worlds_apart(std::string_view line) {

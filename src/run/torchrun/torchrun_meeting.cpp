@@ -222,7 +222,7 @@ util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNo
     if (!known)
       plan.notes.push_back("--rdzv-backend " + line.backend +
                            " is not asked: the agents of a step find each other");
-    if (conf.join) request.launch.rank_request.meet_timeout = {static_cast<unsigned>(conf.join->count()), {}};
+    if (conf.join) request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
     return meet_in_step(line, node, plan);
   }
   if (!known)

@@ -119,9 +119,9 @@ TEST_CASE("An order that nobody can keep is refused, and said where there is not
           "with " + std::string(name) + " nobody puts the GPUs into the order cpu");
     job.rank_order = flag(GpuOrder{});
     planned(job, "lumi");
-    job.spill = flag(model::CoreSpill::package);
-    CHECK(error_of(job, "lumi", "request/spill").hint == "leave --spill or --launcher out");
-    job.spill.reset();
+    job.idle_cores = flag(model::IdleCores::package);
+    CHECK(error_of(job, "lumi", "request/idle-cores").hint == "leave --idle-cores or --launcher out");
+    job.idle_cores.reset();
   }
   auto dardel = job_of({"./train"});
   dardel.account = text("naiss2025-1-1");
@@ -146,18 +146,18 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
   facts.live_gpus[1].index = 1;
   facts.live_gpus[1].numa = 2;
   const model::Site none{};
-  const auto cpus_of = [&](unsigned rank, unsigned threads, model::CoreSpill spill) {
+  const auto cpus_of = [&](unsigned rank, unsigned threads, model::IdleCores idle_cores) {
     facts.local_rank = rank;
     plan::RankOptions request;
     request.threads_per_core = threads;
-    request.spill = spill;
+    request.idle_cores = idle_cores;
     return seen_rank(none, facts, request).binding.cpus.to_list();
   };
-  CHECK(cpus_of(0, 1, model::CoreSpill::none) == "0-3");
-  CHECK(cpus_of(1, 1, model::CoreSpill::none) == "8-11");
-  CHECK(cpus_of(0, 1, model::CoreSpill::package) == "0-7");
-  CHECK(cpus_of(1, 1, model::CoreSpill::package) == "8-15");
-  CHECK(cpus_of(1, 2, model::CoreSpill::none) == "8-11,24-27");
+  CHECK(cpus_of(0, 1, model::IdleCores::none) == "0-3");
+  CHECK(cpus_of(1, 1, model::IdleCores::none) == "8-11");
+  CHECK(cpus_of(0, 1, model::IdleCores::package) == "0-7");
+  CHECK(cpus_of(1, 1, model::IdleCores::package) == "8-15");
+  CHECK(cpus_of(1, 2, model::IdleCores::none) == "8-11,24-27");
   // A step with one thread of each core cannot give two.
   facts.allowed = model::IdSet::range(0, 15);
   facts.local_rank = 0;
@@ -173,8 +173,8 @@ TEST_CASE("Cores of NUMA nodes without GPUs go to the package's ranks where that
 TEST_CASE("On a machine without Slurm the line says the same") {
   auto job = job_of({"./train"});
   job.threads_per_core = flag(2U);
-  job.spill = flag(model::CoreSpill::package);
+  job.idle_cores = flag(model::IdleCores::package);
   job.rank_order = flag(GpuOrder{RankOrder::list, {1, 0}});
   CHECK_THAT(plan::launch_line(job),
-             Catch::Contains("--threads-per-core 2 --spill package --rank-order 1,0"));
+             Catch::Contains("--threads-per-core 2 --idle-cores package --rank-order 1,0"));
 }

@@ -166,14 +166,14 @@ TEST_CASE("a job is tried again where that can be known, and never after its pro
   CHECK_FALSE(model::RetryClasses::parse("user"));
   CHECK_FALSE(model::RetryClasses::parse("nodes"));
   auto job = saving(lumi_job());
-  job.retry_on = flag(model::RetryClasses::parse("preempted").value(), "--retry-on");
-  CHECK_THAT(error_of(job, "lumi", "request/retry-on").hint, Contains("--requeue"));
+  job.requeue_on = flag(model::RetryClasses::parse("preempted").value(), "--requeue-on");
+  CHECK_THAT(error_of(job, "lumi", "request/requeue-on").hint, Contains("--requeue"));
   job.requeue = flag(true, "--requeue");
-  CHECK(planned(job, "lumi").requeue->retry_on.text() == "preempted");
-  job.retry_on = flag(model::RetryClasses::parse("node,preempted").value(), "--retry-on");
-  CHECK_THAT(error_of(job, "lumi", "request/retry-on").hint, Contains("--log-dir"));
+  CHECK(planned(job, "lumi").requeue->requeue_on.text() == "preempted");
+  job.requeue_on = flag(model::RetryClasses::parse("node,preempted").value(), "--requeue-on");
+  CHECK_THAT(error_of(job, "lumi", "request/requeue-on").hint, Contains("--log-dir"));
   job.log_dir = model::Sourced<model::LogFolder>{model::LogFolder::parse("logs").value(), {}};
-  CHECK(planned(job, "lumi").requeue->retry_on.text() == "node,preempted");
+  CHECK(planned(job, "lumi").requeue->requeue_on.text() == "node,preempted");
 }
 
 TEST_CASE("spare nodes are asked for beside those that run, count against limits, and are refused where all "
@@ -240,7 +240,7 @@ TEST_CASE("a folder of checkpoints has a name, and logs that a requeue reads out
   CHECK_THAT(error_of(job, "lumi", "usage/checkpoint-dir").message, Contains("--checkpoint-dir is empty"));
   job.checkpoint_dir = std::nullopt;
   job.requeue = flag(true, "--requeue");
-  job.retry_on = flag(model::RetryClasses::parse("node, launcher").value(), "--retry-on");
+  job.requeue_on = flag(model::RetryClasses::parse("node, launcher").value(), "--requeue-on");
   job.log_dir = flag(model::LogFolder::parse("/tmp/logs").value(), "--log-dir");
   CHECK_THAT(error_of(job, "lumi", "request/log-dir").message, Contains("each node's own"));
   job.log_dir = flag(model::LogFolder::parse("logs").value(), "--log-dir");
@@ -250,8 +250,8 @@ TEST_CASE("a folder of checkpoints has a name, and logs that a requeue reads out
 TEST_CASE("to requeue after preemption its script has to hear of it") {
   auto job = lumi_job();
   job.requeue = flag(true, "--requeue");
-  job.retry_on = flag(model::RetryClasses::parse("node,preempted").value(), "--retry-on");
+  job.requeue_on = flag(model::RetryClasses::parse("node,preempted").value(), "--requeue-on");
   job.log_dir = flag(model::LogFolder::parse("logs").value(), "--log-dir");
-  CHECK_THAT(error_of(job, "lumi", "request/retry-on").hint, Contains("--save-before"));
+  CHECK_THAT(error_of(job, "lumi", "request/requeue-on").hint, Contains("--save-before"));
   CHECK(errors_of(saving(job), "lumi").empty());
 }

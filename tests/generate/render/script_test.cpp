@@ -91,9 +91,9 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   plan.rendezvous.port = 29500; // the site's, for the programs alone
   CHECK(served(plan) == "");
   plan.rendezvous.port = 0;
-  plan.ranks.meet_timeout = model::Sourced<unsigned>{0, {}};
+  plan.ranks.rendezvous_timeout = model::Sourced<unsigned>{0, {}};
   CHECK(served(plan) == "");
-  plan.ranks.meet_timeout.reset();
+  plan.ranks.rendezvous_timeout.reset();
   plan.layout.nodes = plan.layout.tasks_per_node = 1;
   CHECK(served(plan) == "");
   CHECK(served(test::make_plan_for("torchrun")) == "");

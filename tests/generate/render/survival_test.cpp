@@ -148,7 +148,7 @@ TEST_CASE("a job whose ranks have ended in the grace time of a preemption is not
   std::string output;
   CHECK(told_by(plan, job, false, 0, &output, taken) == ""); // Slurm requeues
   CHECK(holds(output, "its nodes are given to another job: job 70 waits for Slurm, which requeues it"));
-  plan.requeue->retry_on = model::RetryClasses::parse("preempted").value();
+  plan.requeue->requeue_on = model::RetryClasses::parse("preempted").value();
   CHECK(test::script_faults(render::render_script(plan)) == "");
   CHECK(told_by(plan, job, false, 0, &output, taken) == "scontrol requeue 70\n");
   CHECK(told_by(plan, job, false, 1, &output, taken) == "scontrol requeue 70\n");
@@ -192,7 +192,7 @@ TEST_CASE("a run is tried again where its record says one of the classes, and no
   const test::TempFolder logs;
   plan.ranks.log_dir =
       model::Sourced<model::LogFolder>{model::LogFolder::parse(logs.path().string()).value(), {}};
-  plan.requeue->retry_on = model::RetryClasses::parse("node,launcher").value();
+  plan.requeue->requeue_on = model::RetryClasses::parse("node,launcher").value();
   CHECK(test::script_faults(render::render_script(plan)) == "");
   const auto told_after = [&](const std::string& why) {
     std::filesystem::create_directories(logs / "70.0");
@@ -229,7 +229,7 @@ TEST_CASE("bad nodes are left out once the job waits; where its list may not cha
   auto plan = make_requeueing_plan();
   plan.saving.reset();
   plan.ranks.preflight = model::Sourced<bool>{true, {}};
-  plan.requeue->retry_on = model::RetryClasses::parse("node").value();
+  plan.requeue->requeue_on = model::RetryClasses::parse("node").value();
   plan.hpcml_path.value = test::stand_in_hpcml(folder);
   const auto stand_in = util::read_file(plan.hpcml_path.value).value();
   REQUIRE(util::write_file(
@@ -263,7 +263,7 @@ TEST_CASE("a job with spare nodes looks at all of them, and its step runs on tho
   CHECK(test::script_faults(script) == "");
   CHECK(holds(script, "run_step srun --nodes=2 --nodelist=\"$run_nodes\" "));
   CHECK_FALSE(holds(script, "restart_here"));
-  plan.requeue->retry_on = model::RetryClasses::parse("node").value();
+  plan.requeue->requeue_on = model::RetryClasses::parse("node").value();
   plan.ranks.preflight = model::Sourced<bool>{true, {}};
   const auto again = render::render_script(plan);
   CHECK(test::script_faults(again) == "");

@@ -19,7 +19,7 @@ MODES = {"a rank per task": (["--ntasks-per-node=2"], []),
 
 def run(name, mode):
     srun, launch = MODES[mode]
-    flags = ["--coordinator"] if name == "jax" else []
+    flags = ["--jax-coordinator"] if name == "jax" else []
     words = [HPCML, "emulate", "--site", "generic", "--nodes", "2", "--", "srun", "--nodes=2", *srun, "--cpu-bind=none",
              HPCML, "launch", *launch, *flags, "--", PYTHON, "-W", "ignore", PROGRAM, name]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900, check=False,

@@ -54,7 +54,7 @@ ports=$("$HOSTILE" number=$SLURM_JOB_ID step=1 ports | head -1)
 setpriv --reuid=12345 --regid=12345 --clear-groups "$HOSTILE" port=${ports%% *} file="$D/evil.sh" answer & # on rank 0's node
 sleep 1
 srun -N2 -n2 --overlap true
-srun -N2 -n2 --overlap "$H" launch --bind none --store own --meet-timeout 25 -- bash -c 'echo rank $RANK with "[$BASH_ENV]" $MASTER_ADDR'
+srun -N2 -n2 --overlap "$H" launch --bind none --store own --rendezvous-timeout 25 -- bash -c 'echo rank $RANK with "[$BASH_ENV]" $MASTER_ADDR'
 kill %1
 END
 sbatch -W -N2 -n2 -o bare-$KEY.out bare-$KEY.sh || true

@@ -148,7 +148,7 @@ TEST_CASE("ranks ignore a server that answers instead of rank 0's") {
     const auto job = new_job();
     const Attacker rogue({"port=" + std::to_string(port_of_job(job)), "file=/tmp/evil.sh", "answer"});
     auto tasks = has_key ? tasks_of(3, job) : without_key(tasks_of(3, job));
-    const auto results = run_step(tasks, launch_words(k_say, {"--store", "own", "--meet-timeout", "20"}));
+    const auto results = run_step(tasks, launch_words(k_say, {"--store", "own", "--rendezvous-timeout", "20"}));
     CAPTURE(has_key, results[0].err, results[1].err, results[2].err);
     if (has_key) {
       CHECK_THAT(results[0].out, Catch::StartsWith(util::read_host_name() + ":") &&
@@ -213,7 +213,7 @@ TEST_CASE("ranks without a key compute the same place") {
   const auto env_job = new_job();
   const auto env_results =
       run_step(without_key(tasks_of(3, env_job)),
-               launch_words(k_say + "; echo $JAX_COORDINATOR_ADDRESS", {"--store", "env", "--coordinator"}));
+               launch_words(k_say + "; echo $JAX_COORDINATOR_ADDRESS", {"--store", "env", "--jax-coordinator"}));
   const auto coordinator =
       util::read_host_name() + ":" + std::to_string(launch::side_port(port_of_job(env_job)));
   for (const auto& result : env_results)
@@ -248,7 +248,7 @@ TEST_CASE("a rank with another key is reported with the cause") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
   tasks[1] = without_key({tasks[1]})[0];
-  auto results = run_step(tasks, launch_words("echo started", {"--store", "own", "--meet-timeout", "4"}));
+  auto results = run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
   CHECK_THAT(results[0].err,
              Contains("rank 1 has no key: does every rank get HPCML_JOB_SECRET (srun --export)?"));
   CHECK_THAT(results[1].err, Contains("requires a key"));
@@ -256,13 +256,13 @@ TEST_CASE("a rank with another key is reported with the cause") {
   const auto other_job = new_job();
   tasks = tasks_of(2, other_job);
   tasks[0] = without_key({tasks[0]})[0];
-  results = run_step(tasks, launch_words("echo started", {"--store", "own", "--meet-timeout", "4"}));
+  results = run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
   CHECK_THAT(results[1].err, Contains("has no key"));
   CHECK_THAT(results[0].err, Contains("rank 1 of step 0 has a key, and this store has none"));
   const auto third_job = new_job();
   tasks = tasks_of(2, third_job);
   tasks[1].set("HPCML_JOB_SECRET", secret_of(job));
-  results = run_step(tasks, launch_words("echo started", {"--store", "own", "--meet-timeout", "4"}));
+  results = run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
   CHECK_THAT(results[1].err, Contains("has another key"));
   CHECK((results[0].out + results[1].out).empty());
 }
@@ -278,7 +278,7 @@ TEST_CASE("programs and output do not contain the key") {
   }
   auto env = bare_environment();
   env.set("HPCML_JOB_SECRET", secret);
-  env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   env.set("HPCML_TRACE", "debug");
   for (const Words& flags :
        {Words{"--nproc-per-node", "2", "--report"}, Words{"--nproc-per-node", "2", "--max-restarts", "1"},
@@ -291,7 +291,7 @@ TEST_CASE("programs and output do not contain the key") {
 
 TEST_CASE("one launch's ranks have a random key or the user's") {
   auto env = bare_environment();
-  env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   auto results = run_step({env}, launch_words("true", {"--nproc-per-node", "2", "--report"})).front();
   CHECK(count(results.err, "key from this launch") == 2);
   const test::TempFolder folder;

@@ -41,7 +41,7 @@ std::vector<util::EnvSnapshot> mpi_tasks(unsigned ranks, unsigned job, bool has_
   std::vector<util::EnvSnapshot> tasks;
   for (unsigned rank = 0; rank < ranks; ++rank) {
     auto env = bare_environment();
-    env.set("HPCML_MEET_TIMEOUT", "120");
+    env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
     if (has_key) env.set("HPCML_JOB_SECRET", secret_of(job));
     env.set("SLURM_JOB_ID", std::to_string(job));
     env.set("SLURM_JOB_NODELIST", util::read_host_name());
@@ -173,7 +173,7 @@ TEST_CASE("a launcher of several ranks that cannot set them up tells those of th
 TEST_CASE("a launch that starts all ranks itself and cannot leaves nobody behind to tell of it") {
   auto env = bare_environment();
   const auto mark = "alone-" + std::to_string(new_job());
-  env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   env.set("TEST_MARK", mark);
   env.set("CUDA_VISIBLE_DEVICES", "");
   const auto output = run_hpcml(

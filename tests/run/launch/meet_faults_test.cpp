@@ -55,7 +55,7 @@ Step draw(std::mt19937& random, Fault fault) {
   const bool dead_address = below(4) == 0;
   for (unsigned rank = 0; rank < step.ranks; ++rank) {
     auto env = task(rank, step.ranks, job);
-    env.set("HPCML_MEET_TIMEOUT", step.all_heard ? "120" : "3");
+    env.set("HPCML_RENDEZVOUS_TIMEOUT", step.all_heard ? "120" : "3");
     env.set("LATE", "0." + std::to_string(below(3)));
     if (step.killed.count(rank) > 0 && fault == Fault::killed) env.set("DIES", draw_end(random));
     if (step.killed.count(rank) > 0 && fault == Fault::killed_in_program) env.set("DIES_LATER", "1");

@@ -22,7 +22,7 @@ util::EnvSnapshot task(unsigned rank, unsigned ranks, unsigned job) {
   env.set("SLURM_JOB_ID", std::to_string(job));
   env.set("SLURM_STEP_NODELIST", util::read_host_name());
   env.set("SLURMD_NODENAME", util::read_host_name());
-  env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   env.set("HPCML_JOB_SECRET", secret_of(job));
   return env;
 }

@@ -143,8 +143,8 @@ TEST_CASE("a rank that never starts, one that dies before it is heard of and one
 dies() { [[ $SLURM_PROCID != "$1" ]] || exit 3; shift; exec "$H" launch --bind none "$@"; }
 export -f dies
 S="srun -N3 --ntasks-per-node=2"
-$S bash -c 'dies 4 --meet-timeout 8 -- echo started' > dies.out 2>&1; echo code $? >> dies.out
-printf '0-4 %s launch --bind none --meet-timeout 8 -- echo started\n5 sleep 9\n' "$H" > programs
+$S bash -c 'dies 4 --rendezvous-timeout 8 -- echo started' > dies.out 2>&1; echo code $? >> dies.out
+printf '0-4 %s launch --bind none --rendezvous-timeout 8 -- echo started\n5 sleep 9\n' "$H" > programs
 $S --multi-prog programs > stranger.out 2>&1; echo code $? >> stranger.out
 $S bash -c '[[ $SLURM_PROCID != 5 ]] || sleep 2; exec "$H" launch --bind none -- echo started' > late.out 2>&1
 echo code $? >> late.out
@@ -155,7 +155,7 @@ for store in own env; do
 done
 # A node that takes the step and never starts its tasks.
 kill -STOP $(pgrep -f 'slurmd.*node003')
-$S "$H" launch --bind none --meet-timeout 4 -- echo started > frozen.out 2>&1 &
+$S "$H" launch --bind none --rendezvous-timeout 4 -- echo started > frozen.out 2>&1 &
 for ((i = 0; i < 1000; ++i)); do ! grep -q 'not all ranks' frozen.out || break; sleep 0.1; done
 kill -CONT $(pgrep -f 'slurmd.*node003')
 wait
@@ -180,7 +180,7 @@ echo "left: $(pgrep -fc 'internal store-serve')" >> script.out)sh");
   const auto stranger = nodes.read("stranger.out");
   INFO(stranger);
   CHECK_THAT(stranger, Contains("rank 5 of 6 (node003, local rank 1) has not arrived for ") &&
-                           Contains("--meet-timeout SECONDS waits longer, 0 does not wait at all"));
+                           Contains("--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"));
   const auto late = nodes.read("late.out");
   INFO(late);
   CHECK(count(late, "started\n") == 6);

@@ -42,7 +42,7 @@ TEST_CASE("every rank of a step is told where hpcml serves, before any program r
 TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for it") {
   const auto script =
       "echo $JAX_COORDINATOR_ADDRESS $MASTER_PORT; echo $JAX_PROCESS_ID of $JAX_NUM_PROCESSES";
-  const auto outputs = run_step(tasks_of(3, new_job()), launch_words(script, {"--coordinator"}));
+  const auto outputs = run_step(tasks_of(3, new_job()), launch_words(script, {"--jax-coordinator"}));
   const auto host = util::read_host_name() + ":";
   for (unsigned rank = 0; rank < 3; ++rank) {
     const auto lines = util::split(outputs[rank].out, '\n');
@@ -62,13 +62,13 @@ TEST_CASE("JAX's ranks are told of one coordinator, at a port that is kept for i
 
 TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number, once") {
   auto env = bare_environment();
-  env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   const auto outputs =
-      run_step({env}, launch_words("echo $RANK", {"--nproc-per-node", "2", "--coordinator"})).front();
+      run_step({env}, launch_words("echo $RANK", {"--nproc-per-node", "2", "--jax-coordinator"})).front();
   const std::string hint = "num_processes=int(os.environ[\"WORLD_SIZE\"])";
   CHECK_THAT(outputs.err, Contains(hint));
   CHECK(outputs.err.find(hint) == outputs.err.rfind(hint));
-  for (const auto& rank_output : run_step(tasks_of(2, new_job()), launch_words("true", {"--coordinator"})))
+  for (const auto& rank_output : run_step(tasks_of(2, new_job()), launch_words("true", {"--jax-coordinator"})))
     CHECK_THAT(rank_output.err, !Contains("num_processes")); // srun's tasks: JAX counts them itself
 }
 
@@ -77,14 +77,14 @@ TEST_CASE("a coordinator that nobody could be told of is refused, by the flag or
     for (const bool by_flag : {true, false}) {
       auto tasks = tasks_of(ranks, new_job());
       for (auto& rank_output : tasks)
-        if (!by_flag) rank_output.set("HPCML_COORDINATOR", "1");
-      std::vector<std::string> flags = {"--meet-timeout", "0"};
-      if (by_flag) flags.push_back("--coordinator");
+        if (!by_flag) rank_output.set("HPCML_JAX_COORDINATOR", "1");
+      std::vector<std::string> flags = {"--rendezvous-timeout", "0"};
+      if (by_flag) flags.push_back("--jax-coordinator");
       for (const auto& rank_output : run_step(tasks, launch_words("echo started", flags))) {
         CAPTURE(ranks, by_flag);
         CHECK(rank_output.code == 125);
         CHECK(rank_output.out.empty());
-        CHECK_THAT(rank_output.err, Contains("--coordinator needs the launchers to meet"));
+        CHECK_THAT(rank_output.err, Contains("--jax-coordinator needs the launchers to meet"));
       }
     }
 }
@@ -131,11 +131,11 @@ TEST_CASE("two jobs on one node that begin at the same port do not meet each oth
 TEST_CASE("a rank that does not come is named, and rank 0's program does not start without it") {
   auto tasks = tasks_of(3, new_job());
   tasks.pop_back();
-  const auto outputs = run_step(tasks, launch_words("echo started", {"--meet-timeout", "5"}));
+  const auto outputs = run_step(tasks, launch_words("echo started", {"--rendezvous-timeout", "5"}));
   CHECK_THAT(outputs[0].err, Contains("rank 0 on " + util::read_host_name() +
                                       ": not all ranks have come within 5 s: rank 2 of 3 (" +
                                       util::read_host_name() + ", local rank 2) has not arrived"));
-  CHECK_THAT(outputs[0].err, Contains("its task was never started") && Contains("--meet-timeout"));
+  CHECK_THAT(outputs[0].err, Contains("its task was never started") && Contains("--rendezvous-timeout"));
   CHECK(outputs[0].out.empty());
   CHECK(outputs[0].code == 125);
   CHECK(outputs[1].out == "started\n");
@@ -143,7 +143,7 @@ TEST_CASE("a rank that does not come is named, and rank 0's program does not sta
 
 TEST_CASE("a rank whose rank 0 does not come says where it has looked") {
   const auto job = new_job();
-  const auto outputs = run_step({task(1, 2, job)}, launch_words("echo started", {"--meet-timeout", "1"}));
+  const auto outputs = run_step({task(1, 2, job)}, launch_words("echo started", {"--rendezvous-timeout", "1"}));
   CHECK_THAT(outputs[0].err,
              Contains("rank 0's launcher on " + util::read_host_name() + " did not answer within 1 s"));
   CHECK_THAT(outputs[0].err, Contains(":" + std::to_string(port_of_job(job))) && Contains("refused"));
@@ -202,7 +202,7 @@ TEST_CASE(
       REQUIRE(port);
       const auto text = std::to_string(*port);
       auto env = bare_environment();
-      env.set("HPCML_MEET_TIMEOUT", "120");
+      env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
       auto words = launch_words(k_try_place + "; echo at $MASTER_PORT, $HPCML_STORE_ADDR=",
                                 {"--nproc-per-node", "2", "--store", store});
       if (by_flag)
@@ -230,7 +230,7 @@ TEST_CASE(
 
 TEST_CASE("the ranks that a launch starts meet at its own child, which ends with it") {
   auto env = bare_environment();
-  env.set("HPCML_MEET_TIMEOUT", "120");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
   const auto output = run_hpcml({"launch", "--bind", "none", "--nproc-per-node", "3", "--store", "own", "--",
                                  "bash", "-c", "echo at $MASTER_PORT=; " + k_try_place},
                                 env);

@@ -38,7 +38,7 @@ constexpr const char* k_lightning =
     "print('Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/1', flush=True)\n";
 
 util::EnvSnapshot meeting(util::EnvSnapshot env) {
-  env.set("HPCML_MEET_TIMEOUT", "60");
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "60");
   return env;
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("supervised ranks that never connect are reported once") {
   INFO(apart.err);
   CHECK(apart.exit_code == 0);
   CHECK(warnings_in(apart.err) == 1);
-  CHECK_THAT(apart.err, Contains("no program of the 3 ranks connected") && Contains("--meet-timeout 0"));
+  CHECK_THAT(apart.err, Contains("no program of the 3 ranks connected") && Contains("--rendezvous-timeout 0"));
   const auto together = run_hpcml(words(flags, k_connect), meeting(bare_environment()));
   INFO(together.err);
   CHECK(together.exit_code == 0);
@@ -129,7 +129,7 @@ TEST_CASE("launch reports an error when ranks print separate worlds") {
   const auto together =
       run_hpcml(words(flags, std::string(test::k_enter_group) + k_lightning), meeting(bare_environment()));
   CHECK(together.exit_code == 0);
-  flags.insert(flags.end(), {"--meet-timeout", "0"});
+  flags.insert(flags.end(), {"--rendezvous-timeout", "0"});
   CHECK(run_hpcml(words(flags, k_lightning), meeting(bare_environment())).exit_code == 0);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("single ranks, failed ranks and missing rendezvous are not reported") 
   const auto env = meeting(bare_environment());
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "1"}, "pass"), env).err) == 0);
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2"}, "raise SystemExit(3)"), env).err) == 0);
-  CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2", "--meet-timeout", "0"}, "pass"), env).err) ==
+  CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2", "--rendezvous-timeout", "0"}, "pass"), env).err) ==
         0);
   CHECK(warnings_in(
             run_hpcml({"launch", "--store", "env", "--nproc-per-node", "2", "--", "true"}, env).err) == 0);

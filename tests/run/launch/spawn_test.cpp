@@ -274,7 +274,7 @@ TEST_CASE("a script runs under the active Python, and its flags are its own") {
 
 TEST_CASE("ranks whose store's process is killed are ended, and launch says it") {
   auto env = bare_environment();
-  env.unset("HPCML_MEET_TIMEOUT"); // where nobody meets there is no store
+  env.unset("HPCML_RENDEZVOUS_TIMEOUT"); // where nobody meets there is no store
   Running launch({"launch", "--nproc-per-node", "2", "--", "sh", "-c", "echo up; exec sleep 300"}, env, true);
   std::string output;
   const auto read_until = [&](const std::string& words) {
