@@ -133,7 +133,7 @@ Refusals without_site_options(Refusals refusals, const LintContext& subject) {
   const auto is_known = [&](slurm::PlacedFinding& refusal) {
     const auto [at, length] = refusal.place;
     if (length == 0) return false;
-    if (refusal.code == "slurm/operand" && at == value_at) return true;
+    if (refusal.code == "slurm/unexpected-argument" && at == value_at) return true;
     if (refusal.code != "slurm/option-unknown") return false;
     const auto word = subject.text.substr(at, length);
     const auto equals = word.find('=');

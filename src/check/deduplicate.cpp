@@ -65,7 +65,7 @@ void deduplicate(std::string_view text, Findings& findings) {
       const auto& stronger = findings[j].what;
       if (what.code == stronger.code && is_same_place(findings[i], findings[j]))
         again = what.span.line > 0 || what.message == stronger.message;
-      else if (what.code == "slurm/operand" && (stronger.code == what.code || refuses_gap(stronger)))
+      else if (what.code == "slurm/unexpected-argument" && (stronger.code == what.code || refuses_gap(stronger)))
         again = is_tail(text, findings[j], findings[i]);
     }
     if (what.code == "safety/placeholder") {
@@ -98,7 +98,7 @@ void deduplicate(std::string_view text, Findings& findings) {
       again = any_here([&](std::size_t j) {
         auto& operand = findings[j].what;
         const auto end = findings[i].place.offset + findings[i].place.length;
-        if (operand.code != "slurm/operand" || findings[j].place.offset != end) return false;
+        if (operand.code != "slurm/unexpected-argument" || findings[j].place.offset != end) return false;
         operand.message = "sbatch reads what begins with #SLURM as a directive: " + operand.message;
         operand.hint = "put a blank behind the # of a comment; write #SBATCH for a directive";
         return true;

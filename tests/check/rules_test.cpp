@@ -143,8 +143,8 @@ TEST_CASE("One cause has one finding") {
   using Codes = std::map<std::string, int>;
   CHECK(count("srun --cpu_bind=none python train.py\n") == Codes{{"launch/old-srun-option", 1}});
   CHECK(count("#SBATCH --nodes={nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
-  CHECK(count("#SBATCH --account=<project code>\nsrun a\n") == Codes{{"slurm/operand", 1}});
-  CHECK(count("#SBATCH <SLURM OPTIONS> here --nodes=2 x\nsrun a\n") == Codes{{"slurm/operand", 2}});
+  CHECK(count("#SBATCH --account=<project code>\nsrun a\n") == Codes{{"slurm/unexpected-argument", 1}});
+  CHECK(count("#SBATCH <SLURM OPTIONS> here --nodes=2 x\nsrun a\n") == Codes{{"slurm/unexpected-argument", 2}});
   CHECK(count("#SBATCH --account=<account>\nsrun a\n") == Codes{{"safety/placeholder", 1}});
   CHECK(count("#SBATCH -N {1.number of nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
   CHECK(count("#SBATCH --mem=$MEM\nsrun a\n") == Codes{{"slurm/memory", 1}});
@@ -153,7 +153,7 @@ TEST_CASE("One cause has one finding") {
         Codes{{"slurm/variable-in-directive", 1}});
   CHECK(count("#SBATCH --array=0-9 -o $USER.out\nsrun a\n") ==
         Codes{{"slurm/variable-in-directive", 1}, {"slurm/array-log", 1}});
-  CHECK(count("#SLURM_JOB=x\nsrun a\n") == Codes{{"slurm/operand", 1}});
+  CHECK(count("#SLURM_JOB=x\nsrun a\n") == Codes{{"slurm/unexpected-argument", 1}});
   CHECK(count("#SBATCH -n 2\n#SBATCh --time=10\nsrun a\n") == Codes{{"slurm/disabled-directive", 1}});
   CHECK(count("#SBATCH --nodes=2 -n 2\nsrun torchrun --nnodes 2 --nproc_per_node 1 \\  # per "
               "task\n  --rdzv_backend c10d\n")["launch/master-address"] == 0);
@@ -218,7 +218,7 @@ TEST_CASE("What one node only is seen to run of several is a warning where nothi
     const auto list = check::check_script(
         "x.sh", "#!/bin/bash\n#SBATCH --nodes=4 --gpus-per-node=4 --time=10\n" + line + "\n", {});
     for (const auto& finding : list)
-      if (finding.what.code == "launch/no-step") return finding.what.severity;
+      if (finding.what.code == "launch/missing-srun") return finding.what.severity;
     FAIL("not found");
     return diag::Severity::error;
   };
@@ -278,7 +278,7 @@ TEST_CASE("All findings come at once, in the order of the lines") {
   std::vector<std::string> codes;
   for (const auto& finding : list) codes.push_back(finding.code);
   CHECK(codes == std::vector<std::string>{"slurm/value", "slurm/option-unknown", "slurm/memory",
-                                          "slurm/operand", "slurm/after-command"});
+                                          "slurm/unexpected-argument", "slurm/after-command"});
 }
 
 TEST_CASE(

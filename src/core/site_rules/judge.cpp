@@ -26,7 +26,7 @@ std::string_view rule_id(SiteRule rule) {
   case SiteRule::gpus_whole_nodes:
   case SiteRule::gpus_multiple: return "site/gpu-count";
   case SiteRule::gpus_over:
-  case SiteRule::gpus_under: return "site/gpus-of-job";
+  case SiteRule::gpus_under: return "site/total-gpus";
   case SiteRule::gpus_missing: return "site/gpus-missing";
   case SiteRule::gpus_idle: return "site/idle-gpus";
   case SiteRule::type_unknown:
@@ -40,9 +40,9 @@ std::string_view rule_id(SiteRule rule) {
   case SiteRule::memory_many: return "site/gpu-share";
   case SiteRule::memory_over: return "site/memory";
   case SiteRule::time_over:
-  case SiteRule::node_minutes: return "site/time-over";
+  case SiteRule::node_minutes: return "site/time-limit-exceeded";
   case SiteRule::time_under:
-  case SiteRule::time_short: return "site/time-under";
+  case SiteRule::time_short: return "site/time-limit-too-short";
   case SiteRule::option_discouraged:
   case SiteRule::option_refused: return "site/option-refused";
   case SiteRule::option_ignored: return "site/option-ignored";

@@ -16,8 +16,8 @@ namespace {
 bool take_refusals(Porting& porting, const slurm::PlacedFindings& findings) {
   for (auto finding : findings.list()) {
     // What may have come from sbatch's command line the request can say as well.
-    if (finding.code == "slurm/needs" && porting.chosen.nodes) continue;
-    if (finding.code == "slurm/needs")
+    if (finding.code == "slurm/missing-dependency" && porting.chosen.nodes) continue;
+    if (finding.code == "slurm/missing-dependency")
       finding.hint += (finding.hint.empty() ? "" : "; ") +
                       std::string("what sbatch got on its command line gen must get, too: --nodes N");
     if (finding.code == "slurm/option-unknown") {

@@ -217,7 +217,7 @@ Wording words_of(const LayoutInput& input, const site_rules::ResourceRequest& de
   if (id == "site/nodes") return words_of_nodes(input, verdict);
   if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
   if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(input, verdict);
-  if (id == "site/time-over" || id == "site/time-under") return words_of_time(input, verdict);
+  if (id == "site/time-limit-exceeded" || id == "site/time-limit-too-short") return words_of_time(input, verdict);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
     return words_of_names(input, demand, verdict);
   if (verdict.rule == SiteRule::jobs_over) {

@@ -64,7 +64,7 @@ std::set<std::string> doubts_of(const diag::Diagnostics& findings) {
     if (finding.code == "request/constraint") rules.insert("site/constraint");
     if (finding.code == "usage/sbatch") rules.insert("slurm/option-unknown");
     if (finding.code == "request/tasks-per-node") // srun's tasks, or an agent's processes
-      rules.insert({"launch/ranks-over-gpus", "launch/process-count"});
+      rules.insert({"launch/more-ranks-than-gpus", "launch/process-count"});
     const auto found = test::k_rules.find(finding.code);
     if (found != test::k_rules.end()) rules.insert(found->second.begin(), found->second.end());
   }

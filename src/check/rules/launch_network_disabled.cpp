@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-namespace launch_fabric_off {
+namespace launch_network_disabled {
 
 /// Whether another plugin than NCCL's own for InfiniBand carries its messages.
 bool has_other_network(const Launch& launch) {
@@ -78,11 +78,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
-} // namespace launch_fabric_off
+} // namespace launch_network_disabled
 
-Rule rule_launch_fabric_off() {
-  using namespace launch_fabric_off;
-  return {"launch/fabric-off",
+Rule rule_launch_network_disabled() {
+  using namespace launch_network_disabled;
+  return {"launch/network-disabled",
           diag::Severity::warning,
           "NCCL's fast paths switched off",
           "NCCL_IB_DISABLE, NCCL_P2P_DISABLE and NCCL_SHM_DISABLE help to find a fault. Left in a script "

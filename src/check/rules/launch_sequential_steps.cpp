@@ -4,7 +4,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace launch_steps_in_turn {
+namespace launch_sequential_steps {
 
 /// Whether the step may leave room for others: it says what it takes, or where it runs.
 bool leaves_room(const LintContext& subject, const Launch& launch, const Link& step) {
@@ -45,11 +45,11 @@ RuleMatches find(const LintContext& subject) {
        "--overlap where they may share"}};
 }
 
-} // namespace launch_steps_in_turn
+} // namespace launch_sequential_steps
 
-Rule rule_launch_steps_in_turn() {
-  using namespace launch_steps_in_turn;
-  return {"launch/steps-in-turn",
+Rule rule_launch_sequential_steps() {
+  using namespace launch_sequential_steps;
+  return {"launch/sequential-steps",
           diag::Severity::warning,
           "Steps in the background, one after the other",
           "A step takes all CPUs and all memory of the job on its nodes unless it asks for a part. The next "

@@ -9,7 +9,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-namespace launch_ranks_over_gpus {
+namespace launch_more_ranks_than_gpus {
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> signs) {
   return std::any_of(signs.begin(), signs.end(),
@@ -58,11 +58,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
-} // namespace launch_ranks_over_gpus
+} // namespace launch_more_ranks_than_gpus
 
-Rule rule_launch_ranks_over_gpus() {
-  using namespace launch_ranks_over_gpus;
-  return {"launch/ranks-over-gpus",
+Rule rule_launch_more_ranks_than_gpus() {
+  using namespace launch_more_ranks_than_gpus;
+  return {"launch/more-ranks-than-gpus",
           diag::Severity::warning,
           "More ranks than GPUs",
           "A rank takes the GPU of its local number: the ranks that have none end with \"invalid device "

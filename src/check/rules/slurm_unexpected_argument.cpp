@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-namespace slurm_operand {
+namespace slurm_unexpected_argument {
 
 using slurm::Program;
 
@@ -73,11 +73,11 @@ std::vector<Edit> fix(const LintContext& subject, diag::Place place) {
   return {};
 }
 
-} // namespace slurm_operand
+} // namespace slurm_unexpected_argument
 
-Rule rule_slurm_operand() {
-  using namespace slurm_operand;
-  return {"slurm/operand",
+Rule rule_slurm_unexpected_argument() {
+  using namespace slurm_unexpected_argument;
+  return {"slurm/unexpected-argument",
           diag::Severity::error,
           "A word that is no option",
           "sbatch takes nothing but options from a directive: a value with a blank in it, a comment without "

@@ -3,12 +3,12 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace site_gpus_of_job {
+namespace site_total_gpus {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpus-of-job")) {
+    for (const auto& verdict : part.under("site/total-gpus")) {
       const auto limit = std::to_string(verdict.limit);
       hits.push_back(
           {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
@@ -22,11 +22,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
-} // namespace site_gpus_of_job
+} // namespace site_total_gpus
 
-Rule rule_site_gpus_of_job() {
-  using namespace site_gpus_of_job;
-  return {"site/gpus-of-job",
+Rule rule_site_total_gpus() {
+  using namespace site_total_gpus;
+  return {"site/total-gpus",
           diag::Severity::error,
           "More or fewer GPUs in all than allowed",
           "Partitions and QoS have limits on the GPUs of a job; over them it is refused or never starts.",

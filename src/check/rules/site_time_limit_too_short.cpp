@@ -3,12 +3,12 @@
 #include "check/site_rule.hpp"
 
 namespace hpcml::check {
-namespace site_time_under {
+namespace site_time_limit_too_short {
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/time-under")) {
+    for (const auto& verdict : part.under("site/time-limit-too-short")) {
       const auto least = model::Walltime::of(std::chrono::seconds(verdict.limit)).to_slurm();
       const bool usual = verdict.rule == site_rules::SiteRule::time_short;
       hits.push_back({part.place({"time"}),
@@ -22,11 +22,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
-} // namespace site_time_under
+} // namespace site_time_limit_too_short
 
-Rule rule_site_time_under() {
-  using namespace site_time_under;
-  return {"site/time-under",
+Rule rule_site_time_limit_too_short() {
+  using namespace site_time_limit_too_short;
+  return {"site/time-limit-too-short",
           diag::Severity::error,
           "Less time than the site takes",
           "Sites that want few short jobs refuse those below a least time.",

@@ -6,7 +6,7 @@
 #include "check/launch_facts.hpp"
 
 namespace hpcml::check {
-namespace launch_debug_left {
+namespace launch_debug_settings {
 
 struct Setting {
   std::string_view name, value, effect;
@@ -37,11 +37,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
-} // namespace launch_debug_left
+} // namespace launch_debug_settings
 
-Rule rule_launch_debug_left() {
-  using namespace launch_debug_left;
-  return {"launch/debug-left",
+Rule rule_launch_debug_settings() {
+  using namespace launch_debug_settings;
+  return {"launch/debug-settings",
           diag::Severity::note,
           "Settings for debugging",
           "These settings serialise kernels, check every collective or fill the disk with logs. They make "

@@ -4,8 +4,8 @@
 
 namespace hpcml::check {
 
-Rule rule_slurm_needs() {
-  return {"slurm/needs",
+Rule rule_slurm_missing_dependency() {
+  return {"slurm/missing-dependency",
           diag::Severity::error,
           "An option that needs another",
           "--gpus-per-task needs a number of tasks, nodes or GPUs, --cpus-per-gpu and --mem-per-gpu need "

@@ -7,7 +7,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-namespace site_time_over {
+namespace site_time_limit_exceeded {
 
 using model::Walltime;
 
@@ -40,7 +40,7 @@ RuleMatch too_much(const SitePart& part, const site_rules::PolicyViolation& verd
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/time-over")) {
+    for (const auto& verdict : part.under("site/time-limit-exceeded")) {
       if (verdict.rule == site_rules::SiteRule::node_minutes) {
         hits.push_back(too_much(part, verdict));
         continue;
@@ -58,11 +58,11 @@ RuleMatches find(const LintContext& subject) {
   return hits;
 }
 
-} // namespace site_time_over
+} // namespace site_time_limit_exceeded
 
-Rule rule_site_time_over() {
-  using namespace site_time_over;
-  return {"site/time-over",
+Rule rule_site_time_limit_exceeded() {
+  using namespace site_time_limit_exceeded;
+  return {"site/time-limit-exceeded",
           diag::Severity::error,
           "More time than the site gives",
           "A job over the limit of its partition is refused, or waits for ever with the reason "

@@ -9,7 +9,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-namespace launch_no_step {
+namespace launch_missing_srun {
 
 /// Whether a program's name is that of a search, which often starts each trial as a job step of its own:
 /// "hpo_train.py", "run_sweep.py"; not "finetune.py", "fine_tune.py", "research.py".
@@ -150,11 +150,11 @@ RuleMatches find(const LintContext& subject) {
   return {std::move(hit)};
 }
 
-} // namespace launch_no_step
+} // namespace launch_missing_srun
 
-Rule rule_launch_no_step() {
-  using namespace launch_no_step;
-  return {"launch/no-step",
+Rule rule_launch_missing_srun() {
+  using namespace launch_missing_srun;
+  return {"launch/missing-srun",
           diag::Severity::warning,
           "Several nodes, but no srun",
           "Slurm runs the batch script on the first node. Without srun (or mpirun, ibrun) the other nodes of "

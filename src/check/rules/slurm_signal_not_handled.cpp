@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 
 namespace hpcml::check {
-namespace slurm_signal_unheard {
+namespace slurm_signal_not_handled {
 
 bool is_shell(std::string_view text) {
   const auto line = text.substr(0, text.find('\n'));
@@ -125,11 +125,11 @@ RuleMatches find(const LintContext& subject) {
   return {};
 }
 
-} // namespace slurm_signal_unheard
+} // namespace slurm_signal_not_handled
 
-Rule rule_slurm_signal_unheard() {
-  using namespace slurm_signal_unheard;
-  return {"slurm/signal-unheard",
+Rule rule_slurm_signal_not_handled() {
+  using namespace slurm_signal_not_handled;
+  return {"slurm/signal-not-handled",
           diag::Severity::warning,
           "A signal that nobody hears",
           "--signal=B:USR1@60 signals the batch shell only, which dies of it unless it has a trap, and runs "
