@@ -299,7 +299,7 @@ void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(
                        order.reason,
                        std::chrono::duration<double>(order.pause).count()};
     if (order.failure && order.failure->of_launcher) begun.why = order.failure->message;
-    if (order.failure && !order.failure->of_launcher) begun.because_of = order.failure->rank;
+    if (order.failure && !order.failure->of_launcher) begun.cause_rank = order.failure->rank;
     note(begun);
   }
   const auto stalled = render_stalled(order);

@@ -43,7 +43,7 @@ struct AddMembers {
     line.add("job", or_null(run.job)).add("step", or_null(run.step)).add("hpcml", run.hpcml);
     line.add("command", run.command).add("folder", run.folder).add("host", run.host).add("node", run.node);
     line.add("nodes", run.nodes).add("max_restarts", run.max_restarts);
-    line.add_json("met", seconds_of(run.met));
+    line.add_json("rendezvous_seconds", seconds_of(run.met));
   }
   void operator()(const AttemptFacts& attempt) const {
     std::vector<JsonLine> nodes;
@@ -60,12 +60,12 @@ struct AddMembers {
   }
   void operator()(const PhaseOfRank& phase) const {
     line.add("attempt", phase.attempt).add("rank", phase.rank).add("phase", phase.phase);
-    line.add_json("took", seconds_of(phase.took));
+    line.add_json("duration_seconds", seconds_of(phase.took));
   }
   void operator()(const SlowestOfPhase& phase) const {
     line.add("attempt", phase.attempt).add("phase", phase.phase).add("ranks", phase.ranks);
     line.add_json("median", seconds_of(phase.median)).add("slowest", phase.slowest);
-    line.add("host", phase.host).add_json("took", seconds_of(phase.took));
+    line.add("host", phase.host).add_json("duration_seconds", seconds_of(phase.took));
   }
   void operator()(const FailureSeen& failure) const {
     const auto& note = failure.note;
@@ -74,7 +74,7 @@ struct AddMembers {
     line.add("rank", of_rank(note.rank)).add("local_rank", of_rank(note.local_rank));
     line.add("host", note.host).add("pid", of_rank(note.pid)).add("gpu", or_null(note.gpu));
     add_end(line, note.status);
-    line.add_json("took", seconds_of(note.seconds));
+    line.add_json("duration_seconds", seconds_of(note.seconds));
     line.add("out_of_memory", note.out_of_memory).add("memory", or_null(note.memory));
     line.add("gpu_fault", or_null(note.gpu_fault));
     line.add("message", or_null(note.message)).add("traceback", or_null(note.traceback));
@@ -84,10 +84,10 @@ struct AddMembers {
     line.add("attempt", rank.attempt).add("rank", rank.rank).add("local_rank", rank.local_rank);
     line.add("pid", rank.pid);
     add_end(line, rank.status);
-    line.add_json("took", seconds_of(rank.took)).add("because_of", rank.because_of);
+    line.add_json("duration_seconds", seconds_of(rank.took)).add("cause_rank", rank.cause_rank);
   }
   void operator()(const RanksStopped& stopped) const {
-    line.add("attempt", stopped.attempt).add("because_of", stopped.because_of).add("host", stopped.host);
+    line.add("attempt", stopped.attempt).add("cause_rank", stopped.cause_rank).add("host", stopped.host);
     line.add("ranks", stopped.ranks);
   }
   void operator()(const StallSeen& stall) const {
@@ -95,7 +95,7 @@ struct AddMembers {
   }
   void operator()(const RestartBegun& restart) const {
     line.add("restart", restart.restart).add("max_restarts", restart.max_restarts);
-    line.add("because_of", restart.because_of).add("why", or_null(restart.why));
+    line.add("cause_rank", restart.cause_rank).add("why", or_null(restart.why));
     line.add_json("pause", seconds_of(restart.pause));
   }
   void operator()(const BadNodeSeen& seen) const { line.add("node", seen.bad.node).add("why", seen.bad.why); }
@@ -106,7 +106,7 @@ struct AddMembers {
 };
 
 /// In the order of the variant.
-constexpr const char* k_names[] = {"run",        "attempt", "rank_started", "phase",   "slowest",  "failure",
+constexpr const char* k_names[] = {"run",        "attempt", "rank_started", "phase",   "phase_summary",  "failure",
                                    "rank_ended", "stopped", "stall",        "restart", "bad_node", "end"};
 static_assert(std::size(k_names) == std::variant_size_v<RecordEvent>);
 

@@ -82,13 +82,13 @@ struct RankEnded {
   std::int64_t pid = 0;
   int status = 0;                     ///< as waitpid gives it
   double took = 0;                    ///< seconds since the attempt began
-  std::optional<unsigned> because_of; ///< the rank whose failure it was stopped for
+  std::optional<unsigned> cause_rank; ///< the rank whose failure it was stopped for
 };
 
 /// Ranks of this node were asked to end, since another one failed.
 struct RanksStopped {
   unsigned attempt = 0;
-  std::optional<unsigned> because_of;
+  std::optional<unsigned> cause_rank;
   std::string host = {}; ///< of that one; of hpcml where it was no rank
   std::vector<unsigned> ranks = {};
 };
@@ -102,7 +102,7 @@ struct StallSeen {
 struct RestartBegun {
   unsigned restart = 0; ///< counted from 1
   unsigned max_restarts = 0;
-  std::optional<unsigned> because_of; ///< rank
+  std::optional<unsigned> cause_rank; ///< rank
   std::string why = {};               ///< where none has failed: a clause
   double pause = 0;                   ///< seconds between the end of the ranks and their restart
 };

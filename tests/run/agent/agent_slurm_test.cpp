@@ -205,7 +205,7 @@ void check_lost_agent(const Evening& evening) {
   CHECK_THAT(output, Contains("hpcml agent: the agent of node002 has gone\n"));
   CHECK(count(output, "\\] up [0-3] of 4\n") == 4);
   CHECK_THAT(evening.read(evening.run_of("lost") + "record-0.jsonl"),
-             Contains("\"because_of\":null,\"why\":\"the agent of node002 has gone\",\"pause\":0.000}"));
+             Contains("\"cause_rank\":null,\"why\":\"the agent of node002 has gone\",\"pause\":0.000}"));
   for (const char* node : {"0", "2"})
     CHECK_THAT(evening.read(evening.run_of("lost") + "record-" + node + ".jsonl"),
                Contains("\"event\":\"end\"") && Contains("\"code\":0,"));

@@ -142,7 +142,7 @@ TEST_CASE("a record tells of a run from its beginning to its end") {
     failure.note.status = SIGSEGV;
     failure.note.last_lines = {"\x1b[31mx", ""};
     REQUIRE(record.add(failure));
-    REQUIRE(record.add(RankEnded{.rank = 1, .status = 3 << 8, .because_of = 9}));
+    REQUIRE(record.add(RankEnded{.rank = 1, .status = 3 << 8, .cause_rank = 9}));
   }
   const auto lines = whole_lines(path);
   REQUIRE(lines.size() == 4);
@@ -154,7 +154,7 @@ TEST_CASE("a record tells of a run from its beginning to its end") {
   CHECK(lines[2]["exit_code"].is_null());
   CHECK(lines[2]["last_lines"][0] == "\x1b[31mx");
   CHECK(lines[3]["exit_code"] == 3);
-  CHECK(lines[3]["because_of"] == 9);
+  CHECK(lines[3]["cause_rank"] == 9);
   CHECK(lines[3]["seconds"] >= lines[0]["seconds"]);
 }
 
