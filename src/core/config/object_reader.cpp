@@ -12,7 +12,7 @@ namespace hpcml::config {
 namespace {
 const JsonPlace k_nowhere;
 /// Members that any object may have; they speak about the values beside them.
-constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "instead_of", "note"};
+constexpr std::array<std::string_view, 4> k_about = {"source", "checked", "alternatives", "note"};
 
 // By hand, not by fmt: a profile has hundreds of paths.
 std::string member_path(std::string path, std::string_view key) {
@@ -74,7 +74,7 @@ const JsonNode* ObjectReader::take(std::string_view key) {
     for (const auto& about : node->members) {
       if (about.key == "value" || is_about(about.key)) continue;
       x_context->report("unknown-key", fmt::format("\"{}\" is not known beside \"value\"", about.key),
-                        about.place, "known are: value, source, checked, instead_of, note");
+                        about.place, "known are: value, source, checked, alternatives, note");
     }
   }
   return &value;
@@ -281,7 +281,7 @@ model::Origin ObjectReader::origin_of(const JsonNode& node, std::string by) cons
     origin.source = util::SharedText(node.place.file);
   }
   if (!node.checked.empty()) origin.checked = node.checked;
-  const auto* others = node.is(JsonKind::object) ? node.find("instead_of") : nullptr;
+  const auto* others = node.is(JsonKind::object) ? node.find("alternatives") : nullptr;
   if (!others || !others->is(JsonKind::array)) return origin;
   for (const auto& item : others->items) {
     const auto part = [&](std::string_view key) {

@@ -39,7 +39,7 @@ struct ReadContext {
   void report(std::string_view rule, std::string message, const JsonPlace& place, std::string hint = {});
 };
 
-/// One object. A value may be plain or {"value": …, "source": …, "checked": …, "instead_of": […]}.
+/// One object. A value may be plain or {"value": …, "source": …, "checked": …, "alternatives": […]}.
 /// A reader of an absent object answers every question with "nothing".
 class ObjectReader {
 public:

@@ -76,7 +76,7 @@ std::string render_profile_page() {
       "Written by `hpcml sites schema --format markdown`. The guide is [sites.md](sites.md); an example with "
       "every "
       "key is [site.json](examples/site.json).\n"
-      "Any object may also have `source`, `checked`, `note` and `instead_of`, and any value may stand in "
+      "Any object may also have `source`, `checked`, `note` and `alternatives`, and any value may stand in "
       "`{\"value\": …, \"source\": …}`.\n\n"
       "| kind of text | looks like |\n|---|---|\n";
   for (const auto rule : all_text_rules())

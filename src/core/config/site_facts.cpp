@@ -75,7 +75,7 @@ private:
       visit(member.value, path.empty() ? member.key : fmt::format("{}.{}", path, member.key));
     }
     // A remark on a section stands after its values.
-    if (!path.empty() && (object.find("note") || object.find("instead_of"))) add(object, object, path, "");
+    if (!path.empty() && (object.find("note") || object.find("alternatives"))) add(object, object, path, "");
   }
 
   void add(const JsonNode& node, const JsonNode& value, const std::string& path, std::string text) {
@@ -83,7 +83,7 @@ private:
     if (fact.source.empty() && value.place.file) fact.source = *value.place.file;
     if (node.is(JsonKind::object)) {
       fact.note = text_member(node, "note");
-      if (const auto* others = node.find("instead_of")) {
+      if (const auto* others = node.find("alternatives")) {
         for (const auto& item : others->items)
           fact.superseded.push_back(
               {text_member(item, "value"), text_member(item, "source"), text_member(item, "why")});

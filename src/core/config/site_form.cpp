@@ -72,7 +72,7 @@ const ObjectForm<Site>& state_form() {
   return k_form;
 }
 
-const ObjectForm<Site>& other_names_form() {
+const ObjectForm<Site>& undescribed_names_form() {
   using M = Members<Site>;
   static constexpr auto k_members = std::to_array<Member<Site>>({
       M::texts<&Site::other_partitions>(
@@ -82,7 +82,7 @@ const ObjectForm<Site>& other_names_form() {
       M::texts<&Site::other_qos>("of_qos", TextRule::line, "The same for QoS."),
   });
   static constexpr ObjectForm<Site> k_form{
-      "other_names",
+      "undescribed_names",
       "Names that the site has beside those that the profile tells of: CPU partitions, special QoS.",
       k_members};
   return k_form;
@@ -154,11 +154,11 @@ void read_always(ObjectReader& root, const MemberForm& form, Site& site) {
   root.each_or_text(
       form.key, form.rule,
       [&](const std::string& option, const model::Origin& origin) {
-        site.always.push_back({option, origin});
+        site.common_options.push_back({option, origin});
       },
       [&](ObjectReader& object) {
-        auto rule = read_object<model::AlwaysRule>(object);
-        if (!rule.value.empty()) site.always.push_back(std::move(rule));
+        auto rule = read_object<model::CommonOption>(object);
+        if (!rule.value.empty()) site.common_options.push_back(std::move(rule));
       });
 }
 
@@ -220,11 +220,11 @@ constexpr auto request_members() {
                   .key_rule = TextRule::name,
                   .form = &M::any_form<model::FlagRule>},
                  &read_flags),
-      M::special({.key = "always",
+      M::special({.key = "common_options",
                   .kind = MemberKind::objects_or_texts,
                   .about = "Options of every job.",
                   .rule = TextRule::option,
-                  .form = &M::any_form<model::AlwaysRule>},
+                  .form = &M::any_form<model::CommonOption>},
                  &read_always),
       M::text<&Site::shebang>("shebang", TextRule::shebang, "The script's first line."),
       M::special(
@@ -234,7 +234,7 @@ constexpr auto request_members() {
            .form = &M::any_form<model::GpuRequest>},
           &read_gpu_request),
       M::object<&Site::gpu_visibility>("gpu_visibility"),
-      M::part<&other_names_form>("other_names"),
+      M::part<&undescribed_names_form>("undescribed_names"),
       M::part<&constraints_form>("constraints"),
       M::word<&Site::binding>("binding", "masks: srun binds with CPU masks where the step owns its nodes; "
                                          "launch: hpcml launch binds."),
@@ -322,7 +322,7 @@ template <> const ObjectForm<Site>& form_of() {
   static constexpr ObjectForm<Site> k_form{
       "site",
       "What hpcml knows about a cluster. A value is plain or {\"value\": …, \"source\": …, \"checked\": …, "
-      "\"note\": …, \"instead_of\": […]}. What is not known is absent and named in \"unknown\". "
+      "\"note\": …, \"alternatives\": […]}. What is not known is absent and named in \"unknown\". "
       "Guide: docs/sites.md; all keys: docs/profile.md.",
       k_members, &finish_site};
   return k_form;

@@ -22,7 +22,7 @@ template <> const ObjectForm<model::PolicyRules>& form_of();
 
 // site_rules.cpp
 template <> const ObjectForm<model::FlagRule>& form_of();
-template <> const ObjectForm<model::AlwaysRule>& form_of();
+template <> const ObjectForm<model::CommonOption>& form_of();
 template <> const ObjectForm<model::GpuRequest>& form_of();
 template <> const ObjectForm<model::GpuVisibility>& form_of();
 template <> const ObjectForm<model::LauncherRule>& form_of();

@@ -35,7 +35,7 @@ bool is_reported(const ReadContext& context, const JsonPlace& place) {
 void check_about_member(const JsonMember& member, ReadContext& context) {
   const auto& value = member.value;
   if (is_reported(context, value.place)) return; // other objects have members of the same name
-  const auto kind = member.key == "instead_of" ? JsonKind::array : JsonKind::string;
+  const auto kind = member.key == "alternatives" ? JsonKind::array : JsonKind::string;
   if (!value.is(kind))
     context.report("type",
                    fmt::format("{} must be {}, not {}", member.key, name_of(kind), name_of(value.kind)),
@@ -45,7 +45,7 @@ void check_about_member(const JsonMember& member, ReadContext& context) {
   else if (member.key == "checked" && !is_date(value.text))
     context.report("value", k_date_fault, value.place);
   for (std::size_t i = 0; i < value.items.size(); ++i) {
-    ObjectReader discarded(context, &value.items[i], fmt::format("instead_of[{}]", i));
+    ObjectReader discarded(context, &value.items[i], fmt::format("alternatives[{}]", i));
     for (const auto* key : {"value", "why"}) {
       discarded.require(key, "a value that a source gives, and why it was not taken");
       discarded.text(key);

@@ -113,8 +113,8 @@ template <> const ObjectForm<model::FlagRule>& form_of() {
   return k_form;
 }
 
-template <> const ObjectForm<model::AlwaysRule>& form_of() {
-  using T = model::AlwaysRule;
+template <> const ObjectForm<model::CommonOption>& form_of() {
+  using T = model::CommonOption;
   using M = Members<T>;
   static constexpr auto k_members = std::to_array<Member<T>>({
       M::text<&T::value>("option", TextRule::option, "The option: --network=disable_rdzv_get.")
@@ -122,7 +122,7 @@ template <> const ObjectForm<model::AlwaysRule>& form_of() {
       M::either<&T::on_srun>("on", &sbatch_or_srun, "Where it is given."),
       M::object<&T::when>("when"),
   });
-  static constexpr ObjectForm<T> k_form{"always", "An option of every job.", k_members};
+  static constexpr ObjectForm<T> k_form{"common_options", "An option of every job.", k_members};
   return k_form;
 }
 

@@ -16,7 +16,7 @@ Json reference(const std::string& name) { return {{"$ref", "#/definitions/" + na
 
 /// Members that speak of the values beside them.
 void add_about_members(Json& properties) {
-  for (const auto* key : {"source", "checked", "note", "instead_of"})
+  for (const auto* key : {"source", "checked", "note", "alternatives"})
     if (!properties.contains(key)) properties[key] = reference(key);
 }
 
@@ -35,7 +35,7 @@ public:
     x_definitions["note"] = {{"type", "string"}, {"description", "A remark for people."}};
     Json alternative = {
         {"value", {{"type", "string"}}}, {"source", {{"type", "string"}}}, {"why", {{"type", "string"}}}};
-    x_definitions["instead_of"] = {
+    x_definitions["alternatives"] = {
         {"type", "array"},
         {"description", "Other values that sources give for the same thing, and why they were not taken."},
         {"items",

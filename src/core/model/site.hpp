@@ -269,7 +269,7 @@ struct Site {
   std::map<std::string, FlagRule>
       flags; ///< "partition", "account", "time", "mem", "nodes", "ntasks-per-node", "gres", "gpus-per-task",
              ///< "export", "exclusive", …
-  std::vector<AlwaysRule> always; ///< options of every job: "--exclusive"
+  std::vector<CommonOption> common_options; ///< options of every job: "--exclusive"
   std::string shebang = "#!/bin/bash";
   GpuRequest gpu_request;
   GpuVisibility gpu_visibility;

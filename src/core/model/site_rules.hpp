@@ -61,7 +61,7 @@ struct FlagRule {
 };
 
 /// An option that every job gets.
-struct AlwaysRule {
+struct CommonOption {
   std::string value; ///< "--network=disable_rdzv_get"
   Origin origin;
   bool on_srun = false; ///< given to srun, not to sbatch

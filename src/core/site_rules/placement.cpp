@@ -190,7 +190,7 @@ bool adds_exclusive(const model::Site& site, const ResolvedPlacement& placement)
   if (placement.qos && std::any_of(placement.qos->needs.begin(), placement.qos->needs.end(), is_it))
     return true;
   if (flag_rule(site, "exclusive", placement.facts).policy == model::Policy::required) return true;
-  return std::any_of(site.always.begin(), site.always.end(), [&](const auto& rule) {
+  return std::any_of(site.common_options.begin(), site.common_options.end(), [&](const auto& rule) {
     return !rule.on_srun && is_it(rule.value) && applies(rule.when, placement.facts);
   });
 }

@@ -15,7 +15,7 @@ bool is_site_option(const model::Site& site, std::string_view name) {
     return option.starts_with("--") && option.substr(2, option.find_first_of("= ") - 2) == name;
   };
   if (site.flags.count(std::string(name)) > 0) return true;
-  if (std::any_of(site.always.begin(), site.always.end(),
+  if (std::any_of(site.common_options.begin(), site.common_options.end(),
                   [&](const auto& rule) { return is_it(rule.value); }))
     return true;
   for (const auto& rule : site.containers) {

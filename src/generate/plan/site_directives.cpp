@@ -100,7 +100,7 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
     const slurm::OptionWord option = slurm::split_option(input.with_numbers(text));
     if (!result.value.has(option.name)) add_directive(result.value, option.name, option.value, origin);
   };
-  for (const auto& always : input.site.always) {
+  for (const auto& always : input.site.common_options) {
     if (!input.applies(always.when) || contradicts(always.value, always.origin)) continue;
     if (always.on_srun)
       add_to_step(result.value, input.with_numbers(always.value));

@@ -60,7 +60,7 @@ private:
 
 /// The keys that may stand in any object.
 bool is_about(const std::string& key) {
-  return key == "source" || key == "checked" || key == "note" || key == "instead_of" || key == "$schema";
+  return key == "source" || key == "checked" || key == "note" || key == "alternatives" || key == "$schema";
 }
 
 /// Calls `report` for each key of the schema that was not seen.
@@ -68,7 +68,7 @@ template <class Report>
 void each_unseen(const json& schema, const std::string& path, const std::set<const json*>& seen,
                  const Report& report) {
   if (!schema.is_object() && !schema.is_array()) return;
-  const bool wrapper = path == "/definitions/wrapper" || path == "/definitions/instead_of";
+  const bool wrapper = path == "/definitions/wrapper" || path == "/definitions/alternatives";
   for (const auto& [key, below] : schema.items()) {
     const auto key_path = path + "/" + key;
     if (key == "properties" && !wrapper)
@@ -111,10 +111,10 @@ TEST_CASE("What the example profile says arrives in the site", "[spec]") {
   REQUIRE(account.more.size() == 1);
   CHECK(account.more[0].pattern == "^[a-z0-9]+$");
   CHECK(site.flags.at("cpus-per-task").policy == model::Policy::srun_only);
-  REQUIRE(site.always.size() == 2);
-  CHECK_FALSE(site.always[0].on_srun);
-  CHECK(site.always[1].on_srun);
-  CHECK(site.always[1].when.min_nodes == 2U);
+  REQUIRE(site.common_options.size() == 2);
+  CHECK_FALSE(site.common_options[0].on_srun);
+  CHECK(site.common_options[1].on_srun);
+  CHECK(site.common_options[1].when.min_nodes == 2U);
   CHECK(site.gpu_request.style == model::GpuStyle::gres);
   REQUIRE(site.gpu_request.more.size() == 1);
   CHECK(site.gpu_request.more[0].multiple_of == 4);

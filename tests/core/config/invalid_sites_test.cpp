@@ -88,13 +88,13 @@ TEST_CASE("Members that any object may have are checked", "[spec]") {
   CHECK(findings_of(R"("checked": 4)") == "checked must be a text, not a whole number");
   CHECK(findings_of(R"("note": [])") == "note must be a text, not a list");
   CHECK(findings_of(R"("source": {})") == "source must be a text, not an object");
-  CHECK(findings_of(R"("instead_of": "5")") == "instead_of must be a list, not a text");
-  CHECK(findings_of(R"("instead_of": ["5"])") == "instead_of[0] must be an object, not a text");
-  CHECK(findings_of(R"("instead_of": [{"value": "5"}])") == "instead_of[0].why is missing");
-  CHECK(findings_of(R"("instead_of": [{"value": 5, "why": "old"}])") ==
-        "instead_of[0].value must be a text, not a whole number");
-  CHECK(findings_of(R"("instead_of": [{"value": "5", "why": "old", "by": "x"}])") ==
-        "\"by\" is not known in instead_of[0]");
+  CHECK(findings_of(R"("alternatives": "5")") == "alternatives must be a list, not a text");
+  CHECK(findings_of(R"("alternatives": ["5"])") == "alternatives[0] must be an object, not a text");
+  CHECK(findings_of(R"("alternatives": [{"value": "5"}])") == "alternatives[0].why is missing");
+  CHECK(findings_of(R"("alternatives": [{"value": 5, "why": "old"}])") ==
+        "alternatives[0].value must be a text, not a whole number");
+  CHECK(findings_of(R"("alternatives": [{"value": "5", "why": "old", "by": "x"}])") ==
+        "\"by\" is not known in alternatives[0]");
 }
 
 TEST_CASE("The kinds of members without effect are checked", "[spec]") {

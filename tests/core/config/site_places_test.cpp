@@ -45,7 +45,7 @@ TEST_CASE("Facts keep their documents where two layers call different ones the s
   folder.write("centre.json", R"({"id": "centre", "abstract": true,
     "sources": {"running": {"url": "https://centre/running", "checked": "2026-01-01"}, "both": {"url": "https://both", "checked": "2026-01-01"}},
     "flags": {"mem": {"policy": "forbidden", "source": "running"}, "time": {"policy": "required", "source": "both"}},
-    "env": [{"name": "A", "value": "1", "source": "both", "instead_of": [{"value": "2", "source": "running", "why": "old"}]}]})");
+    "env": [{"name": "A", "value": "1", "source": "both", "alternatives": [{"value": "2", "source": "running", "why": "old"}]}]})");
   folder.write("mine.json", R"({"id": "mine", "name": "Mine", "extends": ["centre"],
     "sources": {"running": {"url": "https://mine/running", "checked": "2026-02-02"}, "both": {"url": "https://both", "checked": "2026-02-02"}},
     "flags": {"nodes": {"policy": "required", "source": "running"}}})");

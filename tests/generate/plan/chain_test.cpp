@@ -176,7 +176,7 @@ TEST_CASE("Software follows the launch: what the tasks cannot set the script exp
 TEST_CASE("Directives come from values alone, and what was said before is not said again") {
   auto small = small_site();
   small.flags["account"].policy = model::Policy::required;
-  small.always.push_back({"--mem-bind=local", {}, true, {}});
+  small.common_options.push_back({"--mem-bind=local", {}, true, {}});
   auto request = request_of(small);
   const auto placement = first_place(small);
   const auto layout = layout_of(2, 4, 4);

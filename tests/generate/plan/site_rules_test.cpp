@@ -215,7 +215,7 @@ TEST_CASE("an option that only srun takes moves to the step") {
 
 TEST_CASE("options of every job stand in the header or on srun, where their condition holds") {
   const auto site = site_with(
-      R"("always": ["--hint=nomultithread", {"option": "--network=x", "on": "srun", "when": {"min_nodes": 2}}, {"option": "--switches={nodes}", "when": {"min_gpus": 8}}])");
+      R"("common_options": ["--hint=nomultithread", {"option": "--network=x", "on": "srun", "when": {"min_nodes": 2}}, {"option": "--switches={nodes}", "when": {"min_gpus": 8}}])");
   const auto plan_of_site = plan_of(site);
   CHECK(directive(plan_of_site, "--hint") == "nomultithread");
   CHECK_FALSE(gives(plan_of_site, "--network=x"));

@@ -24,7 +24,7 @@ struct Field {
 const std::vector<Field>& fields() {
   static const std::vector<Field> k_fields = {
       {"shebang", R"("shebang": @)", "#!/bin/bash"},
-      {"always", R"("always": [@])", "--hint=nomultithread"},
+      {"common_options", R"("common_options": [@])", "--hint=nomultithread"},
       {"flag default", R"("flags": {"account": {"default": @}})", "project_1"},
       {"flag name", R"("flags": {@: {"policy": "required"}})", "exclusive"},
       {"partition", R"("partitions": [{"name": @, "node_types": ["n"], "default": true}])", "gpu"},
