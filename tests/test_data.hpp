@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "temp_folder.hpp"
 #include "core/util/result.hpp"
+#include "temp_folder.hpp"
 
 namespace hpcml::test {
 

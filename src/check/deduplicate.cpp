@@ -65,7 +65,8 @@ void deduplicate(std::string_view text, Findings& findings) {
       const auto& stronger = findings[j].what;
       if (what.code == stronger.code && is_same_place(findings[i], findings[j]))
         again = what.span.line > 0 || what.message == stronger.message;
-      else if (what.code == "slurm/unexpected-argument" && (stronger.code == what.code || refuses_gap(stronger)))
+      else if (what.code == "slurm/unexpected-argument" &&
+               (stronger.code == what.code || refuses_gap(stronger)))
         again = is_tail(text, findings[j], findings[i]);
     }
     if (what.code == "safety/placeholder") {

@@ -8,8 +8,8 @@
 #include "check/sarif.hpp"
 #include "check/text_places.hpp"
 #include "core/diag/lines.hpp"
-#include "hpcml/json_line.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::check {
 namespace {

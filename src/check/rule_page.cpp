@@ -6,9 +6,9 @@
 
 #include "check/report.hpp"
 #include "core/diag/visible_text.hpp"
-#include "hpcml/json_line.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::check {
 namespace {

@@ -213,7 +213,8 @@ std::optional<int> run_words(const Program& program, Context& context) {
     const auto wanted = command_word(words);
     const auto near = util::nearest(wanted, command_names(program));
     print_error("there is no command '" + wanted + "'",
-                near ? "did you mean " + *near + "?" : "commands: " + util::join(command_names(program), ", "),
+                near ? "did you mean " + *near + "?"
+                     : "commands: " + util::join(command_names(program), ", "),
                 context.colour);
     return k_usage;
   }

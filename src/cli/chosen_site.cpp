@@ -32,7 +32,7 @@ std::optional<std::string> remembered_site(const Context& context) {
 /// Those whose profiles recognise the machine with these names.
 auto sites_here(const Context& context, const std::vector<std::string>& hosts) {
   return config::detect_sites(config::site_directories(context.sites_dirs, context.env), built_in_sites(),
-                            context.env, hosts);
+                              context.env, hosts);
 }
 
 } // namespace
@@ -73,8 +73,8 @@ std::optional<model::Site> choose_site(const std::optional<std::string>& named, 
                                        int& exit_code) {
   const auto id = choose_site_id(named, context, exit_code);
   if (!id) return std::nullopt;
-  auto load =
-      config::load_site(*id, config::site_directories(context.sites_dirs, context.env), embedded::merged_sites());
+  auto load = config::load_site(*id, config::site_directories(context.sites_dirs, context.env),
+                                embedded::merged_sites());
   print_diagnostics(load.diagnostics, load.source, context.colour);
   if (load.site && !diag::has_errors(load.diagnostics))
     return config::as_of(std::move(*load.site), util::today(context.env));
@@ -90,14 +90,14 @@ std::optional<model::Site> find_own_site(const Context& context) {
     id = found.front().id;
   }
   return config::load_site(*id, config::site_directories(context.sites_dirs, context.env),
-                         embedded::merged_sites())
+                           embedded::merged_sites())
       .site;
 }
 
 std::string find_own_fabric(const Context& context) {
   if (const auto named = context.env.get("HPCML_SITE"); named && !named->empty()) {
     const auto load = config::load_site(*named, config::site_directories(context.sites_dirs, context.env),
-                                      embedded::merged_sites());
+                                        embedded::merged_sites());
     return load.site ? load.site->network.fabric : std::string();
   }
   const auto site = find_own_site(context);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/diag/diagnostic.hpp"
-#include "hpcml/exit_code.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "hpcml/exit_code.hpp"
 
 namespace CLI {
 class App;

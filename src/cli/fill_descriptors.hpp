@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <initializer_list>
 #include <unistd.h>
 
 namespace hpcml::cli {

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "cli/chosen_site.hpp"
-#include "run/launch/agreement.hpp"
-#include "run/launch/starter.hpp"
 #include "core/slurm/jobs.hpp"
-#include "diagnose/preflight/preflight_program.hpp"
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
+#include "diagnose/preflight/preflight_program.hpp"
+#include "run/launch/agreement.hpp"
+#include "run/launch/starter.hpp"
 
 namespace hpcml::cli {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "emulate/cluster_layout.hpp"
 #include "core/model/site.hpp"
+#include "emulate/cluster_layout.hpp"
 
 namespace hpcml::emulate {
 

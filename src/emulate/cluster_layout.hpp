@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "emulate/sandbox.hpp"
 #include "core/model/site.hpp"
 #include "core/util/result.hpp"
+#include "emulate/sandbox.hpp"
 
 namespace hpcml::emulate {
 

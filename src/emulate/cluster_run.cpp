@@ -8,17 +8,17 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "emulate/cluster_start.hpp"
-#include "emulate/fault_driver.hpp"
-#include "emulate/job_groups.hpp"
-#include "emulate/login_files.hpp"
-#include "emulate/stand_in_files.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/slurm/variables.hpp"
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "emulate/cluster_start.hpp"
+#include "emulate/fault_driver.hpp"
+#include "emulate/job_groups.hpp"
+#include "emulate/login_files.hpp"
+#include "emulate/stand_in_files.hpp"
 
 namespace hpcml::emulate {
 

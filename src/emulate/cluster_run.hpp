@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "core/model/site.hpp"
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "emulate/fault_spec.hpp"
 #include "emulate/own_folders.hpp"
 #include "emulate/slurm_install.hpp"
 #include "emulate/ssh_access.hpp"
-#include "core/model/site.hpp"
-#include "core/util/env_snapshot.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

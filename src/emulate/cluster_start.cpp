@@ -10,15 +10,15 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 #include "emulate/accounting.hpp"
 #include "emulate/gpu_state.hpp"
 #include "emulate/job_groups.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/stand_in_files.hpp"
-#include "core/util/file.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

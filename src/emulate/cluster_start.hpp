@@ -7,9 +7,9 @@
 
 #include <sys/types.h>
 
+#include "core/util/result.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/sandbox.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

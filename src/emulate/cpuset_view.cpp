@@ -3,9 +3,9 @@
 // say.
 #include <unistd.h>
 
-#include "emulate/sysfs_tree.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "emulate/sysfs_tree.hpp"
 
 namespace hpcml::emulate {
 

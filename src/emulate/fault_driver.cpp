@@ -15,13 +15,13 @@
 #include <unistd.h>
 #include <utility>
 
+#include "core/util/process.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/job_groups.hpp"
 #include "emulate/link_speed.hpp"
 #include "emulate/memory_shortage.hpp"
 #include "emulate/node_processes.hpp"
 #include "emulate/preemption.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/cluster_start.hpp"
 #include "emulate/sandbox.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

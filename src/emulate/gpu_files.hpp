@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "emulate/sandbox.hpp"
 #include "core/model/node_shape.hpp"
+#include "emulate/sandbox.hpp"
 
 namespace hpcml::emulate {
 

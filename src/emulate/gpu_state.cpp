@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "core/util/file.hpp"
 #include "emulate/cluster_start.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/slurm_files.hpp"
-#include "core/util/file.hpp"
 
 namespace hpcml::emulate {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "core/util/result.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/sandbox.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -11,11 +11,11 @@
 #include <unistd.h>
 #include <vector>
 
-#include "emulate/sandbox.hpp"
-#include "emulate/unified_groups.hpp"
 #include "core/util/file.hpp"
 #include "core/util/memory_place.hpp"
 #include "core/util/text.hpp"
+#include "emulate/sandbox.hpp"
+#include "emulate/unified_groups.hpp"
 
 namespace hpcml::emulate {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "emulate/slurm_install.hpp"
 #include "core/util/result.hpp"
+#include "emulate/slurm_install.hpp"
 
 namespace hpcml::emulate {
 

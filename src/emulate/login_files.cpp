@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "emulate/stand_in_files.hpp"
 #include "core/util/file.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "emulate/stand_in_files.hpp"
 
 namespace hpcml::emulate {
 

@@ -16,12 +16,12 @@
 #include <tuple>
 #include <unistd.h>
 
-#include "emulate/job_groups.hpp"
-#include "emulate/unified_groups.hpp"
 #include "core/util/file.hpp"
 #include "core/util/kernel_file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "emulate/job_groups.hpp"
+#include "emulate/unified_groups.hpp"
 
 namespace hpcml::emulate {
 

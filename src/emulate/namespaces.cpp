@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "emulate/net_link.hpp"
 #include "core/util/kernel_file.hpp"
+#include "emulate/net_link.hpp"
 
 namespace hpcml::emulate {
 

@@ -2,9 +2,9 @@
 // A service of a node that costs nothing until somebody connects.
 #pragma once
 
+#include "core/util/result.hpp"
 #include "emulate/namespaces.hpp"
 #include "emulate/sandbox.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

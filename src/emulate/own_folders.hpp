@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "emulate/sandbox.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "emulate/sandbox.hpp"
 
 namespace hpcml::emulate {
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <thread>
 
-#include "emulate/accounting.hpp"
-#include "emulate/cluster_start.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "emulate/accounting.hpp"
+#include "emulate/cluster_start.hpp"
 
 namespace hpcml::emulate {
 

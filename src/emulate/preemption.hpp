@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/model/site.hpp"
+#include "core/util/result.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/fault_spec.hpp"
 #include "emulate/sandbox.hpp"
-#include "core/model/site.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/text.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/job_groups.hpp"
 #include "emulate/sandbox_parts.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -10,10 +10,10 @@
 
 #include <sys/types.h>
 
-#include "emulate/job_groups.hpp"
 #include "core/model/node_shape.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "emulate/job_groups.hpp"
 
 namespace hpcml::emulate {
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/process.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/link_speed.hpp"
 #include "emulate/net_link.hpp"
@@ -18,7 +19,6 @@
 #include "emulate/seccomp_supervisor.hpp"
 #include "emulate/sysfs_tree.hpp"
 #include "emulate/task_tag.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

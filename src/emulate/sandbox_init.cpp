@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/process.hpp"
 #include "emulate/child_process.hpp"
 #include "emulate/net_link.hpp"
 #include "emulate/sandbox_parts.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::emulate {
 

@@ -16,11 +16,11 @@
 #include <unistd.h>
 #include <vector>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "emulate/remote_memory.hpp"
 #include "emulate/task_states.hpp"
 #include "emulate/task_status.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "emulate/accounting.hpp"
-#include "emulate/gpu_files.hpp"
-#include "emulate/preemption.hpp"
-#include "emulate/slurm_policy.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/site_rules/words.hpp"
 #include "core/slurm/cpu_numbering.hpp"
 #include "core/util/text.hpp"
+#include "emulate/accounting.hpp"
+#include "emulate/gpu_files.hpp"
+#include "emulate/preemption.hpp"
+#include "emulate/slurm_policy.hpp"
 
 namespace hpcml::emulate {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/model/site.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "emulate/fault_spec.hpp"
-#include "core/model/site.hpp"
 
 namespace hpcml::emulate {
 

@@ -6,12 +6,12 @@
 #include <thread>
 #include <unistd.h>
 
-#include "emulate/cluster_start.hpp"
-#include "emulate/slurm_install.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "emulate/cluster_start.hpp"
+#include "emulate/slurm_install.hpp"
 
 namespace hpcml::emulate {
 

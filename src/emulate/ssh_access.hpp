@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
+#include "core/util/env_snapshot.hpp"
+#include "core/util/result.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "emulate/sandbox.hpp"
 #include "emulate/stand_in_files.hpp"
-#include "core/util/env_snapshot.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::emulate {
 

@@ -5,13 +5,13 @@
 #include <cassert>
 #include <set>
 
-#include "emulate/gpu_files.hpp"
-#include "emulate/login_files.hpp"
 #include "core/model/launcher.hpp"
 #include "core/model/mpi_ranks.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "emulate/gpu_files.hpp"
+#include "emulate/login_files.hpp"
 
 namespace hpcml::emulate {
 

@@ -205,7 +205,8 @@ std::string holder_of(const model::Site& site, const PolicyViolation& verdict,
 }
 
 std::string words_of(const model::Site& site, const PolicyViolation& verdict,
-                     const site_rules::ResolvedPlacement& placement, const site_rules::ResourceRequest& demand) {
+                     const site_rules::ResolvedPlacement& placement,
+                     const site_rules::ResourceRequest& demand) {
   const auto id = site_rules::rule_id(verdict.rule);
   const auto holder = holder_of(site, verdict, placement);
   if (verdict.rule == SiteRule::partition_chosen)
@@ -233,8 +234,9 @@ std::string words_of(const model::Site& site, const PolicyViolation& verdict,
 }
 
 /// Jobs that the emulated part of the site could never start would wait for ever.
-void judge_size(const model::Site& site, const ClusterLayout& layout, const site_rules::ResourceRequest& demand,
-                const model::Partition& partition, std::vector<std::string>& refusals) {
+void judge_size(const model::Site& site, const ClusterLayout& layout,
+                const site_rules::ResourceRequest& demand, const model::Partition& partition,
+                std::vector<std::string>& refusals) {
   if (layout.is_whole_site()) return; // nothing starts there, and Slurm knows how many nodes there are
   if (partition.max_nodes && demand.nodes > partition.max_nodes->value) return; // Slurm refuses it by itself
   const auto& types = partition.node_types;

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "emulate/cluster_layout.hpp"
 #include "core/model/site.hpp"
 #include "core/util/result.hpp"
+#include "emulate/cluster_layout.hpp"
 
 namespace hpcml::emulate {
 

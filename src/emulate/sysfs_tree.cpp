@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emulate/task_status.hpp"
 #include "core/util/file.hpp"
+#include "emulate/task_status.hpp"
 
 namespace hpcml::emulate {
 

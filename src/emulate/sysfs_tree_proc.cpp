@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "emulate/sysfs_tree.hpp"
 #include "core/util/text.hpp"
+#include "emulate/sysfs_tree.hpp"
 
 namespace hpcml::emulate {
 

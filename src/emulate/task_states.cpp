@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <set>
 
+#include "core/util/text.hpp"
 #include "emulate/task_status.hpp"
 #include "emulate/task_tag.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::emulate {
 

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include "emulate/mem_policy.hpp"
 #include "core/model/id_set.hpp"
+#include "emulate/mem_policy.hpp"
 
 namespace hpcml::emulate {
 

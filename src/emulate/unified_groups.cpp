@@ -11,10 +11,10 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "emulate/namespaces.hpp"
 #include "core/util/file.hpp"
 #include "core/util/kernel_file.hpp"
 #include "core/util/text.hpp"
+#include "emulate/namespaces.hpp"
 
 namespace hpcml::emulate {
 

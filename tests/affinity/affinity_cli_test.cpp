@@ -9,9 +9,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/topo/live_ranks.hpp"
 #include "skip.hpp"
 #include "test_data.hpp"
-#include "core/topo/live_ranks.hpp"
 
 using namespace hpcml;
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "random_node_helper.hpp"
-#include "samples.hpp"
 #include "core/topo/check_placement.hpp"
 #include "core/topo/mask_text.hpp"
 #include "core/topo/read_node.hpp"
+#include "random_node_helper.hpp"
+#include "samples.hpp"
 
 using namespace hpcml;
 using model::IdSet;

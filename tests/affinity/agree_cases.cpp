@@ -3,8 +3,8 @@
 #include "agree_cases.hpp"
 
 #include "agree_judge.hpp"
-#include "test_data.hpp"
 #include "core/topo/read_node.hpp"
+#include "test_data.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -84,7 +84,7 @@ topo::AffinityRequest plan_request(const Json& request) {
   wanted.balanced = flag_of(request, {"balanced"}, false);
   const Json* spill = find(request, {"spill"});
   wanted.idle_cores = spill && ((spill->is_boolean() && spill->get<bool>()) ||
-                           (spill->is_string() && spill->get<std::string>() == "package"));
+                                (spill->is_string() && spill->get<std::string>() == "package"));
   if (const std::string scope = normal(text_of(request, {"scope", "domain"})); !scope.empty()) {
     wanted.level = level_of(scope);
     wanted.whole_domain = true;

@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
-#include "test_data.hpp"
 #include "core/topo/read_node.hpp"
+#include "test_data.hpp"
 
 using namespace hpcml;
 using model::IdSet;

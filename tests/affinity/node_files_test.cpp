@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <random>
 
-#include "random_node_helper.hpp"
-#include "test_data.hpp"
 #include "core/topo/affinity.hpp"
 #include "core/topo/nearest_nic.hpp"
 #include "core/topo/read_node.hpp"
 #include "core/util/file.hpp"
+#include "random_node_helper.hpp"
+#include "test_data.hpp"
 
 using namespace hpcml;
 using model::IdSet;

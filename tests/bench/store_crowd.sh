@@ -28,7 +28,7 @@ for ((node = 0; node < nodes; ++node)); do
 done
 # Neighbours are many fewer than ranks: the tables of the kernel are left as they are.
 mkfifo "$work/port"
-"$hpcml" internal store-serve --listen 10.77.0.1 --patience 600 > "$work/port" 2> "$work/said" &
+"$hpcml" internal store-serve --listen 10.77.0.1 --warn-after 600 > "$work/port" 2> "$work/said" &
 server=$!
 read -r port < "$work/port"
 grep -E 'open files' "/proc/$server/limits"

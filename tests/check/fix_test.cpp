@@ -5,10 +5,10 @@
 #include <random>
 
 #include "check/fix.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

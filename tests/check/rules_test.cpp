@@ -144,7 +144,8 @@ TEST_CASE("One cause has one finding") {
   CHECK(count("srun --cpu_bind=none python train.py\n") == Codes{{"launch/old-srun-option", 1}});
   CHECK(count("#SBATCH --nodes={nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
   CHECK(count("#SBATCH --account=<project code>\nsrun a\n") == Codes{{"slurm/unexpected-argument", 1}});
-  CHECK(count("#SBATCH <SLURM OPTIONS> here --nodes=2 x\nsrun a\n") == Codes{{"slurm/unexpected-argument", 2}});
+  CHECK(count("#SBATCH <SLURM OPTIONS> here --nodes=2 x\nsrun a\n") ==
+        Codes{{"slurm/unexpected-argument", 2}});
   CHECK(count("#SBATCH --account=<account>\nsrun a\n") == Codes{{"safety/placeholder", 1}});
   CHECK(count("#SBATCH -N {1.number of nodes}\nsrun a\n") == Codes{{"slurm/value", 1}});
   CHECK(count("#SBATCH --mem=$MEM\nsrun a\n") == Codes{{"slurm/memory", 1}});

@@ -4,8 +4,8 @@
 
 #include "check/check_script.hpp"
 #include "check/suppress.hpp"
-#include "shipped_site.hpp"
 #include "core/util/text.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 

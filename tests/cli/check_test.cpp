@@ -8,9 +8,9 @@
 #include "check/check_script.hpp"
 #include "cli/create/check_files.hpp"
 #include "cli/desk_helper.hpp"
-#include "python_packages.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "python_packages.hpp"
 
 using namespace hpcml;
 using test::Desk;

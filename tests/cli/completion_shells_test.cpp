@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "cli/desk_helper.hpp"
-#include "skip.hpp"
 #include "core/util/file.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using test::Desk;

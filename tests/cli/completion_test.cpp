@@ -9,8 +9,8 @@
 
 #include "check/check_script.hpp"
 #include "cli/app_tree.hpp"
-#include "cli/other/completion.hpp"
 #include "cli/desk_helper.hpp"
+#include "cli/other/completion.hpp"
 #include "core/config/job_keys.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/text.hpp"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "holds.hpp"
-#include "temp_folder.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/process.hpp"
+#include "holds.hpp"
+#include "temp_folder.hpp"
 
 namespace hpcml::test {
 

@@ -9,9 +9,9 @@
 
 #include "cli/app_tree.hpp"
 #include "cli/desk_helper.hpp"
-#include "test_data.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "test_data.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -3,14 +3,14 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "cli/desk_helper.hpp"
 #include "cli/create/init_text.hpp"
-#include "generate/plan/planner.hpp"
-#include "shipped_site.hpp"
+#include "cli/desk_helper.hpp"
 #include "core/config/job_file.hpp"
 #include "core/config/job_keys.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/planner.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "cli/desk_helper.hpp"
-#include "samples.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
+#include "samples.hpp"
 
 using namespace hpcml;
 using test::Desk;

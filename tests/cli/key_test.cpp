@@ -4,10 +4,10 @@
 
 #include <sys/stat.h>
 
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

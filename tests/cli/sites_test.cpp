@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "cli/desk_helper.hpp"
-#include "python_packages.hpp"
 #include "core/util/text.hpp"
+#include "python_packages.hpp"
 
 using namespace hpcml;
 using test::Desk;

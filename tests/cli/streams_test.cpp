@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "cli/desk_helper.hpp"
-#include "skip.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using test::Desk;

@@ -7,9 +7,9 @@
 
 #include "cli/desk_helper.hpp"
 #include "cli/run/log_follower.hpp"
-#include "shared_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "shared_folder.hpp"
 
 using namespace hpcml;
 using test::Desk;
@@ -84,9 +84,9 @@ TEST_CASE(
   desk.put("scontrol", "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n",
            0755);
   // What Slurm 22.05 printed of an array with slurmdbd, one task after another failing with its number.
-  desk.put(
-      "said",
-      util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/core/slurm/recorded/sacct-array-22.05.txt").value());
+  desk.put("said",
+           util::read_file(std::string(HPCML_SOURCE_DIR) + "/tests/core/slurm/recorded/sacct-array-22.05.txt")
+               .value());
   desk.put("sacct", "#!/bin/sh\ncase \"$*\" in *--jobs=14) cat said;; *) echo '16|16|FAILED|1:0|n1';; esac\n",
            0755);
   desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <future>
 
-#include "run/torchrun/torchrun_page.hpp"
 #include "cli/desk_helper.hpp"
-#include "free_port.hpp"
-#include "sorted_lines.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "free_port.hpp"
+#include "run/torchrun/torchrun_page.hpp"
+#include "sorted_lines.hpp"
 
 using namespace hpcml;
 using test::Desk;

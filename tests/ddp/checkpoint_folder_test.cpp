@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sys/stat.h>
 
+#include "core/util/file.hpp"
 #include "ddp/checkpoint_folder.hpp"
 #include "hpcml/ddp/latest_checkpoint.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::ddp;

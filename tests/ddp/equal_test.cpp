@@ -4,10 +4,10 @@
 
 #include <set>
 
+#include "core/util/file.hpp"
 #include "rank_program.hpp"
 #include "temp_folder.hpp"
 #include "torch/helper/ranks_helper.hpp"
-#include "core/util/file.hpp"
 
 using namespace torch_test;
 using namespace hpcml;

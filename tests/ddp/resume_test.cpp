@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <random>
 
+#include "core/util/file.hpp"
 #include "rank_program.hpp"
 #include "temp_folder.hpp"
 #include "torch/helper/ranks_helper.hpp"
-#include "core/util/file.hpp"
 
 using namespace torch_test;
 using namespace hpcml;

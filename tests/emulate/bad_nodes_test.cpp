@@ -37,7 +37,7 @@ told() { scontrol -o show job "$1" | grep -o 'JobState=[A-Z]*\|Restarts=[0-9]*\|
 void generate(const Cluster& cluster, const std::vector<std::string>& flags,
               const std::vector<std::string>& words) {
   std::vector<std::string> all = {"--site", "generic",   "--gpus-per-node", "0",    "--time",
-                                  "10",     "--requeue", "--requeue-on",      "node", "--log-dir",
+                                  "10",     "--requeue", "--requeue-on",    "node", "--log-dir",
                                   "logs",   "--output",  "job.out",         "-o",   "job.sh"};
   all.insert(all.end(), flags.begin(), flags.end());
   cluster.generate_training(all, words);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "emulate/site_helper.hpp"
 #include "core/util/process.hpp"
+#include "emulate/site_helper.hpp"
 
 namespace hpcml::test {
 

@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "skip.hpp"
 #include "sorted_lines.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

@@ -4,11 +4,11 @@
 // that starts at once.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "python_packages.hpp"
 #include "skip.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

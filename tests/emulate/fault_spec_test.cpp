@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
+#include "core/util/text.hpp"
 #include "emulate/fault_spec.hpp"
 #include "emulate/link_speed.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

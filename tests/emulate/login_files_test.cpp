@@ -4,12 +4,12 @@
 
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/shell_quote.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "emulate/login_files.hpp"
 #include "emulate/stand_ins_helper.hpp"
 #include "skip.hpp"
-#include "core/util/file.hpp"
-#include "core/util/shell_quote.hpp"
 
 using namespace hpcml;
 

@@ -3,13 +3,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "core/util/file.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "emulate/job_groups.hpp"
 #include "emulate/unified_groups.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -4,11 +4,11 @@
 
 #include <set>
 
+#include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "emulate/gpu_files.hpp"
 #include "emulate/site_helper.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

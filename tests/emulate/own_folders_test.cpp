@@ -4,10 +4,10 @@
 
 #include <unistd.h>
 
-#include "emulate/cluster_helper.hpp"
-#include "emulate/own_folders.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "emulate/cluster_helper.hpp"
+#include "emulate/own_folders.hpp"
 
 using namespace hpcml;
 using test::Cluster;

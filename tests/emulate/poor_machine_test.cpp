@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emulate/cluster_helper.hpp"
-#include "skip.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "emulate/cluster_helper.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "python_packages.hpp"
 #include "skip.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::Cluster;

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "emulate/sandbox.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "emulate/sandbox.hpp"
 
 using namespace hpcml;
 

@@ -7,12 +7,12 @@
 #include <map>
 #include <unistd.h>
 
-#include "emulate/sandbox.hpp"
-#include "skip.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "emulate/sandbox.hpp"
+#include "skip.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "emulate/cluster_layout.hpp"
 #include "core/model/site.hpp"
+#include "emulate/cluster_layout.hpp"
 #include "shipped_site.hpp"
 #include "temp_folder.hpp"
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "emulate/cluster_helper.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "emulate/cluster_helper.hpp"
 
 using namespace hpcml;
 using test::Cluster;

@@ -3,11 +3,11 @@
 // configure and a Makefile stands for Slurm's own, whose build takes minutes: .ci/full slurm has that.
 #include <catch2/catch.hpp>
 
-#include "emulate/slurm_build.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "emulate/slurm_build.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "emulate/accounting.hpp"
 #include "emulate/preemption.hpp"
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_files.hpp"
 #include "emulate/slurm_install.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

@@ -2,11 +2,11 @@
 // The submission policy, run by the Lua library that Slurm's plugin uses.
 #include <catch2/catch.hpp>
 
+#include "core/util/text.hpp"
 #include "emulate/lua_helper.hpp"
 #include "emulate/site_helper.hpp"
 #include "emulate/slurm_policy.hpp"
 #include "emulate/submitted_job.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

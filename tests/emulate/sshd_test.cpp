@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "emulate/slurm_install.hpp"
 #include "holds.hpp"
 #include "python_packages.hpp"
 #include "skip.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using test::Cluster;

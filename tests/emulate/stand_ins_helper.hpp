@@ -6,12 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "emulate/cluster_run.hpp"
-#include "emulate/site_helper.hpp"
-#include "emulate/stand_in_files.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "emulate/cluster_run.hpp"
+#include "emulate/site_helper.hpp"
+#include "emulate/stand_in_files.hpp"
 
 namespace hpcml::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stand-in programs under the real bash, and under shellcheck.
-#include "emulate/stand_ins_helper.hpp"
 #include "core/config/site_store.hpp"
+#include "emulate/stand_ins_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::emulate;

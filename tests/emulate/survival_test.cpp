@@ -2,9 +2,9 @@
 // Jobs that end before they are done, on a real Slurm: their ranks save, they are requeued, and go on.
 #include <catch2/catch.hpp>
 
+#include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
 #include "shared_folder.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

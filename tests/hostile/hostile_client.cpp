@@ -14,6 +14,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/util/text.hpp"
 #include "run/agent/words.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
@@ -23,7 +24,6 @@
 #include "run/store/own_words.hpp"
 #include "run/store/packed.hpp"
 #include "run/store/session_gate.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::store;

@@ -6,9 +6,9 @@
 #include <regex>
 #include <set>
 
-#include "sources.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "sources.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

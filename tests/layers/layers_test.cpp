@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "sources.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "sources.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;
@@ -21,10 +21,10 @@ namespace {
 
 /// The declarations of src/LAYERS and of the LAYERS in it.
 struct Rules {
-  std::map<std::string, std::set<std::string>> products;    ///< product -> products or directories of products
+  std::map<std::string, std::set<std::string>> products; ///< product -> products or directories of products
   std::map<std::string, std::set<std::string>> directories; ///< "core/topo" -> the same, as full paths
-  std::map<std::string, std::set<std::string>> externals;   ///< '<' or '"' and the name's prefix -> directories
-  std::map<std::string, std::string> printers;              ///< file or directory -> why it may print
+  std::map<std::string, std::set<std::string>> externals; ///< '<' or '"' and the name's prefix -> directories
+  std::map<std::string, std::string> printers;            ///< file or directory -> why it may print
 };
 
 std::set<std::string> words(const std::string& text) {
@@ -148,21 +148,29 @@ TEST_CASE("includes between directories are declared in LAYERS") {
 
 TEST_CASE("undeclared edges are not allowed") {
   Rules rules;
-  rules.products = {{"core", {}}, {"check", {"core"}}, {"run", {"core", "generate/plan"}}, {"generate", {"core"}}};
+  rules.products = {
+      {"core", {}}, {"check", {"core"}}, {"run", {"core", "generate/plan"}}, {"generate", {"core"}}};
   rules.directories = {{"core/util", {}},
                        {"core/topo", {"core/util"}},
                        {"run/store", {"core"}},
                        {"run/launch", {"core", "generate/plan", "run/store"}},
                        {"generate/plan", {"core"}}};
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"core/util", "core/util"}, {"core/topo", "core/util"}, {"check", "core/topo"},
-           {"run/launch", "run/store"}, {"run/launch", "generate/plan"}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"core/util", "core/util"},
+                                                        {"core/topo", "core/util"},
+                                                        {"check", "core/topo"},
+                                                        {"run/launch", "run/store"},
+                                                        {"run/launch", "generate/plan"}}) {
     INFO(from << " -> " << to);
     CHECK(is_allowed(rules, from, to));
   }
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"core/util", "core/topo"}, {"core/topo", "check"}, {"check", "run/store"},
-           {"run/store", "generate/plan"}, {"run/store", "run/launch"}, {"run/launch", "generate/render"}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"core/util", "core/topo"},
+                                                        {"core/topo", "check"},
+                                                        {"check", "run/store"},
+                                                        {"run/store", "generate/plan"},
+                                                        {"run/store", "run/launch"},
+                                                        {"run/launch", "generate/render"}}) {
     INFO(from << " -> " << to);
     CHECK_FALSE(is_allowed(rules, from, to));
   }

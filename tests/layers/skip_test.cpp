@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <regex>
 
+#include "core/util/file.hpp"
 #include "holds.hpp"
 #include "python_packages.hpp"
 #include "skip.hpp"
 #include "sources.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 

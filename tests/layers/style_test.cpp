@@ -9,9 +9,9 @@
 #include <set>
 #include <sstream>
 
-#include "sources.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "sources.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "admission_part.hpp"
-#include "gpu_fit.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/possible.hpp"
 #include "core/util/text.hpp"
+#include "gpu_fit.hpp"
 
 namespace hpcml::slurm {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "agree_fields.hpp"
 #include "core/model/hostlist.hpp"
-#include "test_data.hpp"
 #include "core/util/text.hpp"
+#include "test_data.hpp"
 
 namespace hpcml::agree {
 namespace {

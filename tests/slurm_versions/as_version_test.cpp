@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "live_cases.hpp"
-#include "mutations.hpp"
 #include "core/slurm/job_size.hpp"
 #include "core/slurm/possible.hpp"
 #include "core/slurm/request.hpp"
+#include "live_cases.hpp"
+#include "mutations.hpp"
 
 using namespace hpcml;
 using slurm::Version;

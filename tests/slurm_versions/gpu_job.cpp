@@ -2,9 +2,9 @@
 // A request as the controller has it when it looks for nodes with GPUs.
 #include <algorithm>
 
-#include "gpu_fit.hpp"
 #include "core/slurm/gres_check.hpp"
 #include "core/util/text.hpp"
+#include "gpu_fit.hpp"
 
 namespace hpcml::slurm {
 namespace {

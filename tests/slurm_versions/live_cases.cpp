@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "mutations.hpp"
-#include "test_data.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "mutations.hpp"
+#include "test_data.hpp"
 
 namespace hpcml::agree {
 namespace {

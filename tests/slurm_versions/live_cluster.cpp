@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "../free_port.hpp"
-#include "live_record.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "live_record.hpp"
 
 namespace hpcml::agree {
 namespace {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <iostream>
 
-#include "live_cases.hpp"
 #include "core/util/file.hpp"
+#include "live_cases.hpp"
 
 int main(int argc, char** argv) {
   const auto number = [](std::string_view text) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/launch_chain/unknown_words.hpp"
 #include "check/job_shape.hpp"
 #include "check/launch_facts.hpp"
 #include "check/masks.hpp"
+#include "core/launch_chain/unknown_words.hpp"
 
 namespace hpcml::check {
 namespace launch_container_gpus {
@@ -25,8 +25,9 @@ bool needs_none(const Launch& launch) {
 /// Whether an option or a variable brings the driver.
 bool brings_gpus(const Launch& launch, const Link& container, const model::EngineRow& engine) {
   const auto variables = model::engine_variables({"_NV", "_NVCCLI"});
-  return std::any_of(container.options.begin(), container.options.end(),
-                     [&](const auto& option) { return launch_chain::has_word(engine.gpu_options, option.name); }) ||
+  return std::any_of(
+             container.options.begin(), container.options.end(),
+             [&](const auto& option) { return launch_chain::has_word(engine.gpu_options, option.name); }) ||
          std::any_of(variables.begin(), variables.end(),
                      [&](const auto& name) { return launch.variable(name) != nullptr; });
 }

@@ -2,8 +2,8 @@
 // Commands that need the internet on nodes that have none.
 #include <algorithm>
 
-#include "core/launch_chain/unknown_words.hpp"
 #include "check/rule.hpp"
+#include "core/launch_chain/unknown_words.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

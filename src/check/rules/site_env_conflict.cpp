@@ -2,8 +2,8 @@
 // Environment variables that do not go together.
 #include <algorithm>
 
-#include "core/launch_chain/image.hpp"
 #include "check/site_rule.hpp"
+#include "core/launch_chain/image.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

@@ -18,7 +18,8 @@ std::string known_types(const SitePart& part) {
 }
 
 /// Another type than the site has; one in other capitals is fixed.
-RuleMatch wrong_type(const LintContext& subject, const SitePart& part, const site_rules::PolicyViolation& verdict) {
+RuleMatch wrong_type(const LintContext& subject, const SitePart& part,
+                     const site_rules::PolicyViolation& verdict) {
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;
   RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),

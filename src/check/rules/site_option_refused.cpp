@@ -39,13 +39,14 @@ RuleMatches find(const LintContext& subject) {
     for (const auto& verdict : part.under("site/option-refused")) {
       const auto& name = verdict.name;
       const bool own = part.request.has(name);
-      hits.push_back({own ? part.place({name}) : plugin_word(subject.header, name),
-                      part.site.name +
-                          (verdict.rule == site_rules::SiteRule::option_refused ? " refuses --"
-                                                                          : " asks jobs to leave out --") +
-                          name + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-                      append_citation("leave it out", verdict.origin),
-                      own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(verdict)});
+      hits.push_back(
+          {own ? part.place({name}) : plugin_word(subject.header, name),
+           part.site.name +
+               (verdict.rule == site_rules::SiteRule::option_refused ? " refuses --"
+                                                                     : " asks jobs to leave out --") +
+               name + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
+           append_citation("leave it out", verdict.origin),
+           own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(verdict)});
     }
   return hits;
 }

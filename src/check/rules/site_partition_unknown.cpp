@@ -26,7 +26,8 @@ RuleMatches find(const LintContext& subject) {
       const auto& name = verdict.name;
       const auto names = partition_names(part.site);
       const auto meant = nearest_typo(name, names);
-      if (!meant && verdict.certainty == site_rules::Confidence::advisory) continue; // it can be a group's own
+      if (!meant && verdict.certainty == site_rules::Confidence::advisory)
+        continue; // it can be a group's own
       const auto place = part.place({"partition"});
       RuleMatch hit{place,
                     "the profile of " + part.site.name +

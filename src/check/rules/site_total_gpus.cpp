@@ -14,7 +14,7 @@ RuleMatches find(const LintContext& subject) {
           {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
            util::counted(verdict.have, "GPU") + " in all: " +
                (verdict.rule == site_rules::SiteRule::gpus_over ? limit + " are allowed here"
-                                                          : "jobs here have " + limit + " or more"),
+                                                                : "jobs here have " + limit + " or more"),
            append_citation({}, verdict.origin),
            {},
            severity_of(verdict)});

@@ -10,11 +10,11 @@
 
 #include "check/check_script.hpp"
 #include "check/report.hpp"
+#include "cli/chosen_site.hpp"
+#include "cli/command.hpp"
 #include "cli/create/check_files.hpp"
 #include "cli/create/check_job.hpp"
 #include "cli/create/check_sites.hpp"
-#include "cli/chosen_site.hpp"
-#include "cli/command.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 

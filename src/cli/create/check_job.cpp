@@ -6,10 +6,10 @@
 #include "check/check_script.hpp"
 #include "cli/create/job_plan.hpp"
 #include "cli/create/request_flags.hpp"
-#include "core/diag/lines.hpp"
-#include "generate/render/script.hpp"
 #include "core/config/json_tree.hpp"
 #include "core/config/site_store.hpp"
+#include "core/diag/lines.hpp"
+#include "generate/render/script.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -9,17 +9,17 @@
 #include "check/report.hpp"
 #include "check/rule.hpp"
 #include "cli/create/check_files.hpp"
-#include "hpcml/json_line.hpp"
-#include "generate/plan/planner.hpp"
-#include "core/site_rules/demand.hpp"
-#include "core/slurm/job_reading.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
+#include "core/site_rules/demand.hpp"
+#include "core/slurm/job_reading.hpp"
 #include "core/util/date.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
+#include "generate/plan/planner.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -87,15 +87,14 @@ void add_gen(CLI::App& app, Context& context, int& exit_code) {
       ->add_option("-o", options->output_file, "write to FILE, and only if all is well; - is standard output")
       ->type_name("FILE");
   command
-                     ->add_option("--format", options->format,
-                                  "script, or json: the plan with the origin of each value, the explained "
-                                  "script and the interactive line")
-                     ->type_name("FORMAT")
-                     ->check(CLI::IsMember({"script", "json"}));
+      ->add_option("--format", options->format,
+                   "script, or json: the plan with the origin of each value, the explained "
+                   "script and the interactive line")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"script", "json"}));
   auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
-  command
-          ->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")
-          ->excludes(explain);
+  command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")
+      ->excludes(explain);
   add_request_flags(*command, options->request, context);
   command
       ->add_option("--from", options->from,

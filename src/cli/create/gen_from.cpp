@@ -3,8 +3,8 @@
 
 #include "check/check_script.hpp"
 #include "cli/chosen_site.hpp"
-#include "generate/import_script/port_script.hpp"
 #include "core/util/input_file.hpp"
+#include "generate/import_script/port_script.hpp"
 
 namespace hpcml::cli {
 

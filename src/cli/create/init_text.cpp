@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "hpcml/json_string.hpp"
-#include "core/site_rules/limits.hpp"
 #include "core/config/job_keys.hpp"
+#include "core/site_rules/limits.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/json_string.hpp"
 
 namespace hpcml::cli {
 
@@ -180,7 +180,8 @@ void write_size(FileText& file, const model::Site& site, const model::Partition*
   file.comment("How much: nodes, and GPUs on each. One rank runs per GPU.");
   file.key("nodes", std::to_string(job.nodes ? job.nodes->value : 1));
   unsigned gpus = job.gpus_per_node ? job.gpus_per_node->value : gpus_of(site, partition);
-  if (const auto& most = site_rules::limit_of(qos, partition, &model::Limits::max_gpus); most && !job.gpus_per_node)
+  if (const auto& most = site_rules::limit_of(qos, partition, &model::Limits::max_gpus);
+      most && !job.gpus_per_node)
     gpus = std::min(gpus, most->value);
   if (gpus > 0 || job.gpus_per_node || site.node_types.empty())
     file.key("gpus-per-node", std::to_string(gpus));

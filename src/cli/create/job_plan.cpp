@@ -8,13 +8,13 @@
 
 #include "check/check_script.hpp"
 #include "cli/chosen_site.hpp"
-#include "generate/plan/components.hpp"
-#include "generate/render/script.hpp"
 #include "core/config/job_file.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/components.hpp"
+#include "generate/render/script.hpp"
 
 namespace hpcml::cli {
 

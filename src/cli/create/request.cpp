@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "cli/create/request_flags.hpp"
-#include "generate/plan/requirements.hpp"
-#include "generate/plan/staging.hpp"
 #include "core/config/job_file.hpp"
 #include "core/config/job_keys.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
+#include "generate/plan/requirements.hpp"
+#include "generate/plan/staging.hpp"
 
 namespace hpcml::cli {
 

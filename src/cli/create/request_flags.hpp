@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "core/diag/diagnostic.hpp"
-#include "core/model/job_spec.hpp"
 #include "core/config/config_file.hpp"
 #include "core/config/job_file.hpp"
+#include "core/diag/diagnostic.hpp"
+#include "core/model/job_spec.hpp"
 
 namespace hpcml::cli {
 

@@ -6,9 +6,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/diagnose/affinity_node.hpp"
 #include "cli/command.hpp"
-#include "run/launch/gpus.hpp"
+#include "cli/diagnose/affinity_node.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/topo/compat.hpp"
 #include "core/topo/live_ranks.hpp"
@@ -16,6 +15,7 @@
 #include "core/topo/render_plan.hpp"
 #include "core/topo/unmet.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/gpus.hpp"
 
 namespace hpcml::cli {
 namespace {

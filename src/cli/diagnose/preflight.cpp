@@ -7,15 +7,15 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "core/config/site_store.hpp"
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+#include "diagnose/preflight/preflight_program.hpp"
 #include "diagnose/preflight/preflight_report.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "run/launch/starter.hpp"
 #include "run/launch/task_place.hpp"
-#include "core/config/site_store.hpp"
-#include "diagnose/preflight/preflight_program.hpp"
-#include "core/util/file.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::cli {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `hpcml internal bad-nodes`: which nodes a job's next start is to leave out. Generated scripts ask before they
-// requeue.
+// `hpcml internal bad-nodes`: which nodes a job's next start is to leave out. Generated scripts ask before
+// they requeue.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

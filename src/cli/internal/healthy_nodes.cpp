@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `hpcml internal healthy-nodes`: which nodes of a job with spare ones run its program. Generated scripts ask it.
+// `hpcml internal healthy-nodes`: which nodes of a job with spare ones run its program. Generated scripts ask
+// it.
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -11,13 +12,13 @@
 #include <unistd.h>
 
 #include "cli/internal/internal_commands.hpp"
-#include "run/launch/bad_nodes.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/healthy_nodes.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/bad_nodes.hpp"
 
 namespace hpcml::cli {
 
@@ -53,8 +54,9 @@ std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
 int say_health(const HealthOptions& options, const Context& context) {
   const auto fault = find_fault(options.gpus, context.env);
   const auto node = context.env.get_or("SLURMD_NODENAME", "localhost");
-  std::fputs(node_health::render_bad_node({node, fault.empty() ? std::string(slurm::k_healthy) : fault}).c_str(),
-             stdout);
+  std::fputs(
+      node_health::render_bad_node({node, fault.empty() ? std::string(slurm::k_healthy) : fault}).c_str(),
+      stdout);
   return k_ok;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `hpcml internal store-serve`: the rendezvous store of a batch script. Generated scripts start it beside their steps.
+// `hpcml internal store-serve`: the rendezvous store of a batch script. Generated scripts start it before
+// their steps.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -13,11 +14,11 @@ namespace {
 
 struct ServeOptions {
   launch::ScriptStore store;
-  unsigned patience = 20;
+  unsigned warn_after = 20;
 };
 
 int run_serve(ServeOptions& options, const Context& context) {
-  options.store.patience = std::chrono::seconds(options.patience);
+  options.store.patience = std::chrono::seconds(options.warn_after);
   const auto served = launch::serve_for_script(
       options.store, context.env,
       [](const std::string& place) {
@@ -38,12 +39,13 @@ docs/store.md describes the store, docs/security.md who may use it.)";
 
 void add_store_serve(CLI::App& app, Context& context, int& exit_code) {
   auto* serve = app.add_subcommand(
-      "store-serve", "Serve until SIGTERM. The first line on standard output is the port, once ranks can come.");
+      "store-serve",
+      "Serve until SIGTERM. The first line on standard output is the port, once ranks can come.");
   const auto options = std::make_shared<ServeOptions>();
   serve->add_option("--listen", options->store.addresses,
                     "a numeric address of this node; may be repeated (all of them)");
   serve->add_option("--port", options->store.port, "the port; 0 is any that is free")->capture_default_str();
-  serve->add_option("--patience", options->patience, "seconds after which it says who waits for whom")
+  serve->add_option("--warn-after", options->warn_after, "seconds after which it says who waits for whom")
       ->capture_default_str();
   serve
       ->add_option("--name", options->store.name,

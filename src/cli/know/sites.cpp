@@ -12,15 +12,15 @@
 #include "cli/know/site_rows.hpp"
 #include "cli/know/sites_discover.hpp"
 #include "cli/know/sites_table.hpp"
-#include "generate/discover/json_build.hpp"
-#include "core/slurm/options.hpp"
 #include "core/config/json_tree.hpp"
 #include "core/config/site_schema.hpp"
 #include "core/config/site_store.hpp"
+#include "core/slurm/options.hpp"
 #include "core/util/date.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
+#include "generate/discover/json_build.hpp"
 
 namespace hpcml::cli {
 

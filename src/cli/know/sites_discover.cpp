@@ -11,10 +11,6 @@
 #include <memory>
 
 #include "cli/chosen_site.hpp"
-#include "generate/discover/compare.hpp"
-#include "generate/discover/profile.hpp"
-#include "generate/discover/topology.hpp"
-#include "generate/discover/trials.hpp"
 #include "core/config/site_reader.hpp"
 #include "core/config/site_store.hpp"
 #include "core/config/text_rule.hpp"
@@ -22,6 +18,10 @@
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include "generate/discover/compare.hpp"
+#include "generate/discover/profile.hpp"
+#include "generate/discover/topology.hpp"
+#include "generate/discover/trials.hpp"
 
 namespace hpcml::cli {
 
@@ -168,9 +168,9 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     request.id = fs::path(options.output_file).stem().string();
   if (const auto fault = config::text_fault(request.id, config::TextRule::name);
       !request.id.empty() && !fault.empty())
-    return fail(
-        {"the site's id '" + request.id + "' " + fault, std::string(config::text_hint(config::TextRule::name))},
-        k_usage);
+    return fail({"the site's id '" + request.id + "' " + fault,
+                 std::string(config::text_hint(config::TextRule::name))},
+                k_usage);
   const auto facts = ask(options.from_folder, context);
   if (!facts) return fail(facts.error(), k_world_failed);
   if (!options.save_folder.empty())

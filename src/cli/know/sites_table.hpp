@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/site.hpp"
 #include "core/config/site_store.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::cli {
 

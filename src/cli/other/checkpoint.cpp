@@ -13,10 +13,10 @@
 #include <tuple>
 
 #include "cli/command.hpp"
-#include "hpcml/ddp/latest_checkpoint.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 #include "core/util/zip_archive.hpp"
+#include "hpcml/ddp/latest_checkpoint.hpp"
 
 namespace hpcml::cli {
 

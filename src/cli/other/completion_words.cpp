@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "run/torchrun/torchrun_rows.hpp"
 #include "cli/app_tree.hpp"
 #include "cli/other/completion.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
+#include "run/torchrun/torchrun_rows.hpp"
 
 namespace hpcml::cli {
 

@@ -14,11 +14,11 @@
 #include "cli/command.hpp"
 #include "cli/create/job_plan.hpp"
 #include "cli/user_key.hpp"
-#include "generate/discover/cluster_facts.hpp"
 #include "core/slurm/accounts.hpp"
 #include "core/slurm/commands.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "generate/discover/cluster_facts.hpp"
 
 namespace hpcml::cli {
 
@@ -234,7 +234,7 @@ std::optional<std::string> find_account(const ConfigOptions& options, const Cont
   return chosen;
 }
 
-int run_learn(const ConfigOptions& options, const Context& context) {
+int run_detect(const ConfigOptions& options, const Context& context) {
   int exit_code = k_ok;
   auto desk = open(context, exit_code);
   if (!desk) return exit_code;
@@ -280,12 +280,12 @@ void add_config(CLI::App& app, Context& context, int& exit_code) {
   unset->add_option("KEY", options->key, "site, account, partition, ...")->required();
   add_site(unset);
   unset->callback([options, &context, &exit_code] { exit_code = run_unset(*options, context); });
-  auto* learn = command->add_subcommand(
-      "learn", "find out and remember site and account; with several accounts a terminal is asked");
-  add_site(learn);
-  learn->add_option("--account", options->account, "the account to remember")->type_name("NAME");
-  learn->add_option("--partition", options->partition, "the partition to remember")->type_name("NAME");
-  learn->callback([options, &context, &exit_code] { exit_code = run_learn(*options, context); });
+  auto* detect = command->add_subcommand(
+      "detect", "find out and remember site and account; with several accounts a terminal is asked");
+  add_site(detect);
+  detect->add_option("--account", options->account, "the account to remember")->type_name("NAME");
+  detect->add_option("--partition", options->partition, "the partition to remember")->type_name("NAME");
+  detect->callback([options, &context, &exit_code] { exit_code = run_detect(*options, context); });
   command->add_subcommand("key", "Create the key file of your jobs and print its path")
       ->callback([&context, &exit_code] { exit_code = run_config_key(context); });
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "run/torchrun/torchrun_page.hpp"
 #include "core/util/text.hpp"
+#include "run/torchrun/torchrun_page.hpp"
 
 namespace hpcml::cli {
 

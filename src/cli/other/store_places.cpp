@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/other/store_places.hpp"
 
-#include "run/launch/rendezvous.hpp"
-#include "run/launch/store_query.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/jobs.hpp"
-#include "run/store/client.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "run/launch/store_query.hpp"
+#include "run/store/client.hpp"
 
 namespace hpcml::cli {
 

@@ -7,9 +7,9 @@
 
 #include "core/slurm/commands.hpp"
 #include "core/slurm/step_env.hpp"
-#include "run/store/seek.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/store/seek.hpp"
 
 namespace hpcml::cli {
 

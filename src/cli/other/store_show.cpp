@@ -8,12 +8,12 @@
 #include <thread>
 
 #include "cli/other/store_places.hpp"
+#include "core/slurm/commands.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/job_channel.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/store_query.hpp"
-#include "core/slurm/commands.hpp"
 #include "run/store/channel_key.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::cli {
 namespace {

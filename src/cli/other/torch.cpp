@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "torch/build/build.hpp"
 #include "torch/build/in_image.hpp"
 #include "torch/build/recipe.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -7,16 +7,16 @@
 
 #include "cli/chosen_site.hpp"
 #include "core/diag/visible_text.hpp"
-#include "emulate/assumed_nodes.hpp"
-#include "emulate/cluster_run.hpp"
-#include "emulate/fault_spec.hpp"
-#include "emulate/submitted_job.hpp"
 #include "core/site_rules/verdict.hpp"
 #include "core/site_rules/words.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "emulate/assumed_nodes.hpp"
+#include "emulate/cluster_run.hpp"
+#include "emulate/fault_spec.hpp"
+#include "emulate/submitted_job.hpp"
 
 namespace hpcml::cli {
 

@@ -6,10 +6,10 @@
 #include <csignal>
 #include <utility>
 
+#include "core/util/text.hpp"
 #include "hpcml/exit_code.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/world_evidence.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -4,19 +4,19 @@
 #include <iostream>
 #include <memory>
 
-#include "run/agent/agent.hpp"
 #include "cli/command.hpp"
 #include "cli/run/launch_agent.hpp"
 #include "cli/runtime_context.hpp"
-#include "core/diag/visible_text.hpp"
-#include "run/launch/failure.hpp"
-#include "run/launch/launch.hpp"
-#include "run/find_torch/python_command.hpp"
-#include "run/launch/rendezvous.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
+#include "core/diag/visible_text.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/text.hpp"
+#include "run/agent/agent.hpp"
+#include "run/find_torch/python_command.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/launch.hpp"
+#include "run/launch/rendezvous.hpp"
 
 namespace hpcml::cli {
 
@@ -115,7 +115,7 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
   auto& request = flags.request;
   if (!flags.site.empty()) {
     auto load = config::load_site(flags.site, config::site_directories(context.sites_dirs, context.env),
-                                embedded::merged_sites());
+                                  embedded::merged_sites());
     if (!load.site) {
       print_diagnostics(load.diagnostics, load.source, context.colour);
       return fail(context, runtime, "site",

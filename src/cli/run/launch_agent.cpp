@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run/launch_agent.hpp"
 
-#include "run/launch/task_place.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/task_place.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "run/agent/request.hpp"
 #include "core/util/result.hpp"
+#include "run/agent/request.hpp"
 
 namespace hpcml::cli {
 

@@ -88,7 +88,8 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
                                       "ask Slurm whether and when it would start; submit nothing");
   command
       ->add_flag("--watch", options->watch,
-                 "follow the job: its state, its log, its end (later: hpcml watch JOB); Ctrl-C ends only the watching")
+                 "follow the job: its state, its log, its end (later: hpcml watch JOB); Ctrl-C ends only the "
+                 "watching")
       ->excludes(test_only);
   auto* chain = command
                     ->add_option("--chain", options->chain,

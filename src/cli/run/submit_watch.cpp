@@ -215,8 +215,7 @@ Watch::Outlook Watch::ask() {
     if (++x_failures == 1) x_screen.note(records.error().what + "; asking again");
     if (x_failures < 20) return Outlook::open;
     print_error("Slurm has not answered " + std::to_string(x_failures) + " times",
-                "the job may go on: " + reach(x_job, "hpcml watch ") + x_job.id +
-                    " follows it again",
+                "the job may go on: " + reach(x_job, "hpcml watch ") + x_job.id + " follows it again",
                 x_context.colour);
     x_code = k_world_failed;
     return Outlook::lost;
@@ -301,8 +300,8 @@ void tell_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen
   for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
   screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}",
                           (ids.size() == 1 ? "job " : "jobs ") + util::join(ids, ", "),
-                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml watch"),
-                          ids.front(), reach(jobs[from], "scancel"), util::join(ids, " ")));
+                          ids.size() == 1 ? "goes" : "go", reach(jobs[from], "hpcml watch"), ids.front(),
+                          reach(jobs[from], "scancel"), util::join(ids, " ")));
 }
 
 } // namespace

@@ -8,15 +8,15 @@
 #include "cli/chosen_site.hpp"
 #include "cli/create/job_plan.hpp"
 #include "cli/run/submit_run.hpp"
-#include "hpcml/json_line.hpp"
-#include "core/site_rules/facts.hpp"
-#include "core/slurm/submission.hpp"
 #include "core/config/merged_profile.hpp"
 #include "core/config/site_store.hpp"
+#include "core/site_rules/facts.hpp"
+#include "core/slurm/submission.hpp"
 #include "core/util/date.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text_table.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::cli {
 
@@ -92,7 +92,7 @@ private:
   CandidatePlace judge(const model::Site& site, const std::string& partition, const std::string& qos) {
     CandidatePlace place{site.id, partition, false, {}, {}, {}, {}, qos};
     auto job = config::merge_jobs(config::job_from_config(x_request.config, site.id, x_request.config_file),
-                                x_request.parts.front().job);
+                                  x_request.parts.front().job);
     const model::Origin origin{model::OriginKind::flag, "--where", {}, {}, {}};
     job.partition.reset();
     if (!partition.empty()) job.partition = model::Sourced<std::string>{partition, origin};

@@ -8,12 +8,12 @@
 #include <iostream>
 #include <unistd.h>
 
-#include "run/agent/agent.hpp"
-#include "run/torchrun/torchrun_page.hpp"
-#include "run/torchrun/torchrun_request.hpp"
 #include "cli/command.hpp"
 #include "cli/runtime_context.hpp"
+#include "run/agent/agent.hpp"
 #include "run/launch/failure.hpp"
+#include "run/torchrun/torchrun_page.hpp"
+#include "run/torchrun/torchrun_request.hpp"
 
 namespace hpcml::cli {
 

@@ -104,4 +104,4 @@ model::JobSpec job_from_config(const Config& config, const std::string& site, co
   return job;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -38,4 +38,4 @@ std::optional<util::Error> check_config_value(const std::string& key, const std:
 /// The site's part as a request; values are taken to be right, as load_config has checked them.
 model::JobSpec job_from_config(const Config& config, const std::string& site, const std::string& path);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

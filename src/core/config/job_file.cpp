@@ -110,4 +110,4 @@ std::vector<model::JobSpec> component_jobs(const model::JobSpec& job) {
   return jobs;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

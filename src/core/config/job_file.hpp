@@ -50,4 +50,4 @@ model::JobSpec merge_jobs(const model::JobSpec& under, const model::JobSpec& ove
 /// components is its only one.
 std::vector<model::JobSpec> component_jobs(const model::JobSpec& job);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

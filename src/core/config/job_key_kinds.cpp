@@ -195,4 +195,4 @@ JobKey rank_key(const model::RankFlag& flag, std::string_view group) {
   return key;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "hpcml/json_string.hpp"
 #include "core/config/job_keys.hpp"
+#include "hpcml/json_string.hpp"
 
 namespace hpcml::config {
 
@@ -93,4 +93,4 @@ JobKey parsed_key(std::string name, KeyHelp help, model::Known<T> model::JobSpec
   return key;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

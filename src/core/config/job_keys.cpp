@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "core/config/job_keys.hpp"
 
-#include "core/model/launcher_rows.hpp"
 #include "core/config/job_key_kinds.hpp"
+#include "core/model/launcher_rows.hpp"
 
 namespace hpcml::config {
 
@@ -179,4 +179,4 @@ model::JobSpec read_job(ObjectReader& root) {
   return job;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

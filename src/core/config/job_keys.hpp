@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/job_spec.hpp"
 #include "core/config/object_reader.hpp"
+#include "core/model/job_spec.hpp"
 #include "core/util/result.hpp"
 
 namespace hpcml::config {
@@ -60,4 +60,4 @@ const std::vector<JobKey>& job_keys();
 /// Reads all keys of a job file's object, "command" included; `root.finish()` is left to the caller.
 model::JobSpec read_job(ObjectReader& root);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -153,4 +153,4 @@ std::vector<JobPart> read_parts(ReadContext& context, ObjectReader& root) {
   return put_in_order(context, std::move(entries));
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -17,4 +17,4 @@ void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optio
 /// Reads "jobs", and puts each behind those that it waits for.
 std::vector<JobPart> read_parts(ReadContext& context, ObjectReader& root);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "hpcml/json_string.hpp"
 #include "core/config/json_tree.hpp"
+#include "hpcml/json_string.hpp"
 
 namespace hpcml::config {
 
@@ -49,4 +49,4 @@ std::string render_canonical(const JsonNode& node) {
   return out;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

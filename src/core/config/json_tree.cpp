@@ -259,4 +259,4 @@ JsonParse parse_json(std::string_view input, const std::string& file, const std:
   return std::move(builder.result);
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

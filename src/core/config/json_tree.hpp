@@ -74,4 +74,4 @@ std::string blank_comments(std::string text);
 /// The tree as JSON with sorted keys and no blanks: equal for equal content.
 std::string render_canonical(const JsonNode& node);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

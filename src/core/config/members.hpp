@@ -185,4 +185,4 @@ constexpr std::array<Member<T>, N + K> joined(const std::array<Member<T>, N>& fi
   (std::make_index_sequence<N>(), std::make_index_sequence<K>());
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

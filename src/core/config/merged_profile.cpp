@@ -214,4 +214,4 @@ SiteLoad load_site(const std::string& id, const std::vector<std::string>& direct
   return load_site(id, directories);
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -35,4 +35,4 @@ using MergedProfiles = std::span<const embedded::File>;
 /// Like load_site, but a site none of whose layers lies in the directories is taken from `merged`.
 SiteLoad load_site(const std::string& id, const std::vector<std::string>& directories, MergedProfiles merged);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

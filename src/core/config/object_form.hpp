@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/config/object_reader.hpp"
 #include "core/model/mem_size.hpp"
 #include "core/model/walltime.hpp"
-#include "core/config/object_reader.hpp"
 
 namespace hpcml::config {
 
@@ -104,4 +104,4 @@ template <class T> T read_object(ObjectReader& object) {
   return value;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

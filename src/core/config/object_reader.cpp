@@ -333,4 +333,4 @@ void ObjectReader::finish() {
   }
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

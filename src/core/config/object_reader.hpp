@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "core/config/json_tree.hpp"
+#include "core/config/text_rule.hpp"
 #include "core/diag/diagnostic.hpp"
 #include "core/model/origin.hpp"
 #include "core/model/words.hpp"
-#include "core/config/json_tree.hpp"
-#include "core/config/text_rule.hpp"
 
 namespace hpcml::config {
 
@@ -140,4 +140,4 @@ private:
 /// The value inside {"value": …}, or the node itself.
 const JsonNode& unwrapped(const JsonNode& node);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

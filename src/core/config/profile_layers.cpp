@@ -227,4 +227,4 @@ LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find, Pro
   return result;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

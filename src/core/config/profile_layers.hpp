@@ -45,4 +45,4 @@ LayeredProfile load_layers(const ProfileFile& file, const FindProfile& find,
 /// `over` laid over `base`: objects merge, a null removes, everything else is replaced.
 JsonNode merge_layers(JsonNode base, const JsonNode& over);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

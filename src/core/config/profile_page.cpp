@@ -86,4 +86,4 @@ std::string render_profile_page() {
   return text;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/model/pattern.hpp"
 #include "core/config/site_store.hpp"
+#include "core/model/pattern.hpp"
 
 namespace hpcml::config {
 
@@ -47,4 +47,4 @@ std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
   return found;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -36,4 +36,4 @@ std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
                                     const std::vector<SiteMarks>& built_in, const util::EnvSnapshot& env,
                                     const std::vector<std::string>& host_names);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -101,4 +101,4 @@ SiteFacts make_facts(const JsonNode& profile) {
   return {std::move(flattener.facts), render_canonical(profile)};
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

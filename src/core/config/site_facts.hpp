@@ -10,4 +10,4 @@ namespace hpcml::config {
 /// Every value of the profile but its sources and its list of unknown facts, with where it came from.
 SiteFacts make_facts(const JsonNode& profile);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -328,4 +328,4 @@ template <> const ObjectForm<Site>& form_of() {
   return k_form;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

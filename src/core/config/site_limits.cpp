@@ -154,4 +154,4 @@ template <> const ObjectForm<model::PolicyRules>& form_of() {
   return k_form;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

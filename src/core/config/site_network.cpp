@@ -58,4 +58,4 @@ template <> const ObjectForm<model::StorageRule>& form_of() {
   return k_form;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -260,4 +260,4 @@ template <> const ObjectForm<model::NodeType>& form_of() {
   return k_form;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -2,8 +2,8 @@
 // The forms of a profile's objects, each in the file of its kind; site_reader.cpp has the whole.
 #pragma once
 
-#include "core/model/site.hpp"
 #include "core/config/object_form.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::config {
 
@@ -63,4 +63,4 @@ inline constexpr std::string_view k_day = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 inline std::vector<std::string> open_or_request() { return {"open", "request"}; }
 inline std::vector<std::string> sbatch_or_srun() { return {"sbatch", "srun"}; }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -156,4 +156,4 @@ SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck c
   return result;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "core/model/site.hpp"
 #include "core/config/json_tree.hpp"
+#include "core/model/site.hpp"
 
 namespace hpcml::config {
 
@@ -25,4 +25,4 @@ std::string hash_of(const JsonNode& profile);
 SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check = ReadCheck::whole,
                    std::string hash = {});
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -2,10 +2,10 @@
 // What a site does with requests: flag rules, GPU requests, launchers, conditions.
 #include <fmt/format.h>
 
-#include "core/model/launcher_rows.hpp"
-#include "core/model/pattern.hpp"
 #include "core/config/members.hpp"
 #include "core/config/site_parts.hpp"
+#include "core/model/launcher_rows.hpp"
+#include "core/model/pattern.hpp"
 
 namespace hpcml::config {
 
@@ -202,4 +202,4 @@ template <> const ObjectForm<model::SubmitRule>& form_of() {
   return k_form;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

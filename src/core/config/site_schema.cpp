@@ -188,4 +188,4 @@ std::string render_site_schema() {
   return SchemaWriter().document(without_readers(form_of<model::Site>())).dump(1) + "\n";
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

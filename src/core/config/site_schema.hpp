@@ -12,4 +12,4 @@ std::string render_site_schema();
 /// All keys of a profile by their objects, as Markdown: docs/profile.md.
 std::string render_profile_page();
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -230,4 +230,4 @@ template <> const ObjectForm<model::PythonRule>& form_of() {
   return k_form;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

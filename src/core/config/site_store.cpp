@@ -206,4 +206,4 @@ std::vector<std::string> list_sites(const std::vector<std::string>& directories)
   return ids;
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

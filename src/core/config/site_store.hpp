@@ -64,4 +64,4 @@ std::set<std::string> own_profiles(const std::vector<std::string>& directories);
 /// Ids of all sites that can be found, sorted, abstract layers (centres) left out.
 std::vector<std::string> list_sites(const std::vector<std::string>& directories);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

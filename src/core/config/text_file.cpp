@@ -15,4 +15,4 @@ std::string config_folder(const util::EnvSnapshot& env) {
   return folder.empty() ? "" : folder + "/hpcml";
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

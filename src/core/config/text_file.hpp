@@ -16,4 +16,4 @@ util::Result<std::string> load_text_file(const std::string& path, const char* ow
 /// $XDG_CONFIG_HOME/hpcml, or ~/.config/hpcml; empty without a home.
 std::string config_folder(const util::EnvSnapshot& env);
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -190,4 +190,4 @@ std::string text_fault(std::string_view text, TextRule rule) {
   return {};
 }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -35,4 +35,4 @@ std::string_view text_pattern(TextRule rule);
 /// Every rule, in order.
 std::span<const TextRule> all_text_rules();
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

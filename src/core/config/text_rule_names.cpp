@@ -66,4 +66,4 @@ std::string_view text_name(TextRule rule) { return row_of(rule).name; }
 std::string_view text_pattern(TextRule rule) { return row_of(rule).pattern; }
 std::span<const TextRule> all_text_rules() { return k_rules; }
 
-} // namespace hpcml::spec
+} // namespace hpcml::config

@@ -263,4 +263,4 @@ std::string find_node_fault(const RankFailure& note) {
   return std::string(known != nullptr && known->of_node ? known->text : "");
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::failures

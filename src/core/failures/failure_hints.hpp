@@ -30,4 +30,4 @@ std::string find_hint(const RankFailure& note);
 /// empty: nothing of that kind. Its node is bad.
 std::string find_node_fault(const RankFailure& note);
 
-} // namespace hpcml::agent
+} // namespace hpcml::failures

@@ -32,4 +32,4 @@ struct RankFailure {
   bool cut_short = false; ///< it had failed, and was ended by us before its program was: the status is ours
 };
 
-} // namespace hpcml::agent
+} // namespace hpcml::failures

@@ -57,4 +57,4 @@ std::optional<StartedContainer> find_started_container(const std::vector<std::st
   return std::nullopt;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

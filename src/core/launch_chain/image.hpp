@@ -34,4 +34,4 @@ struct StartedContainer {
 /// The first container that the command starts; empty if its words show none.
 std::optional<StartedContainer> find_started_container(const std::vector<std::string>& command);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

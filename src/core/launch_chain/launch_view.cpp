@@ -114,4 +114,4 @@ std::vector<std::string> Launch::variables(std::string_view beginning) const {
   return names;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

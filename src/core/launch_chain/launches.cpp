@@ -312,4 +312,4 @@ std::vector<Launch> find_launches(const shell::View& view) {
   return launches;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -78,4 +78,4 @@ struct Launch {
 /// for what stands behind an exit.
 std::vector<Launch> find_launches(const shell::View& view);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -89,4 +89,4 @@ Role role_of(std::string_view program) {
   return engine && engine->in_chain ? Role::container : Role::other;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

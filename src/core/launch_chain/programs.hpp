@@ -27,4 +27,4 @@ Role role_of(std::string_view program);
 /// The option that the program takes `written` ("--nnode") for; itself where it is no beginning of one alone.
 std::string full_option(const model::ProgramWords& wrapper, std::string_view written);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -18,4 +18,4 @@ QuotedCommand quote_command(const std::vector<std::string>& command) {
   return quoted;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -16,4 +16,4 @@ struct QuotedCommand {
 
 QuotedCommand quote_command(const std::vector<std::string>& command);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -219,4 +219,4 @@ std::optional<StartedLauncher> find_started_launcher_in(const std::string& scrip
   return find_in(script, true);
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

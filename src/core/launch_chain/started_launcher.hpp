@@ -58,4 +58,4 @@ std::optional<StartedLauncher> find_started_launcher(const std::vector<std::stri
 /// The same for the text of a shell script.
 std::optional<StartedLauncher> find_started_launcher_in(const std::string& script);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

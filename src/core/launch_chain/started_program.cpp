@@ -30,4 +30,4 @@ std::optional<StartedProgram> find_started_program(const std::vector<std::string
   return std::nullopt;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -19,4 +19,4 @@ struct StartedProgram {
 /// Nothing where the words do not show it: it stands in a shell's text, or behind options that nobody knows.
 std::optional<StartedProgram> find_started_program(const std::vector<std::string>& command);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

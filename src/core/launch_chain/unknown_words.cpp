@@ -88,4 +88,4 @@ std::size_t find_unknown_image(const Arguments& words, std::size_t at, const mod
   return std::string::npos;
 }
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

@@ -41,4 +41,4 @@ std::size_t find_unknown_program(const Arguments& words, std::size_t at, const m
 /// $IMAGE python`. npos where a plain word can be the image.
 std::size_t find_unknown_image(const Arguments& words, std::size_t at, const model::ProgramWords& wrapper);
 
-} // namespace hpcml::chain
+} // namespace hpcml::launch_chain

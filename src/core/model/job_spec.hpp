@@ -69,8 +69,8 @@ struct JobSpec : RankRequest {
   Known<LeadTime> save_before;   ///< so long before the time limit the ranks are asked to save and to end
   Known<SaveSignal> save_signal; ///< by which; unset: one that nobody else takes
   Known<bool> requeue;
-  Known<unsigned> spare_nodes;  ///< so many more than the program needs
-  Known<unsigned> max_requeues; ///< so often the script puts its job back into the queue itself
+  Known<unsigned> spare_nodes;    ///< so many more than the program needs
+  Known<unsigned> max_requeues;   ///< so often the script puts its job back into the queue itself
   Known<RetryClasses> requeue_on; ///< and after these failures, too
   Known<std::string>
       checkpoint_dir; ///< where programs save, absolute; each job has a folder of its own in it

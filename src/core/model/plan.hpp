@@ -197,7 +197,7 @@ struct ChainLink {
 struct PlannedRequeue {
   bool requeues = false;               ///< its script puts it back into the queue
   unsigned most = 3;                   ///< so often
-  RetryClasses requeue_on;               ///< after which failures, too
+  RetryClasses requeue_on;             ///< after which failures, too
   std::string checkpoint_dir;          ///< of all jobs; empty: the programs' own affair
   Origin origin;                       ///< who wants it
   Origin bound;                        ///< who says how often

@@ -22,16 +22,16 @@ namespace hpcml::model {
 
 /// What a request says to each rank, unset where it says nothing.
 struct RankRequest {
-  Known<BindCheck> bind_check;   ///< what each rank has is judged before its program starts
-  Known<bool> report;            ///< one line per rank
-  Known<Tf32> tf32;              ///< GPUs compute float32 in TF32, or do not
-  Known<bool> preflight;         ///< the process group is tested before the program starts
-  Known<StoreChoice> store;      ///< who serves the store where the programs meet
-  Known<unsigned> rendezvous_timeout;  ///< seconds for the launchers of all ranks to come; 0: they do not meet
-  Known<bool> coordinator;       ///< JAX is told where its coordinator is, at a port that is kept for it
-  Known<bool> agent;             ///< one process of hpcml per node starts its ranks, and stays
-  Known<LogFolder> log_dir;      ///< what the ranks write goes there, a file each
-  Known<unsigned> max_restarts;  ///< so often all ranks are started again where one fails
+  Known<BindCheck> bind_check;        ///< what each rank has is judged before its program starts
+  Known<bool> report;                 ///< one line per rank
+  Known<Tf32> tf32;                   ///< GPUs compute float32 in TF32, or do not
+  Known<bool> preflight;              ///< the process group is tested before the program starts
+  Known<StoreChoice> store;           ///< who serves the store where the programs meet
+  Known<unsigned> rendezvous_timeout; ///< seconds for the launchers of all ranks to come; 0: they do not meet
+  Known<bool> coordinator;            ///< JAX is told where its coordinator is, at a port that is kept for it
+  Known<bool> agent;                  ///< one process of hpcml per node starts its ranks, and stays
+  Known<LogFolder> log_dir;           ///< what the ranks write goes there, a file each
+  Known<unsigned> max_restarts;       ///< so often all ranks are started again where one fails
   Known<unsigned> stall_timeout; ///< seconds without output of the ranks or a message to the store; 0: off
   Known<NodeRange> nnodes;       ///< with how many nodes the ranks go on
   Known<unsigned> heartbeat_interval; ///< seconds between heartbeats of agents and their coordinator
@@ -259,8 +259,9 @@ inline std::optional<util::Error> find_heartbeat_fault(const RankRequest& reques
 inline std::optional<util::Error> find_contradiction(const RankRequest& request) {
   const bool never_meet = request.rendezvous_timeout && request.rendezvous_timeout->value == 0;
   if (is_on(request.coordinator) && never_meet)
-    return util::Error{"--jax-coordinator needs the launchers to meet, and --rendezvous-timeout 0 keeps them from it",
-                       "leave one of them out"};
+    return util::Error{
+        "--jax-coordinator needs the launchers to meet, and --rendezvous-timeout 0 keeps them from it",
+        "leave one of them out"};
   if (request.agent && !request.agent->value && is_agent(request))
     return util::Error{"there is to be no agent (" + request.agent->origin.by + "), and only an agent does " +
                            wishes_for_agent(request),

@@ -35,4 +35,4 @@ std::vector<BadNode> parse_bad_nodes(std::string_view text) {
   return all;
 }
 
-} // namespace hpcml::model
+} // namespace hpcml::node_health

@@ -25,4 +25,4 @@ std::string render_bad_node(const BadNode& bad);
 /// Each node once, with its first reason; lines that say nothing are passed over.
 std::vector<BadNode> parse_bad_nodes(std::string_view text);
 
-} // namespace hpcml::model
+} // namespace hpcml::node_health

@@ -79,4 +79,4 @@ std::vector<std::string> KernelLog::take() {
   return messages;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::node_health

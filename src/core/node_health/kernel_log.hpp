@@ -30,4 +30,4 @@ private:
   int x_fd = -1;
 };
 
-} // namespace hpcml::agent
+} // namespace hpcml::node_health

@@ -185,4 +185,4 @@ ResourceRequest demand_of(const slurm::JobOptions& request, const slurm::JobSize
   return demand;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

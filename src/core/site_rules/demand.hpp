@@ -83,4 +83,4 @@ ResourceRequest demand_of(const slurm::JobOptions& request, const slurm::JobSize
 /// The names in a feature expression.
 std::vector<std::string> feature_names(const std::string& expression);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -59,4 +59,4 @@ const model::GpuRequest& gpu_rule(const model::Site& site, const JobFacts& facts
   return rule ? *rule : site.gpu_request;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

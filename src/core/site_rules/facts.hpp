@@ -57,4 +57,4 @@ const model::FlagRule& flag_rule(const model::Site& site, const std::string& opt
 /// How GPUs are asked for in the job.
 const model::GpuRequest& gpu_rule(const model::Site& site, const JobFacts& facts);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -14,4 +14,4 @@ bool has_form(const model::FlagRule& rule, const std::string& value);
 /// Whether the value ends as the rule wants.
 bool has_suffix(const model::FlagRule& rule, const std::string& value);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

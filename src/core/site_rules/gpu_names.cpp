@@ -99,4 +99,4 @@ bool may_be_type(const model::GpuShape& gpu, const std::string& type) {
   return requested.empty() && model::is_of_family(gpu, type);
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -32,4 +32,4 @@ std::vector<std::string> gpu_models(const std::vector<const model::NodeType*>& n
 /// Whether a GPU whose name in Slurm is not known can be of the type, by what people call it.
 bool may_be_type(const model::GpuShape& gpu, const std::string& type);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -86,4 +86,4 @@ PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacemen
   return verdicts;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

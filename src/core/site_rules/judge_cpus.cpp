@@ -134,4 +134,4 @@ void judge_memory(Case& job) {
       .node = most;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

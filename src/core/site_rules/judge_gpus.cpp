@@ -189,4 +189,4 @@ void judge_gpus(Case& job) {
   judge_type(job);
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -56,4 +56,4 @@ void judge_names(Case& job) {
   judge_features(job);
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -113,4 +113,4 @@ void judge_nodes(Case& job) {
         limit_owner(site, placement.qos, partition, &Limits::max_submitted);
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -99,4 +99,4 @@ void judge_options(Case& job) {
   }
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

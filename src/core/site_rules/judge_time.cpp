@@ -67,4 +67,4 @@ void judge_time(Case& job) {
             usual->origin);
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

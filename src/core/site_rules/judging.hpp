@@ -53,4 +53,4 @@ void judge_time(Case& job);
 void judge_options(Case& job);
 void judge_names(Case& job);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -48,4 +48,4 @@ std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsig
   return faults;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

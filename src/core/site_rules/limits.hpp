@@ -51,4 +51,4 @@ enum class GpuCountFault { not_listed, part_of_nodes, not_multiple };
 std::vector<GpuCountFault> gpu_count_faults(const model::GpuRequest& rule, unsigned nodes,
                                             unsigned gpus_per_node, unsigned per_node);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -302,4 +302,4 @@ ResolvedPlacement place(const model::Site& site, const ResourceRequest& demand) 
   return placement;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

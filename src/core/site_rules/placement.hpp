@@ -59,4 +59,4 @@ bool takes_all_memory(const ResolvedPlacement& placement, const ResourceRequest&
 /// Whether GPUs come with the nodes, without being asked for.
 bool gpus_come_with_nodes(const model::Site& site);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -47,4 +47,4 @@ PluginOption plugin_option(const model::Site* site, std::string_view name) {
   return possible ? PluginOption::possible : PluginOption::none;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

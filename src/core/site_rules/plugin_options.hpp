@@ -20,4 +20,4 @@ PluginOption plugin_option(const model::Site* site, std::string_view name);
 /// Whose plugin brings the option to sbatch ("image": Shifter's); nothing where none is known.
 std::optional<model::ContainerEngine> engine_of_option(std::string_view name);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

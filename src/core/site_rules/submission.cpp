@@ -16,4 +16,4 @@ Submission submission_of(const model::Site& site, const JobFacts& facts) {
   return submission;
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -17,4 +17,4 @@ struct Submission {
 /// How the site takes a job of these facts.
 Submission submission_of(const model::Site& site, const JobFacts& facts);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

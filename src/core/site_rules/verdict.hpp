@@ -101,4 +101,4 @@ std::optional<PolicyViolation> judge_partition_name(const model::Site& site, con
 PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement,
                                  const ResourceRequest& demand);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

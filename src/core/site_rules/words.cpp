@@ -19,4 +19,4 @@ util::Error describe_retirement(const model::Site& site) {
                                        "; `hpcml sites list` shows the sites that can be used"};
 }
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -25,4 +25,4 @@ std::vector<std::string> engine_names(const model::Site& site);
 /// Why a retired site takes no jobs, and which one does.
 util::Error describe_retirement(const model::Site& site);
 
-} // namespace hpcml::site
+} // namespace hpcml::site_rules

@@ -14,8 +14,8 @@ namespace hpcml::slurm {
 inline constexpr std::string_view k_healthy = "ok";
 
 struct NodesToRun {
-  std::vector<std::string> chosen;      ///< in the job's order; fewer than `need` where no more are healthy
-  std::vector<std::string> spare;       ///< healthy, and left over
+  std::vector<std::string> chosen; ///< in the job's order; fewer than `need` where no more are healthy
+  std::vector<std::string> spare;  ///< healthy, and left over
   std::vector<node_health::BadNode> bad = {}; ///< found now; what was known before is not among them
   bool was_informed =
       true; ///< false: no node said that it is well, so that what they say is no reason to choose

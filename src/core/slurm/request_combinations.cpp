@@ -85,7 +85,8 @@ private:
       error("gres", std::string(k_mutual), "--gpus-per-node and --gres=gpu exclude each other from 26.05",
             "keep one of them");
     if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
-      return error("gpus-per-socket", "slurm/missing-dependency", "--gpus-per-socket needs --sockets-per-node", "add it");
+      return error("gpus-per-socket", "slurm/missing-dependency",
+                   "--gpus-per-socket needs --sockets-per-node", "add it");
     SentCounts counts;
     if (counts_matter()) counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts))

@@ -50,7 +50,8 @@ private:
   void report_operand(const HeaderWord& word) {
     if (x_source == SettingSource::script)
       x_findings.error(
-          word.place, "slurm/unexpected-argument", "'" + word.text + "' is no option: sbatch refuses the script",
+          word.place, "slurm/unexpected-argument",
+          "'" + word.text + "' is no option: sbatch refuses the script",
           "quote a value that holds blanks; put '#' before a comment; nothing is expanded in a directive");
     else
       x_findings.error({}, "slurm/unexpected-argument", "the script '" + word.text + "' is not there");

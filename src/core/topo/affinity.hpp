@@ -26,7 +26,7 @@ struct AffinityRequest {
   unsigned ranks_per_gpu = 0;    ///< this many neighbouring ranks share each GPU; 0: as few as possible
   std::optional<PoolLevel> level = {}; ///< the domain of each GPU; unset: the deepest that all GPUs have
   bool whole_domain = false;  ///< each rank gets all cores of its GPU's domain, with the other ranks there
-  bool idle_cores = false;         ///< cores of NUMA nodes without GPUs go to the ranks of the same package
+  bool idle_cores = false;    ///< cores of NUMA nodes without GPUs go to the ranks of the same package
   bool balanced = false;      ///< no rank gets more cores than the one that has fewest
   model::GpuOrder order = {}; ///< for nodes; shapes come with their GPUs in rank order
   std::vector<std::vector<unsigned>> own_gpus = {}; ///< of each rank, by index; empty: dealt out as above

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "hpcml/crc32.hpp"
 #include "core/util/scoped_descriptor.hpp"
+#include "hpcml/crc32.hpp"
 
 namespace hpcml::util {
 

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "run/find_torch/python_command.hpp"
-#include "run/find_torch/torch_version.hpp"
 #include "core/topo/live_files.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/find_torch/python_command.hpp"
+#include "run/find_torch/torch_version.hpp"
 
 namespace hpcml::doctor {
 
@@ -150,7 +150,7 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
   torch.why = found.why;
   torch.kind = found.kind == find_torch::TorchFound::Kind::found  ? TorchBuild::Kind::found
                : found.kind == find_torch::TorchFound::Kind::none ? TorchBuild::Kind::none
-                                                              : TorchBuild::Kind::unknown;
+                                                                  : TorchBuild::Kind::unknown;
   if (torch.kind != TorchBuild::Kind::found) return torch;
   const auto folder = fs::path(torch.place).parent_path();
   for (const auto& file : {folder / "version.py", folder.parent_path() / "torch/version.py"})

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/process_limits.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "run/launch/process_limits.hpp"
 
 namespace hpcml::doctor {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "core/util/visible.hpp"
 #include "diagnose/doctor/judge.hpp"
 #include "hpcml/json_line.hpp"
-#include "core/util/visible.hpp"
 
 namespace hpcml::doctor {
 

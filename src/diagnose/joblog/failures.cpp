@@ -142,4 +142,4 @@ std::vector<LogFailure> FailureReader::found() const {
   return list;
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

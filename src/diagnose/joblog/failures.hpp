@@ -51,4 +51,4 @@ private:
   std::map<std::size_t, LogFailure> x_found;
 };
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -278,4 +278,4 @@ std::vector<LogFailure> FirstErrorReader::found() const {
   return list;
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

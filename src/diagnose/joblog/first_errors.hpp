@@ -44,4 +44,4 @@ private:
   std::map<std::size_t, LogFailure> x_lines; ///< by the kind of line
 };
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -135,4 +135,4 @@ NetworkReport judge_networks(const NetworkReader& reader, const SiteNetwork& sit
   return report;
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -148,4 +148,4 @@ PrefixedLine split_prefix(std::string_view line) {
   return found;
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

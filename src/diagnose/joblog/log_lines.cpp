@@ -69,4 +69,4 @@ std::string clipped(std::string_view line) {
   return line.size() <= c_most ? std::string(line) : std::string(line.substr(0, c_most)) + " …";
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -82,4 +82,4 @@ bool holds(std::string_view text, std::string_view part);
 /// What of a line is shown: without its end, at most 300 bytes of it.
 std::string clipped(std::string_view line);
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

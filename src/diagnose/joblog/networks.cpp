@@ -159,4 +159,4 @@ Carrier carrier_of(const ProcessNetwork& process) {
   return process.has_sockets ? Carrier::sockets : Carrier::unknown;
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -98,4 +98,4 @@ struct SiteNetwork {
 /// Groups and judges what was read.
 NetworkReport judge_networks(const NetworkReader& reader, const SiteNetwork& site);
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -73,4 +73,4 @@ LogReport make_report(const std::string& name, const LogReading& reading, const 
   return {name, reading.lines(), judge_networks(reading.networks(), site), reading.failures()};
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -53,4 +53,4 @@ std::string render_text(const LogReport& report);
 /// The same as one JSON object on a line.
 std::string render_json(const LogReport& report);
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "hpcml/json_line.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
 #include "diagnose/joblog/reading.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::joblog {
 
@@ -131,4 +131,4 @@ std::string render_json(const LogReport& report) {
   return line.text() + "\n";
 }
 
-} // namespace hpcml::why
+} // namespace hpcml::joblog

@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "core/launch_chain/unknown_words.hpp"
-#include "run/launch/preflight_check.hpp"
-#include "run/find_torch/torch_version.hpp"
-#include "torch/build/cache.hpp"
-#include "torch/build/recipe.hpp"
-#include "torch/build/sources.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/find_torch/torch_version.hpp"
+#include "run/launch/preflight_check.hpp"
+#include "torch/build/cache.hpp"
+#include "torch/build/recipe.hpp"
+#include "torch/build/sources.hpp"
 
 namespace hpcml::preflight {
 
@@ -35,10 +35,12 @@ std::optional<std::string> find_built_helper(const std::vector<std::string>& com
   if (!cache || !find_torch::live_files().exists(*cache)) return std::nullopt;
   std::optional<torch_build::TorchPackage> package;
   const auto own = find_torch::find_torch(command, env, cwd);
-  if (own.kind == Kind::found) package = torch_build::find_torch_package(util::folder_name(own.place), env, cwd).package;
+  if (own.kind == Kind::found)
+    package = torch_build::find_torch_package(util::folder_name(own.place), env, cwd).package;
   if (!package) package = torch_build::find_torch_package("", env, cwd).package;
   if (!package) return std::nullopt;
-  const auto folder = torch_build::find_built(*cache, torch_build::package_key(*package, embedded::torch_sources()));
+  const auto folder =
+      torch_build::find_built(*cache, torch_build::package_key(*package, embedded::torch_sources()));
   return folder ? std::optional(*folder + "/" + torch_build::k_helper_name) : std::nullopt;
 }
 
@@ -116,4 +118,4 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
           ", as no compiled helper is here; `hpcml torch build` makes one, which starts sooner"};
 }
 
-} // namespace hpcml::torch_build
+} // namespace hpcml::preflight

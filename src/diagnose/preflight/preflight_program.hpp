@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/request.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/request.hpp"
 
 namespace hpcml::preflight {
 
@@ -22,4 +22,4 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
 /// The folder in the user's cache that holds the checks in Python; written there if it is not.
 util::Result<std::string> place_probe(const util::EnvSnapshot& env);
 
-} // namespace hpcml::torch_build
+} // namespace hpcml::preflight

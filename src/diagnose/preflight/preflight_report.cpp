@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run/launch/preflight_check.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
+#include "run/launch/preflight_check.hpp"
 
 namespace hpcml::preflight {
 
@@ -70,4 +70,4 @@ PreflightResult read_preflight(const std::string& output) {
   return result;
 }
 
-} // namespace hpcml::cli
+} // namespace hpcml::preflight

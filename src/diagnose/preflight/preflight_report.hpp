@@ -22,4 +22,4 @@ struct PreflightResult {
 /// before a line.
 PreflightResult read_preflight(const std::string& output);
 
-} // namespace hpcml::cli
+} // namespace hpcml::preflight

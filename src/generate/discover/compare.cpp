@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "generate/discover/compare_nodes.hpp"
-#include "generate/discover/profile.hpp"
 #include "core/config/text_rule.hpp"
 #include "core/util/text.hpp"
+#include "generate/discover/compare_nodes.hpp"
+#include "generate/discover/profile.hpp"
 
 namespace hpcml::discover {
 

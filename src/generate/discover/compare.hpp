@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/diag/diagnostic.hpp"
+#include "core/model/site.hpp"
 #include "generate/discover/cluster_facts.hpp"
 #include "generate/discover/node_kinds.hpp"
-#include "core/model/site.hpp"
 
 namespace hpcml::discover {
 

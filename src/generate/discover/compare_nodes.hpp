@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/diag/diagnostic.hpp"
-#include "generate/discover/node_kinds.hpp"
 #include "core/model/site.hpp"
+#include "generate/discover/node_kinds.hpp"
 
 namespace hpcml::discover {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "generate/discover/gpu_kind.hpp"
 #include "core/util/text.hpp"
+#include "generate/discover/gpu_kind.hpp"
 
 namespace hpcml::discover {
 

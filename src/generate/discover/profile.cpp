@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <set>
 
+#include "core/config/text_rule.hpp"
+#include "core/model/container_engine.hpp"
+#include "core/util/text.hpp"
 #include "generate/discover/json_build.hpp"
 #include "generate/discover/profile_parts.hpp"
-#include "core/model/container_engine.hpp"
-#include "core/config/text_rule.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::discover {
 
@@ -116,7 +116,7 @@ config::JsonNode qos_part(const ClusterFacts& facts, const std::string& source) 
 
 /// The engine in PATH or, where there is none, the module that has it.
 config::JsonNode containers_part(const ClusterFacts& facts, model::GpuVendor vendor,
-                               const std::string& source) {
+                                 const std::string& source) {
   for (const auto& engine : model::engine_programs()) {
     std::string module;
     for (const auto& name : facts.modules) {

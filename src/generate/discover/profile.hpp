@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "generate/discover/cluster_facts.hpp"
-#include "generate/discover/node_kinds.hpp"
-#include "generate/discover/trials.hpp"
 #include "core/model/node_shape.hpp"
 #include "core/model/site.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "generate/discover/cluster_facts.hpp"
+#include "generate/discover/node_kinds.hpp"
+#include "generate/discover/trials.hpp"
 
 namespace hpcml::discover {
 

@@ -3,19 +3,19 @@
 
 #include <algorithm>
 
-#include "generate/discover/json_build.hpp"
-#include "generate/discover/topology.hpp"
+#include "core/config/text_rule.hpp"
 #include "core/model/mem_size.hpp"
 #include "core/slurm/cpu_numbering.hpp"
-#include "core/config/text_rule.hpp"
 #include "core/util/text.hpp"
+#include "generate/discover/json_build.hpp"
+#include "generate/discover/topology.hpp"
 
 namespace hpcml::discover {
 
 namespace {
 
-using model::GpuVendor;
 using config::JsonNode;
+using model::GpuVendor;
 
 /// One level of the CPU tree as lists by id; nothing where the ids are not 0, 1, 2 …, which a profile could
 /// not say.

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "generate/discover/node_kinds.hpp"
 #include "core/model/node_shape.hpp"
 #include "core/util/result.hpp"
+#include "generate/discover/node_kinds.hpp"
 
 namespace hpcml::discover {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/model/site.hpp"
 #include "generate/discover/cluster_facts.hpp"
 #include "generate/discover/node_kinds.hpp"
-#include "core/model/site.hpp"
 
 namespace hpcml::discover {
 

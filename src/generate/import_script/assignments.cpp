@@ -5,9 +5,9 @@
 #include <array>
 #include <iterator>
 
-#include "hpcml/rank_env.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/rank_env.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -119,4 +119,4 @@ void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>
   }
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

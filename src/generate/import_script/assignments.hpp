@@ -26,4 +26,4 @@ bool is_owned(const std::string& name);
 void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
                   const std::vector<Assigning>& inner);
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -5,10 +5,10 @@
 #include <array>
 
 #include "core/model/launcher.hpp"
-#include "generate/import_script/assignments.hpp"
-#include "generate/import_script/porting.hpp"
 #include "core/shell/names.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/assignments.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -276,4 +276,4 @@ model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header,
   return BodyPorter(porting, header, launches).port(program);
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

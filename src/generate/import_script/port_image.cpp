@@ -6,10 +6,10 @@
 #include "core/launch_chain/image.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/model/gpu_vendor.hpp"
-#include "generate/import_script/port_words.hpp"
-#include "generate/import_script/porting.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/port_words.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -296,4 +296,4 @@ void port_image(Porting& porting, const slurm::ScriptHeader& header, std::vector
   ImagePorter(porting, header, programs).port();
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

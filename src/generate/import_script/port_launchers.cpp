@@ -5,11 +5,11 @@
 
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 #include "generate/import_script/assignments.hpp"
 #include "generate/import_script/port_words.hpp"
 #include "generate/import_script/porting.hpp"
-#include "core/util/shell_quote.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -298,4 +298,4 @@ void port_launchers(Porting& porting, std::vector<FoundLaunch>& programs) {
   LauncherPorter(porting, programs).port();
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

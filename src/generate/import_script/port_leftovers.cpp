@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core/diag/visible_text.hpp"
-#include "generate/import_script/porting.hpp"
 #include "core/shell/names.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -214,4 +214,4 @@ private:
 
 void note_leftovers(Porting& porting, const model::PortedBody& body) { Leftovers(porting, body).note(); }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

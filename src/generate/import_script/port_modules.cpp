@@ -58,4 +58,4 @@ bool keep_module_versions(Porting& porting, const shell::SyntaxNode& node, const
   return any;
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "check/launch_facts.hpp"
+#include "core/util/text.hpp"
 #include "generate/import_script/port_words.hpp"
 #include "generate/import_script/porting.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -177,4 +177,4 @@ std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launc
   return found;
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "core/model/pattern.hpp"
-#include "generate/import_script/porting.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -234,4 +234,4 @@ void port_request(Porting& porting, const slurm::JobOptions& request) {
   RequestPorter(porting, request).port();
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "generate/import_script/porting.hpp"
 #include "core/shell/view.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -119,4 +119,4 @@ Ported port_script(const std::string& file, std::string_view text, const model::
   return std::move(porting.result);
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

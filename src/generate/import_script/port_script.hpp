@@ -35,4 +35,4 @@ struct Ported {
 Ported port_script(const std::string& file, std::string_view text, const model::Site& to,
                    const Chosen& chosen);
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -5,8 +5,8 @@
 
 #include "core/model/launcher.hpp"
 #include "core/model/launcher_row.hpp"
-#include "generate/import_script/porting.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -330,4 +330,4 @@ void port_size(Porting& porting, const slurm::JobOptions& request, const Sizes& 
   SizePorter(porting, request, sizes, programs).port();
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

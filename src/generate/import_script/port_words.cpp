@@ -6,9 +6,9 @@
 
 #include "check/launch_facts.hpp"
 #include "core/model/launcher.hpp"
-#include "generate/import_script/port_words.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/port_words.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -318,4 +318,4 @@ std::optional<ProgramText> program_text(std::string_view text, const Launch& lau
   return WordPorter(text, launch, view, expansions).port(why);
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

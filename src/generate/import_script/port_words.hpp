@@ -36,4 +36,4 @@ std::optional<std::string> rebuilt(const shell::Argument& word);
 /// Whether numactl stands among the command's words.
 bool runs_numactl(const shell::Command& command);
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -11,10 +11,10 @@
 #include "core/diag/lines.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
-#include "generate/import_script/port_script.hpp"
 #include "core/slurm/job_size.hpp"
 #include "core/slurm/request.hpp"
 #include "core/slurm/script_header.hpp"
+#include "generate/import_script/port_script.hpp"
 
 namespace hpcml::import_script {
 
@@ -133,4 +133,4 @@ void note_leftovers(Porting& porting, const model::PortedBody& body);
 model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header,
                             const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "core/model/launcher.hpp"
-#include "generate/import_script/porting.hpp"
 #include "core/util/text.hpp"
+#include "generate/import_script/porting.hpp"
 
 namespace hpcml::import_script {
 namespace {
@@ -246,4 +246,4 @@ Shape shape_of(const FoundLaunch& found, const Sizes& sizes) {
   return shape;
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -156,4 +156,4 @@ std::string TextCuts::rest(std::size_t begin, std::size_t end) {
   return text;
 }
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

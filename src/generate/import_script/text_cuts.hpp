@@ -61,4 +61,4 @@ private:
   std::vector<Range> x_statements;              ///< whole lines among the cuts
 };
 
-} // namespace hpcml::port
+} // namespace hpcml::import_script

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "generate/plan/request.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/request.hpp"
 
 namespace hpcml::plan {
 

@@ -16,7 +16,8 @@ std::string base_name(const std::string& path) {
 std::string program_of(const std::vector<std::string>& command) {
   if (command.empty()) return {};
   std::size_t i = 0;
-  if (!launch_chain::is_python(command[0]) && command[0] != "bash" && command[0] != "sh" && command[0] != "env")
+  if (!launch_chain::is_python(command[0]) && command[0] != "bash" && command[0] != "sh" &&
+      command[0] != "env")
     return command[0];
   for (i = 1; i < command.size(); ++i) {
     if (command[i] == "-m" && i + 1 < command.size()) return command[i + 1];

@@ -2,11 +2,11 @@
 // The image, its binds, and the user's paths as they are called inside.
 #include <algorithm>
 
-#include "generate/plan/software.hpp"
 #include "core/site_rules/words.hpp"
 #include "core/slurm/option_word.hpp"
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/software.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -25,7 +25,8 @@ ContainerRules container_rules(const model::Site& site, const model::JobSpec& jo
   return formed.empty() ? others : formed;
 }
 
-const model::ContainerRule* first_that_applies(const ContainerRules& rules, const site_rules::JobFacts& facts) {
+const model::ContainerRule* first_that_applies(const ContainerRules& rules,
+                                               const site_rules::JobFacts& facts) {
   const auto found = std::find_if(rules.begin(), rules.end(),
                                   [&](const auto* rule) { return site_rules::applies(rule->when, facts); });
   return found == rules.end() ? nullptr : *found;

@@ -22,7 +22,8 @@ bool fits_edf(std::string_view path);
 /// and of these the ones for images of this form; where no form fits, those without one.
 ContainerRules container_rules(const model::Site& site, const model::JobSpec& job);
 /// The first of them that holds for the job, or none.
-const model::ContainerRule* first_that_applies(const ContainerRules& rules, const site_rules::JobFacts& facts);
+const model::ContainerRule* first_that_applies(const ContainerRules& rules,
+                                               const site_rules::JobFacts& facts);
 /// Whether the job's program leaves the host's files behind, with those rules for its image.
 bool leaves_host(const model::JobSpec& job, const ContainerRules& rules);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/slurm/option_word.hpp"
+#include "core/util/text.hpp"
 #include "generate/plan/command_words.hpp"
 #include "generate/plan/limits.hpp"
 #include "generate/plan/option_value.hpp"
@@ -10,8 +12,6 @@
 #include "generate/plan/site_directives.hpp"
 #include "generate/plan/site_verdicts.hpp"
 #include "generate/plan/text_directives.hpp"
-#include "core/slurm/option_word.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::plan {
 namespace {

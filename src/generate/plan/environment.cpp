@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "hpcml/rank_env.hpp"
 #include "core/model/gpu_arch.hpp"
 #include "core/model/tf32.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
 #include "generate/plan/command_words.hpp"
 #include "generate/plan/software.hpp"
 #include "generate/plan/threads.hpp"
-#include "core/util/shell_quote.hpp"
-#include "core/util/text.hpp"
+#include "hpcml/rank_env.hpp"
 
 namespace hpcml::plan {
 namespace {

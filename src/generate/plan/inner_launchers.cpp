@@ -2,10 +2,10 @@
 // Launchers in commands that each rank would start anew: torchrun, srun, mpirun.
 #include <algorithm>
 
-#include "generate/plan/command_launcher.hpp"
-#include "generate/plan/launch_plan.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/command_launcher.hpp"
+#include "generate/plan/launch_plan.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "generate/plan/layout.hpp"
 #include "core/topo/affinity.hpp"
+#include "generate/plan/layout.hpp"
 
 namespace hpcml::plan {
 

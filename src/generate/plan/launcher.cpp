@@ -2,9 +2,9 @@
 // What starts the ranks, and who binds them to cores.
 #include <algorithm>
 
+#include "core/topo/gpu_order.hpp"
 #include "generate/plan/launch_plan.hpp"
 #include "generate/plan/survival.hpp"
-#include "core/topo/gpu_order.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -242,8 +242,9 @@ void choose_binder(const LayoutInput& input, LaunchPlan& launch) {
 void plan_masks(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
   auto& binding = launch.binding;
   const auto places = places_in_order(input, binding.order.value);
-  auto affinity = topo::plan_affinity(
-      input.node()->cpu, places, make_affinity_request(input.numbers(), binding.idle_cores.value, places.size()));
+  auto affinity =
+      topo::plan_affinity(input.node()->cpu, places,
+                          make_affinity_request(input.numbers(), binding.idle_cores.value, places.size()));
   binding.ranks = std::move(affinity.ranks);
   for (const auto& warning : affinity.warnings) diagnostics.note(warning, binding.origin);
 }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "generate/plan/site_verdicts.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/site_verdicts.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -171,7 +171,7 @@ StepResult<model::Known<unsigned>> read_hardware_threads(const PlacementInput& i
 } // namespace
 
 site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
-                        const model::PlannedLayout& numbers, const JobKind& kind) {
+                              const model::PlannedLayout& numbers, const JobKind& kind) {
   const auto* partition = placement.place.partition();
   site_rules::JobOutline job;
   job.nodes = numbers.nodes_asked();

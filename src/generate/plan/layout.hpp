@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/model/plan.hpp"
-#include "generate/plan/placement.hpp"
 #include "core/site_rules/facts.hpp"
+#include "generate/plan/placement.hpp"
 
 namespace hpcml::plan {
 
@@ -28,7 +28,7 @@ struct JobKind {
 };
 /// The facts of a job with these numbers at this place.
 site_rules::JobFacts facts_of(const model::Site& site, const Placement& placement,
-                        const model::PlannedLayout& numbers, const JobKind& kind);
+                              const model::PlannedLayout& numbers, const JobKind& kind);
 
 /// A request that has its place and its numbers, for the steps behind them.
 struct LayoutInput : PlacementInput {
@@ -40,7 +40,9 @@ struct LayoutInput : PlacementInput {
   const site_rules::JobFacts& facts() const { return layout.facts; }
   bool applies(const model::When& when) const { return site_rules::applies(when, facts()); }
   /// The site's rule for an option ("mem") where it holds for this job, else one that allows everything.
-  const model::FlagRule& flag(const std::string& name) const { return site_rules::flag_rule(site, name, facts()); }
+  const model::FlagRule& flag(const std::string& name) const {
+    return site_rules::flag_rule(site, name, facts());
+  }
   /// How GPUs are asked for in this job.
   const model::GpuRequest& gpu_request() const { return site_rules::gpu_rule(site, facts()); }
   /// Whether Slurm hides from each of several tasks the GPUs of the others.

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "generate/plan/site_verdicts.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/site_verdicts.hpp"
 
 namespace hpcml::plan {
 

@@ -8,8 +8,8 @@
 
 #include "core/model/plan.hpp"
 #include "core/model/site.hpp"
-#include "generate/plan/step_diagnostics.hpp"
 #include "core/util/result.hpp"
+#include "generate/plan/step_diagnostics.hpp"
 
 namespace hpcml::plan {
 

@@ -2,10 +2,10 @@
 // Which partition and which kind of node the job goes to.
 #include <algorithm>
 
-#include "generate/plan/placement.hpp"
-#include "generate/plan/site_verdicts.hpp"
 #include "core/site_rules/gpu_names.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/placement.hpp"
+#include "generate/plan/site_verdicts.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -131,7 +131,8 @@ StepResult<Placement> plan_placement(const Request& request) {
     diagnostics.note("partition " + place.partition()->name + ": the only one with GPUs of type " +
                          job.gpu_type->value,
                      place.partition()->origin);
-  if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty()) say_no_default(input, diagnostics);
+  if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty())
+    say_no_default(input, diagnostics);
   judge_node(input, diagnostics);
   const auto* node = place.node();
   if (node) placement.node_type = node->id;

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "generate/plan/request.hpp"
 #include "core/site_rules/limits.hpp"
 #include "core/site_rules/placement.hpp"
 #include "core/site_rules/words.hpp"
+#include "generate/plan/request.hpp"
 
 namespace hpcml::plan {
 
@@ -20,7 +20,8 @@ struct SliceShare {
 
 /// Where a job goes. A script's follows from the request, a running job's from its script and the live node.
 struct Placement {
-  site_rules::ResolvedPlacement place; ///< its `facts` are those of the request; those of the job are the layout's
+  site_rules::ResolvedPlacement
+      place; ///< its `facts` are those of the request; those of the job are the layout's
   std::string partition;
   std::string node_type;
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's

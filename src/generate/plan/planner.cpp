@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "generate/plan/directives.hpp"
-#include "generate/plan/launch_line.hpp"
 #include "core/site_rules/verdict.hpp"
 #include "core/site_rules/words.hpp"
+#include "generate/plan/directives.hpp"
+#include "generate/plan/launch_line.hpp"
 
 namespace hpcml::plan {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "core/model/gpu_vendor.hpp"
+#include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/plan/launch_plan.hpp"
 #include "generate/plan/profile_check.hpp"
 #include "generate/plan/threads.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "core/model/plan.hpp"
 #include "core/model/site.hpp"
-#include "generate/plan/layout.hpp"
 #include "core/topo/nearest_nic.hpp"
+#include "generate/plan/layout.hpp"
 
 namespace hpcml::plan {
 

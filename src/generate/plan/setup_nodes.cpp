@@ -4,10 +4,10 @@
 
 #include "core/model/gpu_arch.hpp"
 #include "core/model/torch_version.hpp"
-#include "generate/plan/setup_steps.hpp"
-#include "generate/plan/unknown_name.hpp"
 #include "core/site_rules/placement.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/setup_steps.hpp"
+#include "generate/plan/unknown_name.hpp"
 
 namespace hpcml::plan {
 

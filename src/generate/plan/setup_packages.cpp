@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/util/text.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/plan/setup_steps.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::plan {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "core/util/one_line.hpp"
+#include "core/util/text.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/plan/setup_steps.hpp"
 #include "generate/plan/staging.hpp"
-#include "core/util/one_line.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::plan {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/plan/setup_steps.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::plan {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "core/site_rules/facts.hpp"
 #include "generate/plan/container_choice.hpp"
 #include "generate/plan/setup_plan.hpp"
 #include "generate/plan/step_diagnostics.hpp"
 #include "generate/plan/torch_wheels.hpp"
-#include "core/site_rules/facts.hpp"
 
 namespace hpcml::plan {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "generate/plan/resource_directives.hpp"
-#include "generate/plan/site_verdicts.hpp"
 #include "core/site_rules/form.hpp"
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/resource_directives.hpp"
+#include "generate/plan/site_verdicts.hpp"
 
 namespace hpcml::plan {
 namespace {

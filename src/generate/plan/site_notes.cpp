@@ -3,10 +3,10 @@
 // together.
 #include <algorithm>
 
-#include "generate/plan/directives.hpp"
-#include "generate/plan/environment.hpp"
 #include "core/site_rules/submission.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/directives.hpp"
+#include "generate/plan/environment.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -36,7 +36,8 @@ void note_place(const LayoutInput& input, const Directives& directives, StepDiag
                          ", and none of its limits is held against it",
                      rule_origin("another cluster has rules of its own"));
   if (!site.until.empty())
-    diagnostics.warning("site/ends", site.name + " ends on " + site.until + site_rules::cited(site.state_origin),
+    diagnostics.warning("site/ends",
+                        site.name + " ends on " + site.until + site_rules::cited(site.state_origin),
                         site.successor.empty() ? "" : "its successor is " + site.successor);
   if (input.partition() && input.partition()->on_request)
     diagnostics.note("partition " + input.partition()->name + " is open to those who applied for it",

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "generate/plan/site_hints.hpp"
-#include "generate/plan/unknown_name.hpp"
 #include "core/slurm/submission.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/site_hints.hpp"
+#include "generate/plan/unknown_name.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -217,7 +217,8 @@ Wording words_of(const LayoutInput& input, const site_rules::ResourceRequest& de
   if (id == "site/nodes") return words_of_nodes(input, verdict);
   if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
   if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(input, verdict);
-  if (id == "site/time-limit-exceeded" || id == "site/time-limit-too-short") return words_of_time(input, verdict);
+  if (id == "site/time-limit-exceeded" || id == "site/time-limit-too-short")
+    return words_of_time(input, verdict);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
     return words_of_names(input, demand, verdict);
   if (verdict.rule == SiteRule::jobs_over) {
@@ -267,7 +268,8 @@ util::Error describe_job_count(const PolicyViolation& verdict) {
 
 StepDiagnostics judge_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
   StepDiagnostics diagnostics;
-  for (const auto& verdict : site_rules::evaluate_policy(request.site, place, site_rules::demand_of(request.job))) {
+  for (const auto& verdict :
+       site_rules::evaluate_policy(request.site, place, site_rules::demand_of(request.job))) {
     if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_not_described)
       diagnostics.findings.push_back(describe_unknown_partition(request.site, verdict));
     if (site_rules::rule_id(verdict.rule) != "site/partition-named") continue;
@@ -281,7 +283,7 @@ StepDiagnostics judge_named_partition(const Request& request, const site_rules::
 }
 
 site_rules::ResourceRequest demand_of(const LayoutInput& input,
-                                const std::vector<model::PlannedDirective>& directives) {
+                                      const std::vector<model::PlannedDirective>& directives) {
   auto demand = site_rules::demand_of(input.job);
   const model::PlannedLayout& layout = input.numbers();
   demand.nodes = layout.nodes_asked();

@@ -5,15 +5,15 @@
 #include <initializer_list>
 #include <vector>
 
-#include "generate/plan/layout.hpp"
 #include "core/site_rules/verdict.hpp"
 #include "core/util/result.hpp"
+#include "generate/plan/layout.hpp"
 
 namespace hpcml::plan {
 
 /// The job as a demand on its site, with so much of its header as is planned.
 site_rules::ResourceRequest demand_of(const LayoutInput& input,
-                                const std::vector<model::PlannedDirective>& directives = {});
+                                      const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
 class SiteJudgement {

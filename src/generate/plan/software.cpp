@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "core/util/one_line.hpp"
+#include "core/util/text.hpp"
 #include "generate/plan/command_words.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/plan/requirements.hpp"
 #include "generate/plan/staging.hpp"
-#include "core/util/one_line.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "generate/plan/environment.hpp"
-#include "generate/plan/software.hpp"
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/environment.hpp"
+#include "generate/plan/software.hpp"
 
 namespace hpcml::plan {
 

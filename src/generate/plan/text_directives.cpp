@@ -3,11 +3,11 @@
 
 #include <cctype>
 
+#include "core/site_rules/form.hpp"
+#include "core/util/one_line.hpp"
 #include "generate/plan/option_value.hpp"
 #include "generate/plan/resource_directives.hpp"
 #include "generate/plan/site_verdicts.hpp"
-#include "core/site_rules/form.hpp"
-#include "core/util/one_line.hpp"
 
 namespace hpcml::plan {
 
@@ -45,10 +45,11 @@ void add_text(const SoftwareInput& input, StepResult<Directives>& result, const 
   else if (const auto fault = find_value_fault(input.site, name, wanted->value))
     result.remarks.error("usage/" + name, fault->what, fault->hint);
   else if (!site_rules::has_form(rule, value))
-    result.remarks.error(
-        "usage/" + name,
-        option + "=" + value + " is not what " + input.site.name + " expects" + site_rules::cited(rule.origin),
-        rule.pattern_hint.empty() ? "it must match " + rule.pattern : "write it" + form.substr(1));
+    result.remarks.error("usage/" + name,
+                         option + "=" + value + " is not what " + input.site.name + " expects" +
+                             site_rules::cited(rule.origin),
+                         rule.pattern_hint.empty() ? "it must match " + rule.pattern
+                                                   : "write it" + form.substr(1));
   else
     add_directive(result.value, option, value, wanted->origin);
 }

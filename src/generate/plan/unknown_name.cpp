@@ -5,7 +5,8 @@
 
 namespace hpcml::plan {
 
-diag::Diagnostic describe_unknown_partition(const model::Site& site, const site_rules::PolicyViolation& verdict) {
+diag::Diagnostic describe_unknown_partition(const model::Site& site,
+                                            const site_rules::PolicyViolation& verdict) {
   const auto& wanted = verdict.name;
   if (verdict.certainty == site_rules::Confidence::advisory)
     return {diag::Severity::warning,

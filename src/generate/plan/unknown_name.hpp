@@ -8,6 +8,7 @@
 namespace hpcml::plan {
 
 /// What is said of a partition that the profile does not describe, with the name that was probably meant.
-diag::Diagnostic describe_unknown_partition(const model::Site& site, const site_rules::PolicyViolation& verdict);
+diag::Diagnostic describe_unknown_partition(const model::Site& site,
+                                            const site_rules::PolicyViolation& verdict);
 
 } // namespace hpcml::plan

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "core/util/text.hpp"
 #include "generate/render/line.hpp"
 #include "generate/render/template.hpp"
 #include "generate/render/word.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::render {
 

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "core/diag/visible_text.hpp"
-#include "generate/render/sections.hpp"
-#include "generate/render/word.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/sections.hpp"
+#include "generate/render/word.hpp"
 
 namespace hpcml::render {
 

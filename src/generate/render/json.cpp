@@ -59,7 +59,8 @@ Json binding_json(const model::PlannedBinding& binding) {
             {"why", binding.why},
             {"origin", origin_json(binding.origin)},
             {"ranks", Json::array()}};
-  if (binding.idle_cores.value != model::IdleCores::none) json["idle_cores"] = sourced_json(binding.idle_cores);
+  if (binding.idle_cores.value != model::IdleCores::none)
+    json["idle_cores"] = sourced_json(binding.idle_cores);
   if (binding.order.value.kind != model::RankOrder::gpu)
     json["rank_order"] = {{"value", binding.order.value.text()},
                           {"origin", origin_json(binding.order.origin)}};

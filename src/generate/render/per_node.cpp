@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::render {
 

@@ -7,10 +7,10 @@
 #include "core/model/gpu_vendor.hpp"
 #include "core/model/launcher_row.hpp"
 #include "core/model/mpi_ranks.hpp"
-#include "generate/render/sections.hpp"
-#include "generate/render/template.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/sections.hpp"
+#include "generate/render/template.hpp"
 
 namespace hpcml::render {
 

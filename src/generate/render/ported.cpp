@@ -4,8 +4,8 @@
 #include <array>
 #include <fmt/format.h>
 
-#include "generate/render/sections.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/sections.hpp"
 
 namespace hpcml::render {
 namespace {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <stdexcept>
 
+#include "core/util/text.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::render {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/util/text.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::render {
 

@@ -3,9 +3,9 @@
 // put back into the queue.
 #include <algorithm>
 
+#include "core/util/text.hpp"
 #include "generate/render/sections.hpp"
 #include "generate/render/template.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::render {
 

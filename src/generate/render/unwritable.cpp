@@ -2,10 +2,10 @@
 // What no script can say: found before anything is written.
 #include <fmt/format.h>
 
+#include "core/util/shell_quote.hpp"
 #include "generate/render/directive.hpp"
 #include "generate/render/script.hpp"
 #include "generate/render/word.hpp"
-#include "core/util/shell_quote.hpp"
 
 namespace hpcml::render {
 

@@ -7,9 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/failures/failure_hints.hpp"
+#include "core/util/file.hpp"
 #include "run/agent/attempt_world.hpp"
 #include "run/agent/coordinator.hpp"
-#include "core/failures/failure_hints.hpp"
 #include "run/agent/failure_report.hpp"
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/stop_words.hpp"
@@ -20,7 +21,6 @@
 #include "run/launch/separate_worlds.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/store/client.hpp"
-#include "core/util/file.hpp"
 
 namespace hpcml::agent {
 

@@ -79,13 +79,13 @@ private:
   bool x_apart = false;                            ///< they did not train together
   std::optional<AgentCommand> x_said;              ///< what people were told last
   std::optional<launch::Outcome> x_end;
-  int x_signal = 0;                     ///< that asked this agent to end
-  int x_run_signal = 0;                 ///< that asked some agent of the run to
-  bool x_saving = false;                ///< the ranks were asked to save, which is what x_signal is for
-  int x_own_code = 0;                   ///< of the ranks that ran here last
+  int x_signal = 0;      ///< that asked this agent to end
+  int x_run_signal = 0;  ///< that asked some agent of the run to
+  bool x_saving = false; ///< the ranks were asked to save, which is what x_signal is for
+  int x_own_code = 0;    ///< of the ranks that ran here last
   std::optional<failures::RankFailure> x_failure; ///< that the run ended by
-  std::vector<std::string> x_bad_nodes; ///< told so far
-  bool x_node_at_fault = false;         ///< the run ended by one of them
+  std::vector<std::string> x_bad_nodes;           ///< told so far
+  bool x_node_at_fault = false;                   ///< the run ended by one of them
   Clock::time_point x_leaving{};
 };
 

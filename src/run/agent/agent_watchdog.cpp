@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/agent/process_states.hpp"
-#include "run/launch/failure.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/agent/process_states.hpp"
+#include "run/launch/failure.hpp"
 
 namespace hpcml::agent {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <sys/types.h>
 
-#include "run/agent/heartbeat.hpp"
 #include "core/util/result.hpp"
+#include "run/agent/heartbeat.hpp"
 
 namespace hpcml::agent {
 

@@ -3,11 +3,11 @@
 
 #include <thread>
 
+#include "core/util/host_names.hpp"
 #include "run/agent/service.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "core/util/host_names.hpp"
 
 namespace hpcml::agent {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <sys/types.h>
 
+#include "core/util/result.hpp"
 #include "run/agent/link.hpp"
 #include "run/agent/request.hpp"
 #include "run/launch/world.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::agent {
 

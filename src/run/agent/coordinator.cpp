@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "run/agent/failure_order.hpp"
-#include "hpcml/exit_code.hpp"
-#include "run/launch/rank_process.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/exit_code.hpp"
+#include "run/agent/failure_order.hpp"
+#include "run/launch/rank_process.hpp"
 
 namespace hpcml::agent {
 

@@ -2,10 +2,10 @@
 // How a run ends, for one agent or for all of them.
 #include <algorithm>
 
-#include "run/agent/coordinator.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/text.hpp"
+#include "run/agent/coordinator.hpp"
 
 namespace hpcml::agent {
 

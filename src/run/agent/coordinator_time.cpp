@@ -2,8 +2,8 @@
 // What the coordinator does since time has passed: agents that are silent, timeouts.
 #include <algorithm>
 
-#include "run/agent/coordinator.hpp"
 #include "core/util/text.hpp"
+#include "run/agent/coordinator.hpp"
 
 namespace hpcml::agent {
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core/failures/failure_hints.hpp"
-#include "run/launch/rank_process.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
+#include "run/launch/rank_process.hpp"
 
 namespace hpcml::agent {
 
@@ -164,7 +164,8 @@ std::vector<std::string> render_failure_report(const failures::RankFailure& note
     report.push_back((i == 0 ? "  error: " : "    ") + shown(message[i]));
   add_block(report, "traceback:", traceback_lines(note, message), k_most_traceback_lines);
   add_block(report, "last lines of its standard error:", other_last_lines(note), k_most_last_lines);
-  if (const auto hint = failures::find_hint(note); !hint.empty()) report.push_back("  hint: " + util::visible(hint));
+  if (const auto hint = failures::find_hint(note); !hint.empty())
+    report.push_back("  hint: " + util::visible(hint));
   if (const auto next = what_happens_next(note, after); !next.empty()) report.push_back("  " + next);
   return report;
 }

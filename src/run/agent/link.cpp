@@ -5,10 +5,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/store/client.hpp"
 #include "run/store/own_words.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::agent {
 

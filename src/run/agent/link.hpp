@@ -11,11 +11,11 @@
 #include <variant>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/agent/agent_watchdog.hpp"
 #include "run/agent/coordinator.hpp"
 #include "run/agent/words.hpp"
 #include "run/store/seek.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::agent {
 

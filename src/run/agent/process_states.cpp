@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "run/agent/syscall_names.hpp"
 #include "core/util/text.hpp"
+#include "run/agent/syscall_names.hpp"
 
 namespace hpcml::agent {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/util/text.hpp"
 #include "run/agent/process_states.hpp"
 #include "run/agent/stack_tools.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::agent {
 

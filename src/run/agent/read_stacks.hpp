@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "run/agent/stacks.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "run/agent/stacks.hpp"
 
 namespace hpcml::agent {
 

@@ -106,8 +106,9 @@ struct AddMembers {
 };
 
 /// In the order of the variant.
-constexpr const char* k_names[] = {"run",        "attempt", "rank_started", "phase",   "phase_summary",  "failure",
-                                   "rank_ended", "stopped", "stall",        "restart", "bad_node", "end"};
+constexpr const char* k_names[] = {"run",           "attempt", "rank_started", "phase",
+                                   "phase_summary", "failure", "rank_ended",   "stopped",
+                                   "stall",         "restart", "bad_node",     "end"};
 static_assert(std::size(k_names) == std::variant_size_v<RecordEvent>);
 
 } // namespace

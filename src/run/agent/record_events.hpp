@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "run/agent/failure_note.hpp"
-#include "core/node_health/bad_nodes.hpp"
 #include "core/model/retry_classes.hpp"
+#include "core/node_health/bad_nodes.hpp"
+#include "run/agent/failure_note.hpp"
 
 namespace hpcml::agent {
 

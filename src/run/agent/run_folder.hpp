@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "core/slurm/step_env.hpp"
+#include "core/util/result.hpp"
 #include "run/agent/request.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/request.hpp"
-#include "core/slurm/step_env.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::agent {
 

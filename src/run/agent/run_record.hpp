@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "run/agent/record_events.hpp"
 #include "core/util/result.hpp"
+#include "run/agent/record_events.hpp"
 
 namespace hpcml::agent {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
-#include "run/store/packed.hpp"
-#include "run/store/stall.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
+#include "run/store/packed.hpp"
+#include "run/store/stall.hpp"
 
 namespace hpcml::agent {
 

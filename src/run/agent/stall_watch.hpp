@@ -6,8 +6,8 @@
 #include <chrono>
 #include <optional>
 
-#include "run/agent/words.hpp"
 #include "core/util/late_timer.hpp"
+#include "run/agent/words.hpp"
 
 namespace hpcml::agent {
 

@@ -5,16 +5,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
+#include "core/util/visible.hpp"
 #include "run/agent/error_file.hpp"
 #include "run/agent/failure_order.hpp"
 #include "run/agent/flight_recorder.hpp"
 #include "run/agent/read_stacks.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/report.hpp"
-#include "core/util/file.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
-#include "core/util/visible.hpp"
 
 namespace hpcml::agent {
 
@@ -245,7 +245,8 @@ const std::string& WorkerGroup::gpu_fault() {
   return x_gpu_fault;
 }
 
-failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
+                                           const launch::Supervisor& ranks) {
   failures::RankFailure note;
   note.attempt = x_attempt.number;
   note.rank = process.rank;

@@ -86,13 +86,13 @@ private:
   const store::Activity* x_activity;
   StopReporter x_report_stop;
   Time x_started;
-  std::optional<failures::RankFailure> x_told;   ///< what the conductor was told of these ranks, or has told
-  std::optional<Time> x_keep_alive_at; ///< also after the last order
+  std::optional<failures::RankFailure> x_told; ///< what the conductor was told of these ranks, or has told
+  std::optional<Time> x_keep_alive_at;         ///< also after the last order
   std::optional<StallWatch> x_stall;
   std::vector<std::string> x_progress;       ///< of each local rank's progress file, what was seen of it last
   std::vector<PhaseOfRank> x_begun;          ///< when each rank's process had begun
   std::vector<launch::MemoryLevel> x_memory; ///< before the ranks were started
-  node_health::KernelLog x_kernel;                        ///< since then
+  node_health::KernelLog x_kernel;           ///< since then
   std::string x_gpu_fault;                   ///< what that has told of a GPU
 };
 

@@ -82,4 +82,4 @@ std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileView& 
   return needs;
 }
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

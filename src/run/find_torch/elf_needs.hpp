@@ -20,4 +20,4 @@ struct ElfNeeds {
 /// that is linked statically needs nothing.
 std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileView& files);
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

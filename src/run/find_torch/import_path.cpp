@@ -223,4 +223,4 @@ std::string visit_import_folders(const std::string& program, const PythonLine& l
   return why;
 }
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

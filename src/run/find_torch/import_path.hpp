@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "run/find_torch/torch_version.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "run/find_torch/torch_version.hpp"
 
 namespace hpcml::find_torch {
 
@@ -37,4 +37,4 @@ std::string visit_import_folders(const std::string& program, const PythonLine& l
                                  const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
                                  const SeeFolder& see);
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

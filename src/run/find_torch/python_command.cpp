@@ -83,4 +83,4 @@ Result<std::vector<std::string>> find_python_command(const std::vector<std::stri
   return command;
 }
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

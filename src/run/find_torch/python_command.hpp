@@ -26,4 +26,4 @@ util::Result<std::string> find_python_of_program(const std::string& program, con
 /// Whether the file begins as a compiled program does.
 bool is_compiled_program(const std::string& path);
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

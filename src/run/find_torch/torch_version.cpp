@@ -10,9 +10,9 @@
 
 #include "core/launch_chain/started_program.hpp"
 #include "core/launch_chain/unknown_words.hpp"
+#include "core/util/text.hpp"
 #include "run/find_torch/elf_needs.hpp"
 #include "run/find_torch/import_path.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::find_torch {
 namespace {
@@ -277,4 +277,4 @@ TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSn
   return not_found(Kind::unknown, command[0] + " is a script of a script");
 }
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

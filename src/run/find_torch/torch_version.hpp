@@ -62,4 +62,4 @@ std::optional<TorchFound> torch_around(const std::string& folder, const FileView
 TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
                       const std::string& cwd, const FileView& files = live_files());
 
-} // namespace hpcml::launch
+} // namespace hpcml::find_torch

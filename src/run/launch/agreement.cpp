@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "run/launch/rendezvous.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/rendezvous.hpp"
 
 namespace hpcml::launch {
 

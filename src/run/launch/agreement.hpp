@@ -3,9 +3,9 @@
 // step, whose launch has left its mark.
 #pragma once
 
-#include "run/launch/world.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/world.hpp"
 
 namespace hpcml::launch {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/rank_setup.hpp"
 #include "core/topo/memory_policy.hpp"
+#include "run/launch/rank_setup.hpp"
 
 namespace hpcml::launch {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/request.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/request.hpp"
 
 namespace hpcml::launch {
 

@@ -3,8 +3,8 @@
 
 #include <csignal>
 
-#include "hpcml/exit_code.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/exit_code.hpp"
 
 namespace hpcml::launch {
 

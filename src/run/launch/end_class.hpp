@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "run/launch/request.hpp"
 #include "core/model/retry_classes.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "run/launch/request.hpp"
 
 namespace hpcml::launch {
 

@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
 #include "run/launch/meet.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "run/launch/report.hpp"
 #include "run/launch/save_request.hpp"
 #include "run/launch/separate_worlds.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 

@@ -8,9 +8,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "hpcml/json_line.hpp"
 #include "core/util/file.hpp"
 #include "core/util/visible.hpp"
+#include "hpcml/json_line.hpp"
 
 namespace hpcml::launch {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "hpcml/exit_code.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "hpcml/exit_code.hpp"
 
 namespace hpcml::launch {
 

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "run/launch/interfaces.hpp"
 #include "core/util/host_names.hpp"
+#include "run/launch/interfaces.hpp"
 
 namespace hpcml::launch {
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "run/launch/orphan_reaper.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/orphan_reaper.hpp"
 
 namespace hpcml::launch {
 
@@ -68,8 +68,8 @@ bool is_refused(const launch_chain::StartedLauncher& inner) { return inner.sure 
 
 } // namespace
 
-launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner, const util::EnvSnapshot& env,
-                                            const std::string& root) {
+launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner,
+                                                   const util::EnvSnapshot& env, const std::string& root) {
   auto outer = inner; // what stands nearer to it in the command goes before
   outer.options.clear();
   outer.take_variables([&](const std::string& name) {

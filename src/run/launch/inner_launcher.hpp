@@ -6,16 +6,17 @@
 #include <string>
 
 #include "core/launch_chain/started_launcher.hpp"
+#include "core/util/result.hpp"
 #include "run/launch/request.hpp"
 #include "run/launch/world.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 
 /// The command's own launcher with what this node tells it besides: torchrun's variables in `env`, the file
 /// of hosts that deepspeed reads by itself, under `root`.
-launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner, const util::EnvSnapshot& env,
-                                            const std::string& root = {});
+launch_chain::StartedLauncher read_launcher_config(launch_chain::StartedLauncher inner,
+                                                   const util::EnvSnapshot& env,
+                                                   const std::string& root = {});
 
 /// Whether the command's own launcher, which each rank of `world` would start, builds one world. The error
 /// says how many it would build, and what to write instead. Pure.

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/slurm/step_env.hpp"
-#include "run/store/channel_key.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/store/channel_key.hpp"
 
 namespace hpcml::launch {
 

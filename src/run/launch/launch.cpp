@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/launch.hpp"
 
+#include "core/util/text.hpp"
 #include "run/launch/container_environment.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/exec_rank.hpp"
@@ -11,7 +12,6 @@
 #include "run/launch/serve_ranks.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/launch/task_place.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 

@@ -6,11 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/node_setup.hpp"
 #include "run/launch/request.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

@@ -5,14 +5,14 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meet_decision.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/store/seek.hpp"
-#include "core/util/host_names.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 
@@ -267,8 +267,9 @@ private:
 
   util::Status not_found(const store::StoreSearchResult& sought, bool has_no_place) const {
     if (has_no_place)
-      return Error{"the name " + x_setup.world.address + " of rank 0's node does not resolve here",
-                   "name an address in MASTER_ADDR, or start with --rendezvous-timeout 0 what needs no meeting"};
+      return Error{
+          "the name " + x_setup.world.address + " of rank 0's node does not resolve here",
+          "name an address in MASTER_ADDR, or start with --rendezvous-timeout 0 what needs no meeting"};
     return Error{"rank 0's launcher on " + x_setup.world.first_node + " did not answer within " +
                      std::to_string(x_timeout.count()) + " s: " + sought.reason,
                  "--rendezvous-timeout SECONDS waits longer, 0 does not wait at all"};

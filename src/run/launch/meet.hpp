@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "core/util/result.hpp"
 #include "run/launch/rank_setup.hpp"
 #include "run/store/client.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

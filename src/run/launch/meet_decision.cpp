@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <unistd.h>
 
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/agreement.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/store/client.hpp"
 #include "run/store/kept_port.hpp"
-#include "core/util/host_names.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 
@@ -80,8 +80,9 @@ StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
     return words;
   }
   char folder[4096];
-  return choose_store(model::value_or(choice, StoreChoice::automatic),
-                      find_torch::find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
+  return choose_store(
+      model::value_or(choice, StoreChoice::automatic),
+      find_torch::find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
 }
 
 store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request,

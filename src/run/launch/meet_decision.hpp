@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/launch/rank_setup.hpp"
 #include "run/launch/store_words.hpp"
 #include "run/store/own_words.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include "generate/plan/meeting_port.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/meeting_port.hpp"
 
 namespace hpcml::launch {
 

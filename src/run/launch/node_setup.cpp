@@ -5,12 +5,12 @@
 #include <map>
 
 #include "core/launch_chain/image.hpp"
-#include "run/launch/inner_launcher.hpp"
-#include "run/launch/rank_network.hpp"
 #include "core/model/gpu_vendor.hpp"
-#include "generate/plan/environment.hpp"
 #include "core/topo/gpu_order.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/environment.hpp"
+#include "run/launch/inner_launcher.hpp"
+#include "run/launch/rank_network.hpp"
 
 namespace hpcml::launch {
 
@@ -93,7 +93,8 @@ plan::NodeFacts facts_of(const LaunchRequest& request, const NodeSetup& setup, c
   facts.partition =
       request.partition.empty() ? setup.env.get_or("SLURM_JOB_PARTITION", "") : request.partition;
   facts.container = request.container;
-  if (const auto started = request.container ? launch_chain::find_started_container(request.command) : std::nullopt)
+  if (const auto started =
+          request.container ? launch_chain::find_started_container(request.command) : std::nullopt)
     facts.image = started->image;
   facts.job = request.job;
   if (facts.job.qos.empty()) facts.job.qos = setup.env.get_or("SLURM_JOB_QOS", "");

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "core/util/result.hpp"
+#include "generate/plan/rank_plan.hpp"
 #include "run/launch/cpu_bind.hpp"
 #include "run/launch/gpus.hpp"
 #include "run/launch/node_view.hpp"
 #include "run/launch/request.hpp"
 #include "run/launch/role.hpp"
-#include "generate/plan/rank_plan.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/node_view.hpp"
 
-#include "run/launch/interfaces.hpp"
 #include "core/topo/live_nics.hpp"
+#include "run/launch/interfaces.hpp"
 
 namespace hpcml::launch {
 

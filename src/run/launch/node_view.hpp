@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/gloo_interface.hpp"
-#include "run/launch/process_limits.hpp"
-#include "run/launch/request.hpp"
 #include "core/model/node_shape.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/topo/nearest_nic.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/gloo_interface.hpp"
+#include "run/launch/process_limits.hpp"
+#include "run/launch/request.hpp"
 
 namespace hpcml::launch {
 

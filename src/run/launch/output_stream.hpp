@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "core/model/world_report.hpp"
+#include "core/util/result.hpp"
 #include "run/launch/last_lines.hpp"
 #include "run/launch/output_files.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/output_queue.hpp"
 #include "run/launch/output_routes.hpp"
-#include "core/model/world_report.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

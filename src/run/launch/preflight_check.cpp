@@ -6,9 +6,9 @@
 #include <set>
 #include <unistd.h>
 
-#include "run/launch/bad_nodes.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/bad_nodes.hpp"
 
 namespace hpcml::launch {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "run/launch/interfaces.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/interfaces.hpp"
 
 namespace hpcml::launch {
 

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <map>
 
+#include "core/model/gpu_vendor.hpp"
+#include "core/model/tf32.hpp"
+#include "core/util/dollar_words.hpp"
+#include "core/util/text.hpp"
+#include "generate/plan/environment.hpp"
 #include "run/launch/agreement.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/container_environment.hpp"
-#include "core/model/gpu_vendor.hpp"
-#include "core/model/tf32.hpp"
-#include "generate/plan/environment.hpp"
-#include "core/util/dollar_words.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/launch/exec_rank.hpp"
 #include "core/util/process.hpp"
+#include "run/launch/exec_rank.hpp"
 
 namespace hpcml::launch {
 

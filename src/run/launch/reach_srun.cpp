@@ -10,8 +10,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "run/store/listen.hpp"
 #include "core/util/text.hpp"
+#include "run/store/listen.hpp"
 
 namespace hpcml::launch {
 

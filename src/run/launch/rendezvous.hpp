@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "generate/plan/meeting_port.hpp"
 #include "core/slurm/step_env.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "generate/plan/meeting_port.hpp"
 
 namespace hpcml::launch {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "run/launch/gpus.hpp"
 #include "core/topo/affinity.hpp"
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/gpus.hpp"
 
 namespace hpcml::launch {
 

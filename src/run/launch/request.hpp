@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/output_wishes.hpp"
 #include "core/model/rank_request.hpp"
 #include "core/model/site.hpp"
-#include "generate/plan/rank_plan.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "generate/plan/rank_plan.hpp"
+#include "run/launch/output_wishes.hpp"
 
 namespace hpcml::launch {
 

@@ -4,10 +4,10 @@
 
 #include <variant>
 
+#include "core/util/result.hpp"
 #include "run/launch/node_view.hpp"
 #include "run/launch/request.hpp"
 #include "run/launch/world.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

@@ -13,13 +13,13 @@
 #include <unistd.h>
 #include <vector>
 
-#include "run/launch/failure.hpp"
-#include "run/launch/signal_targets.hpp"
-#include "run/launch/supervisor.hpp"
 #include "core/model/save_signal.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/signal_targets.hpp"
+#include "run/launch/supervisor.hpp"
 
 namespace hpcml::launch {
 

@@ -11,14 +11,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "core/util/host_names.hpp"
+#include "core/util/process.hpp"
 #include "run/launch/job_channel.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/store_child.hpp"
 #include "run/store/client.hpp"
 #include "run/store/session_gate.hpp"
-#include "core/util/host_names.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::launch {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "run/store/meeting.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/store/meeting.hpp"
 
 namespace hpcml::launch {
 

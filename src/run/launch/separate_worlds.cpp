@@ -11,6 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meet.hpp"
 #include "run/launch/meet_decision.hpp"
@@ -22,9 +25,6 @@
 #include "run/launch/supervisor.hpp"
 #include "run/store/client.hpp"
 #include "run/store/watch.hpp"
-#include "core/util/file.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/serve_ranks.hpp"
 
+#include "core/util/host_names.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meet.hpp"
 #include "run/launch/meet_decision.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/store/client.hpp"
-#include "core/util/host_names.hpp"
 
 namespace hpcml::launch {
 

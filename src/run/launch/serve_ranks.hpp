@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/launch/rank_setup.hpp"
 #include "run/launch/store_child.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

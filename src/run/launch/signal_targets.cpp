@@ -14,12 +14,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "run/launch/rank_process.hpp"
-#include "run/launch/save_request.hpp"
 #include "core/model/container_engine.hpp"
 #include "core/model/id_set.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/rank_process.hpp"
+#include "run/launch/save_request.hpp"
 
 namespace hpcml::launch {
 

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/process.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::launch {
 

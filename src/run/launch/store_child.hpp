@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A internal store-served by a process of its own beside a launcher.
+// A store served by a process of its own beside a launcher.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/store/activity.hpp"
 #include "run/store/listen.hpp"
 #include "run/store/meeting.hpp"
 #include "run/store/session_gate.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <poll.h>
 
+#include "core/util/text.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/store/own_words.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/slurm/step_env.hpp"
+#include "core/util/result.hpp"
 #include "run/store/client.hpp"
 #include "run/store/seek.hpp"
 #include "run/store/watch.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::launch {
 

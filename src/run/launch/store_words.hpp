@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "run/find_torch/torch_version.hpp"
 #include "core/model/rank_choices.hpp"
+#include "run/find_torch/torch_version.hpp"
 #include "run/store/own_words.hpp"
 
 namespace hpcml::launch {

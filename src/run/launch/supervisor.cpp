@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/launch/failure.hpp"
-#include "run/launch/save_request.hpp"
 #include "core/util/late_timer.hpp"
 #include "core/util/process.hpp"
+#include "run/launch/failure.hpp"
+#include "run/launch/save_request.hpp"
 
 namespace hpcml::launch {
 

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/process.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/supervisor.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::launch {
 

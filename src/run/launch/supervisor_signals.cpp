@@ -6,10 +6,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "core/util/process.hpp"
 #include "run/launch/save_request.hpp"
 #include "run/launch/signal_targets.hpp"
 #include "run/launch/supervisor.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::launch {
 

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "run/launch/request.hpp"
-#include "run/launch/starter.hpp"
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/request.hpp"
+#include "run/launch/starter.hpp"
 
 namespace hpcml::launch {
 

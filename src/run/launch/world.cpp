@@ -4,10 +4,10 @@
 #include <numeric>
 #include <optional>
 
+#include "core/util/text.hpp"
 #include "run/launch/agreement.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/task_place.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::launch {
 

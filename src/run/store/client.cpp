@@ -11,10 +11,10 @@
 #include <unistd.h>
 #include <utility>
 
+#include "core/util/text.hpp"
 #include "run/store/listen.hpp"
 #include "run/store/own_words.hpp"
 #include "run/store/session_gate.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::store {
 

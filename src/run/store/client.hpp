@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/store/protocol.hpp"
 #include "run/store/session.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::store {
 

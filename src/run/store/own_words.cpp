@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "core/util/text.hpp"
 #include "run/store/client.hpp"
 #include "run/store/packed.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::store {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "run/store/protocol.hpp"
 #include "core/util/text.hpp"
+#include "run/store/protocol.hpp"
 
 namespace hpcml::store {
 

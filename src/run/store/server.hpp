@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "core/util/result.hpp"
 #include "run/store/connection.hpp"
 #include "run/store/listen.hpp"
 #include "run/store/protocol.hpp"
 #include "run/store/session.hpp"
 #include "run/store/table.hpp"
-#include "core/util/result.hpp"
 
 namespace hpcml::store {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "run/store/key_meaning.hpp"
 #include "core/util/text.hpp"
+#include "run/store/key_meaning.hpp"
 
 namespace hpcml::store {
 namespace {

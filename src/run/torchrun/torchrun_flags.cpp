@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "core/util/text.hpp"
 #include "run/torchrun/torchrun_rows.hpp"
 #include "run/torchrun/torchrun_values.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::torchrun {
 
@@ -224,4 +224,4 @@ TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const uti
   return line;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

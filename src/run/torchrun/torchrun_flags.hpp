@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "run/launch/output_wishes.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "run/launch/output_wishes.hpp"
 
 namespace hpcml::torchrun {
 
@@ -79,4 +79,4 @@ struct TorchrunLine {
 /// flag nor its value is the script, and all behind it is the script's.
 TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const util::EnvSnapshot& env);
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "run/torchrun/torchrun_values.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include "run/torchrun/torchrun_values.hpp"
 
 namespace hpcml::torchrun {
 
@@ -222,7 +222,8 @@ util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNo
     if (!known)
       plan.notes.push_back("--rdzv-backend " + line.backend +
                            " is not asked: the agents of a step find each other");
-    if (conf.join) request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
+    if (conf.join)
+      request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
     return meet_in_step(line, node, plan);
   }
   if (!known)
@@ -232,4 +233,4 @@ util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNo
   return meet_at_endpoint(line, conf, plan);
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

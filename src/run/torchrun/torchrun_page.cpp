@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/torchrun/torchrun_page.hpp"
 
-#include "run/torchrun/torchrun_rows.hpp"
 #include "core/util/text.hpp"
+#include "run/torchrun/torchrun_rows.hpp"
 
 namespace hpcml::torchrun {
 
@@ -77,4 +77,4 @@ std::string render_torchrun_table() {
   return text;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

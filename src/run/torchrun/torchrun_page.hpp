@@ -10,4 +10,4 @@ std::string render_torchrun_help();
 /// Markdown: a row for each flag with how it is treated.
 std::string render_torchrun_table();
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

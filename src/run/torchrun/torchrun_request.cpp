@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "run/torchrun/torchrun_request.hpp"
 
-#include "run/torchrun/torchrun_meeting.hpp"
-#include "run/torchrun/torchrun_values.hpp"
-#include "run/launch/gpus.hpp"
-#include "run/find_torch/python_command.hpp"
-#include "run/launch/task_place.hpp"
 #include "core/slurm/step_env.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/find_torch/python_command.hpp"
+#include "run/launch/gpus.hpp"
+#include "run/launch/task_place.hpp"
+#include "run/torchrun/torchrun_meeting.hpp"
+#include "run/torchrun/torchrun_values.hpp"
 
 namespace hpcml::torchrun {
 
@@ -148,4 +148,4 @@ util::EnvSnapshot without_rank_variables(util::EnvSnapshot env) {
   return env;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "run/agent/request.hpp"
-#include "run/torchrun/torchrun_flags.hpp"
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/result.hpp"
+#include "run/agent/request.hpp"
+#include "run/torchrun/torchrun_flags.hpp"
 
 namespace hpcml::torchrun {
 
@@ -46,4 +46,4 @@ find_torchrun_command(const TorchrunRequest& line, const util::EnvSnapshot& env,
 /// count for nothing, too.
 util::EnvSnapshot without_rank_variables(util::EnvSnapshot env);
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

@@ -259,4 +259,4 @@ std::string variable_of_flag(const TorchrunFlag& flag) {
   return name;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

@@ -42,4 +42,4 @@ std::string dashed_name(const TorchrunFlag& flag);
 /// "PET_NPROC_PER_NODE"
 std::string variable_of_flag(const TorchrunFlag& flag);
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

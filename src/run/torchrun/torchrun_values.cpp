@@ -149,4 +149,4 @@ std::optional<std::vector<std::string>> find_unheard_signals(const std::string& 
   return unheard;
 }
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

@@ -32,4 +32,4 @@ std::optional<Endpoint> parse_endpoint(const std::string& text);
 /// Of a list of signals those that are not passed on to the ranks; nothing where one is no signal's name.
 std::optional<std::vector<std::string>> find_unheard_signals(const std::string& text);
 
-} // namespace hpcml::agent
+} // namespace hpcml::torchrun

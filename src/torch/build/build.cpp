@@ -6,6 +6,11 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/process.hpp"
+#include "core/util/scratch_path.hpp"
+#include "core/util/text.hpp"
 #include "hpcml/json_line.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/cmake_package.hpp"
@@ -14,11 +19,6 @@
 #include "torch/build/old_builds.hpp"
 #include "torch/build/recipe.hpp"
 #include "torch/build/sources.hpp"
-#include "core/util/file.hpp"
-#include "core/util/host_names.hpp"
-#include "core/util/process.hpp"
-#include "core/util/scratch_path.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::torch_build {
 

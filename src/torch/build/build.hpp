@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "torch/build/torch_package.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
+#include "torch/build/torch_package.hpp"
 
 namespace hpcml::torch_build {
 

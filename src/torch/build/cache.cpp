@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/find_torch/torch_version.hpp"
-#include "torch/build/recipe.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
+#include "run/find_torch/torch_version.hpp"
+#include "torch/build/recipe.hpp"
 
 namespace hpcml::torch_build {
 

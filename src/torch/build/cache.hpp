@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "torch/build/torch_package.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "torch/build/torch_package.hpp"
 
 namespace hpcml::torch_build {
 

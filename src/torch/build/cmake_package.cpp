@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "torch/build/cmake_package.hpp"
 
+#include "core/util/text.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/recipe.hpp"
-#include "core/util/text.hpp"
 
 namespace hpcml::torch_build {
 

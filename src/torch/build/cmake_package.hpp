@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "torch/build/torch_package.hpp"
 #include "core/util/result.hpp"
+#include "torch/build/torch_package.hpp"
 
 namespace hpcml::torch_build {
 

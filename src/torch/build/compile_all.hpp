@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "torch/build/recipe.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "torch/build/recipe.hpp"
 
 namespace hpcml::torch_build {
 

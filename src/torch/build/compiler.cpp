@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "torch/build/compiler.hpp"
 
-#include "torch/build/compile_all.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "torch/build/compile_all.hpp"
 
 namespace hpcml::torch_build {
 

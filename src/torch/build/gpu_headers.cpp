@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include "run/find_torch/torch_version.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/find_torch/torch_version.hpp"
 
 namespace hpcml::torch_build {
 

@@ -2,8 +2,8 @@
 // What NCCL (on AMD: RCCL, under the same names) takes to be compiled in.
 #pragma once
 
-#include "torch/build/torch_package.hpp"
 #include "core/util/env_snapshot.hpp"
+#include "torch/build/torch_package.hpp"
 
 namespace hpcml::torch_build {
 

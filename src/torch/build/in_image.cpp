@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "core/model/engine_here.hpp"
-#include "torch/build/cache.hpp"
-#include "torch/build/old_builds.hpp"
 #include "core/util/process.hpp"
 #include "core/util/scratch_path.hpp"
 #include "core/util/text.hpp"
+#include "torch/build/cache.hpp"
+#include "torch/build/old_builds.hpp"
 
 namespace hpcml::torch_build {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "torch/build/build.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/process.hpp"
 #include "core/util/result.hpp"
+#include "torch/build/build.hpp"
 
 namespace hpcml::torch_build {
 

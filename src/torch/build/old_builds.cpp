@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <sys/stat.h>
 
-#include "torch/build/cache.hpp"
-#include "torch/build/recipe.hpp"
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/scratch_path.hpp"
 #include "core/util/text.hpp"
+#include "torch/build/cache.hpp"
+#include "torch/build/recipe.hpp"
 
 namespace hpcml::torch_build {
 

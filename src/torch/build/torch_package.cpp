@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <sys/utsname.h>
 
-#include "run/find_torch/torch_version.hpp"
-#include "torch/build/gpu_headers.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/find_torch/torch_version.hpp"
+#include "torch/build/gpu_headers.hpp"
 
 namespace hpcml::torch_build {
 

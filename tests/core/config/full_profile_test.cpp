@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "samples.hpp"
 #include "core/config/site_reader.hpp"
 #include "core/config/site_schema.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/file.hpp"
+#include "samples.hpp"
 
 using namespace hpcml;
 using nlohmann::json;

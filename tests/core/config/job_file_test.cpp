@@ -135,10 +135,10 @@ TEST_CASE("A job file that is missing, no file, or no JSON is refused", "[spec]"
 
 TEST_CASE("Variables give values and are named in their errors", "[spec]") {
   const auto good = config::job_from_environment(util::EnvSnapshot({{"HPCML_ACCOUNT", "project_1"},
-                                                                  {"HPCML_GPUS_PER_NODE", "4"},
-                                                                  {"HPCML_TIME", "1:00:00"},
-                                                                  {"HPCML_SITE", "lumi"},
-                                                                  {"HPCML_NODES", ""}}));
+                                                                    {"HPCML_GPUS_PER_NODE", "4"},
+                                                                    {"HPCML_TIME", "1:00:00"},
+                                                                    {"HPCML_SITE", "lumi"},
+                                                                    {"HPCML_NODES", ""}}));
   REQUIRE(good.job.has_value());
   CHECK(good.site == "lumi");
   CHECK(good.job->account->value == "project_1");
@@ -157,9 +157,9 @@ TEST_CASE("Variables give values and are named in their errors", "[spec]") {
   }
 
   const auto bad = config::job_from_environment(util::EnvSnapshot({{"HPCML_NODES", "0"},
-                                                                 {"HPCML_TIME", "soon"},
-                                                                 {"HPCML_REQUEUE", "maybe"},
-                                                                 {"HPCML_JOB_NAME", "a\nb"}}));
+                                                                   {"HPCML_TIME", "soon"},
+                                                                   {"HPCML_REQUEUE", "maybe"},
+                                                                   {"HPCML_JOB_NAME", "a\nb"}}));
   CHECK_FALSE(bad.job.has_value());
   CHECK(bad.diagnostics.size() == 4);
   CHECK_THAT(all_text(bad), Catch::Contains("HPCML_NODES must be a whole number from 1") &&

@@ -8,9 +8,9 @@
 #include "core/config/merged_profile.hpp"
 #include "core/config/profile_layers.hpp"
 #include "core/config/site_reader.hpp"
-#include "temp_dir.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/text.hpp"
+#include "temp_dir.hpp"
 
 using namespace hpcml;
 using testing::TempDir;
@@ -67,7 +67,9 @@ TEST_CASE("A merged profile that is cut off or goes on is none", "[spec]") {
 
 TEST_CASE("Every site is among the merged profiles, and the same as merged anew", "[spec]") {
   const auto merged = embedded::merged_sites();
-  const config::FindProfile find = [](const std::string& id, std::size_t) { return config::find_built_in(id); };
+  const config::FindProfile find = [](const std::string& id, std::size_t) {
+    return config::find_built_in(id);
+  };
   for (const auto& id : config::list_sites({})) {
     INFO(id);
     const auto found = std::find_if(merged.begin(), merged.end(), [&](const auto& file) {

@@ -7,11 +7,11 @@
 #include <limits>
 #include <set>
 
-#include "shipped_site.hpp"
 #include "core/config/json_tree.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/embedded.hpp"
 #include "core/util/file.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 using test::shipped_site;

@@ -159,7 +159,8 @@ TEST_CASE("A site whose last day is over is retired from then on", "[spec]") {
   CHECK(after.state == model::SiteState::retired);
   CHECK(after.retired_on == "2026-08-31");
   CHECK(after.successor == "roihu");
-  CHECK(config::as_of(*config::load_site("lumi", {}).site, "2099-01-01").state == model::SiteState::production);
+  CHECK(config::as_of(*config::load_site("lumi", {}).site, "2099-01-01").state ==
+        model::SiteState::production);
   CHECK(config::as_of(*config::load_site("cedar", {}).site, "2099-01-01").retired_on == "2025-09-12");
 }
 

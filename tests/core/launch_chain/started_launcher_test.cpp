@@ -88,8 +88,8 @@ TEST_CASE("A launcher is seen wherever a command starts it") {
 }
 
 TEST_CASE("A launcher in a script is seen by the script's text") {
-  const auto found =
-      launch_chain::find_started_launcher_in("#!/bin/bash\nN=2\ntorchrun --nnodes=$N --rdzv-endpoint=$A:1 x.py\n");
+  const auto found = launch_chain::find_started_launcher_in(
+      "#!/bin/bash\nN=2\ntorchrun --nnodes=$N --rdzv-endpoint=$A:1 x.py\n");
   REQUIRE(found);
   CHECK(found->name == "torchrun");
   CHECK(found->meets_other_nodes());

@@ -19,10 +19,10 @@
 #include "core/model/node_shape.hpp"
 #include "core/model/retry_classes.hpp"
 #include "core/model/walltime.hpp"
-#include "skip.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using namespace hpcml::model;

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "core/failures/failure_hints.hpp"
-#include "run/agent/failure_order.hpp"
 #include "core/node_health/kernel_log.hpp"
+#include "run/agent/failure_order.hpp"
 #include "temp_folder.hpp"
 
 using namespace hpcml;

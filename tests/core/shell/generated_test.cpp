@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "core/config/site_store.hpp"
+#include "core/shell/view.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
-#include "core/shell/view.hpp"
-#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 

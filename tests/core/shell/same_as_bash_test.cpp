@@ -9,11 +9,11 @@
 #include <iostream>
 #include <map>
 
-#include "samples.hpp"
 #include "core/shell/random_script_helper.hpp"
 #include "core/shell/view.hpp"
-#include "temp_folder.hpp"
 #include "core/util/process.hpp"
+#include "samples.hpp"
+#include "temp_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

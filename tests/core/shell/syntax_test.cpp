@@ -10,9 +10,9 @@
 
 #include "core/shell/random_script_helper.hpp"
 #include "core/shell/script.hpp"
-#include "temp_folder.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "temp_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

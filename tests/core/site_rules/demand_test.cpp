@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "shipped_site.hpp"
 #include "core/site_rules/script_helper.hpp"
 #include "core/site_rules/verdict.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 using site_rules::SiteRule;

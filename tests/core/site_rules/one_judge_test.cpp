@@ -7,14 +7,14 @@
 #include <random>
 
 #include "check/check_script.hpp"
-#include "flag_values.hpp"
-#include "plain_script.hpp"
-#include "generate/plan/planner.hpp"
-#include "shipped_site.hpp"
+#include "core/config/site_store.hpp"
 #include "core/site_rules/demand.hpp"
 #include "core/site_rules/placement.hpp"
-#include "core/config/site_store.hpp"
 #include "core/util/text.hpp"
+#include "flag_values.hpp"
+#include "generate/plan/planner.hpp"
+#include "plain_script.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 using test::any_of;

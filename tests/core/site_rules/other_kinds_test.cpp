@@ -29,7 +29,8 @@ TEST_CASE("the other types of GPUs are told once each, those without a name not 
     node.id = "cpu";
     return node;
   }();
-  CHECK(site_rules::other_gpu_types({&a, &b, &c, &nameless, &without}, "a100") == std::vector<std::string>{"h100"});
+  CHECK(site_rules::other_gpu_types({&a, &b, &c, &nameless, &without}, "a100") ==
+        std::vector<std::string>{"h100"});
   CHECK(site_rules::other_gpu_types({&a}, "a100").empty());
   CHECK(site_rules::gpu_name(a) == "a100");
   CHECK(site_rules::gpu_name(nameless) == "d");

@@ -2,9 +2,9 @@
 // Where a job lands: the one decision that requests, scripts and submitted jobs share.
 #include <catch2/catch.hpp>
 
-#include "shipped_site.hpp"
 #include "core/site_rules/placement.hpp"
 #include "core/site_rules/script_helper.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 using test::sourced;
@@ -96,14 +96,16 @@ TEST_CASE("a type that is no GPU's name is none of a GPU whose name the profile 
   CHECK_FALSE(is_there("p100"));
   const auto lucia = test::shipped_site("lucia"); // a name of one letter and one digit is one, too: T4
   job.gpu_type = sourced<std::string>("nonsense");
-  CHECK(site_rules::place(lucia, site_rules::demand_of(job)).chosen_by != site_rules::ChosenBy::only_with_type);
+  CHECK(site_rules::place(lucia, site_rules::demand_of(job)).chosen_by !=
+        site_rules::ChosenBy::only_with_type);
   job.gpu_type = sourced<std::string>("t4");
   CHECK(names(site_rules::place(lucia, site_rules::demand_of(job)).partitions) == "visu");
 }
 
 TEST_CASE("features place a request as they place a script") {
   const auto at = test::shipped_site("mila");
-  const auto by_script = site_rules::place(at, test::script_demand("-p long --gres=gpu:1 --constraint=ampere"));
+  const auto by_script =
+      site_rules::place(at, test::script_demand("-p long --gres=gpu:1 --constraint=ampere"));
   model::JobSpec job;
   job.partition = sourced<std::string>("long");
   job.gpus_per_node = sourced(1u);
@@ -119,7 +121,8 @@ TEST_CASE("tasks that need several nodes count as several, whoever counts the GP
   const auto demand = test::script_demand("-n 8 --ntasks-per-node=4 --gpus=8");
   CHECK(demand.nodes == 2);
   CHECK(demand.gpus_per_node == 4);
-  CHECK(site_rules::feature_names("[a100*2&x-1]|h100") == std::vector<std::string>{"a100", "2", "x-1", "h100"});
+  CHECK(site_rules::feature_names("[a100*2&x-1]|h100") ==
+        std::vector<std::string>{"a100", "2", "x-1", "h100"});
 }
 
 TEST_CASE("nodes are offline where no way out is known") {

@@ -2,8 +2,8 @@
 // Slurm's own numbers of CPUs.
 #include <catch2/catch.hpp>
 
-#include "shipped_site.hpp"
 #include "core/slurm/cpu_numbering.hpp"
+#include "shipped_site.hpp"
 
 using namespace hpcml;
 

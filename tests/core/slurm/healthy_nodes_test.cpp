@@ -15,8 +15,8 @@ TEST_CASE("the first healthy nodes run, in the job's order; the others are spare
   CHECK(run.chosen == Names{"n1"});
   CHECK(run.spare == Names{"n6"});
   CHECK(run.bad == std::vector<node_health::BadNode>{{"n2", "its driver shows 3 of 4 GPUs"},
-                                               {"n3", "it did not answer"},
-                                               {"n5", "it did not answer"}});
+                                                     {"n3", "it did not answer"},
+                                                     {"n5", "it did not answer"}});
   CHECK(slurm::choose_nodes({"n1", "n2"}, "n2 ok\n", {}, 2).chosen == Names{"n2"});
 }
 

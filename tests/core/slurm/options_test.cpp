@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "skip.hpp"
 #include "core/slurm/options.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
+#include "skip.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using slurm::Program;

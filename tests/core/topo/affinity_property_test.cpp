@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "random_numbers.hpp"
 #include "core/topo/affinity.hpp"
+#include "random_numbers.hpp"
 
 using namespace hpcml;
 using model::CpuShape;

@@ -9,9 +9,9 @@
 
 #include <unistd.h>
 
-#include "skip.hpp"
 #include "core/topo/check_placement.hpp"
 #include "core/util/text.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

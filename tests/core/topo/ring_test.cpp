@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "test_data.hpp"
 #include "core/topo/affinity.hpp"
 #include "core/topo/read_node.hpp"
+#include "test_data.hpp"
 
 using namespace hpcml;
 using topo::GpuLink;

@@ -8,10 +8,10 @@
 #include <thread>
 #include <unistd.h>
 
-#include "skip.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
+#include "skip.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using util::read_input;

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "skip.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/own_directory.hpp"
+#include "skip.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

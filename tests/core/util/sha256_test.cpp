@@ -4,10 +4,10 @@
 
 #include <cstdio>
 
-#include "random_numbers.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/process.hpp"
 #include "core/util/sha256.hpp"
+#include "random_numbers.hpp"
 
 using namespace hpcml;
 

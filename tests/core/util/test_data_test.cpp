@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "test_data.hpp"
 #include "core/util/file.hpp"
+#include "test_data.hpp"
 
 using namespace hpcml;
 

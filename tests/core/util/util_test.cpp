@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "temp_folder.hpp"
 #include "core/util/dollar_words.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
@@ -17,6 +16,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "core/util/text_table.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::util;

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "diagnose/doctor/judge.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
+#include "diagnose/doctor/judge.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

@@ -55,7 +55,7 @@ TEST_CASE("the two lines of LUMI's page say that the plugin and its network are 
   CHECK(report.network.groups[0].carrier == joblog::Carrier::libfabric);
   CHECK(report.network.groups[0].how == "libfabric's provider cxi (aws-ofi-rccl 1.4.0)");
   CHECK_THAT(joblog::render_text(report), Contains("  run.log:2: NET/OFI Using aws-ofi-rccl 1.4.0\n") &&
-                                           Contains("  run.log:3: NET/OFI Selected Provider is cxi\n"));
+                                              Contains("  run.log:3: NET/OFI Selected Provider is cxi\n"));
 }
 
 TEST_CASE(
@@ -73,7 +73,7 @@ TEST_CASE(
   CHECK(report.network.groups[1].warning.empty());
   CHECK(report.is_bad());
   CHECK_THAT(joblog::render_text(report), Contains("network: rank 1 on nid000013: TCP sockets\n") &&
-                                           Contains("  run.log:5: NET/Plugin : No plugin found"));
+                                              Contains("  run.log:5: NET/Plugin : No plugin found"));
 }
 
 TEST_CASE("sockets are no fault on one node, nor on a site that has nothing else") {
@@ -160,9 +160,9 @@ TEST_CASE("launchers' prefixes, EFA's count of cards and other libraries' lines 
   CHECK(line->writer.host == "worker-0");
   CHECK(line->writer.pid == 21);
   CHECK(line->device == "3");
-  const auto dated =
-      joblog::parse_nccl_line("[2026-01-02 10:24:27] ip-172-31-3-153:35115:35469 [2] ncclResult_t init(int):162 "
-                           "NCCL WARN NET/OFI Initializing plugin failed");
+  const auto dated = joblog::parse_nccl_line(
+      "[2026-01-02 10:24:27] ip-172-31-3-153:35115:35469 [2] ncclResult_t init(int):162 "
+      "NCCL WARN NET/OFI Initializing plugin failed");
   REQUIRE(dated);
   CHECK(dated->warning);
   CHECK(dated->writer.host == "ip-172-31-3-153");

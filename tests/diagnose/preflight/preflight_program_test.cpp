@@ -2,13 +2,13 @@
 // What runs the preflight's checks: a helper that was built, the one beside hpcml, Python.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "diagnose/preflight/preflight_program.hpp"
 #include "holds.hpp"
 #include "temp_folder.hpp"
 #include "torch/build/cache.hpp"
-#include "diagnose/preflight/preflight_program.hpp"
 #include "torch/build/sources.hpp"
-#include "core/util/file.hpp"
-#include "core/util/process.hpp"
 #include "wrong_preflight_lines.hpp"
 
 namespace fs = std::filesystem;

@@ -8,7 +8,8 @@
 namespace hpcml::test {
 
 discover::ClusterFacts recorded_cluster(const std::string& name) {
-  const slurm::RecordedCommands commands(std::string(HPCML_SOURCE_DIR) + "/tests/generate/discover/recorded/" + name);
+  const slurm::RecordedCommands commands(std::string(HPCML_SOURCE_DIR) +
+                                         "/tests/generate/discover/recorded/" + name);
   auto facts = discover::run_questions(commands, {"me", {"module", "avail"}});
   REQUIRE(facts);
   return std::move(*facts);

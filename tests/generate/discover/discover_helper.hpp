@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "core/model/site.hpp"
 #include "generate/discover/cluster_facts.hpp"
 #include "generate/discover/node_kinds.hpp"
 #include "generate/discover/profile.hpp"
-#include "core/model/site.hpp"
 
 namespace hpcml::test {
 

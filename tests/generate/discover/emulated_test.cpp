@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "shipped_site.hpp"
 #include "core/config/site_store.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "shipped_site.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "core/util/text.hpp"
 #include "generate/discover/discover_helper.hpp"
 #include "generate/discover/trials.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 

@@ -6,15 +6,15 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "generate/plan/planner.hpp"
 #include "generate/import_script/port_script.hpp"
+#include "generate/plan/planner.hpp"
 #include "generate/render/script.hpp"
 #include "shipped_site.hpp"
 
 namespace hpcml::test {
 
 inline import_script::Ported ported(const std::string& text, const std::string& id = "narval",
-                           const import_script::Chosen& chosen = {}) {
+                                    const import_script::Chosen& chosen = {}) {
   return import_script::port_script("old.sh", text, shipped_site(id), chosen);
 }
 

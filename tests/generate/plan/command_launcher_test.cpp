@@ -2,9 +2,9 @@
 // Launchers behind `--`: one per node with the job's own meeting place, or refused with the line to type.
 #include <catch2/catch.hpp>
 
+#include "generate/render/script.hpp"
 #include "holds.hpp"
 #include "plan_helper.hpp"
-#include "generate/render/script.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

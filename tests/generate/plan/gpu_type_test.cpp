@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "plan_helper.hpp"
-#include "core/site_rules/gpu_names.hpp"
 #include "core/config/site_store.hpp"
+#include "core/site_rules/gpu_names.hpp"
 #include "core/util/text.hpp"
+#include "plan_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

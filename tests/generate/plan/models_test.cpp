@@ -4,9 +4,9 @@
 
 #include <cstdlib>
 
-#include "plan_helper.hpp"
-#include "generate/render/line.hpp"
 #include "core/util/process.hpp"
+#include "generate/render/line.hpp"
+#include "plan_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

@@ -3,8 +3,8 @@
 // known; and texts that are empty.
 #include "plan_helper.hpp"
 
-#include "generate/plan/option_value.hpp"
 #include "core/slurm/version.hpp"
+#include "generate/plan/option_value.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

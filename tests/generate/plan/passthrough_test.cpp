@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "generate/plan/command_words.hpp"
 #include "core/slurm/option_word.hpp"
+#include "generate/plan/command_words.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

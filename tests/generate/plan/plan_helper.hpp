@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "flag_values.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
+#include "flag_values.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/plan/step_diagnostics.hpp"
 

@@ -235,10 +235,12 @@ TEST_CASE("How the ranks meet is told to hpcml launch, and asked of nobody else"
   job.store = model::Sourced<model::StoreChoice>{model::StoreChoice::env, {}};
   job.rendezvous_timeout = model::Sourced<unsigned>{60, {}};
   job.coordinator = model::Sourced<bool>{true, {}};
-  CHECK_THAT(plan::launch_line(job), Catch::Contains(" --store env --rendezvous-timeout 60 --jax-coordinator -- "));
+  CHECK_THAT(plan::launch_line(job),
+             Catch::Contains(" --store env --rendezvous-timeout 60 --jax-coordinator -- "));
   CHECK(planned(job, "lumi").ranks.rendezvous_timeout->value == 60);
   job.rendezvous_timeout = model::Sourced<unsigned>{0, {}};
-  CHECK_THAT(error_of(job, "lumi", "request/store").message, Catch::Contains("--rendezvous-timeout 0 keeps them"));
+  CHECK_THAT(error_of(job, "lumi", "request/store").message,
+             Catch::Contains("--rendezvous-timeout 0 keeps them"));
   job.coordinator.reset();
   job.launcher = launcher("torchrun");
   CHECK_THAT(error_of(job, "lumi", "request/store").message,

@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <functional>
 
-#include "plan_helper.hpp"
-#include "generate/render/script.hpp"
 #include "core/config/site_store.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/script.hpp"
+#include "plan_helper.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

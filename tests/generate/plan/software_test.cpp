@@ -2,9 +2,9 @@
 // Python environments: what a site can build, and where an environment is activated.
 #include <catch2/catch.hpp>
 
-#include "holds.hpp"
 #include "generate/plan/plan_helper.hpp"
 #include "generate/plan/requirements.hpp"
+#include "holds.hpp"
 
 using namespace hpcml;
 using test::holds;

@@ -9,16 +9,16 @@
 #include <set>
 #include <thread>
 
+#include "core/config/site_store.hpp"
+#include "core/util/date.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/coverage_helper.hpp"
 #include "generate/render/random_request_helper.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
 #include "generate/render/site_cases_helper.hpp"
-#include "core/config/site_store.hpp"
-#include "core/util/date.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

@@ -6,14 +6,14 @@
 #include <set>
 
 #include "check/check_script.hpp"
+#include "core/util/text.hpp"
 #include "flag_values.hpp"
-#include "holds.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/interactive.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
+#include "holds.hpp"
 #include "shipped_site.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::holds;

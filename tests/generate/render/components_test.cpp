@@ -2,11 +2,11 @@
 // A script of several components against the scripts of each alone, as Slurm reads them.
 #include <catch2/catch.hpp>
 
+#include "core/config/site_store.hpp"
+#include "core/slurm/job_reading.hpp"
 #include "generate/plan/components.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
-#include "core/slurm/job_reading.hpp"
-#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 

@@ -3,13 +3,13 @@
 // images of modules.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
 #include "flag_values.hpp"
-#include "holds.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
+#include "holds.hpp"
 #include "shipped_site.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using test::holds;

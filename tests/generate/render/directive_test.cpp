@@ -8,13 +8,13 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "free_port.hpp"
 #include "generate/render/directive.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
 #include "skip.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 

@@ -3,13 +3,13 @@
 // next run works.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "flag_values.hpp"
 #include "generate/plan/setup_plan.hpp"
 #include "generate/render/environment_script.hpp"
 #include "generate/render/render_helper.hpp"
 #include "shipped_site.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

@@ -6,14 +6,14 @@
 
 #include <set>
 
+#include "core/config/site_store.hpp"
+#include "core/util/file.hpp"
 #include "flag_values.hpp"
 #include "generate/plan/setup_plan.hpp"
 #include "generate/render/environment_script.hpp"
 #include "generate/render/render_helper.hpp"
 #include "samples.hpp"
 #include "shipped_site.hpp"
-#include "core/config/site_store.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

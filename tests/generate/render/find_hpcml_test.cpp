@@ -5,11 +5,11 @@
 
 #include <elf.h>
 
-#include "run/launch/preflight_check.hpp"
-#include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "run/launch/preflight_check.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -20,7 +20,7 @@ namespace {
 void put_hpcml(const fs::path& path) {
   REQUIRE(util::write_file(
       path,
-      "#!/bin/bash\n[[ $1 != --version && $1 != store ]] || exit 0\necho \"${0##*/}\" >> used\n"
+      "#!/bin/bash\n[[ $1 != --version && $1 != internal ]] || exit 0\necho \"${0##*/}\" >> used\n"
       "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n",
       0755));
 }

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 
 #include "check/check_script.hpp"
+#include "core/config/site_store.hpp"
 #include "generate/render/site_cases_helper.hpp"
 #include "shipped_site.hpp"
-#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

@@ -2,14 +2,14 @@
 // A profile is data: no text of it runs as shell code, judged by real bash running the script made from it.
 #include <catch2/catch.hpp>
 
-#include "hpcml/json_string.hpp"
-#include "generate/plan/planner.hpp"
-#include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
-#include "samples.hpp"
 #include "core/config/site_store.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "generate/plan/planner.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "hpcml/json_string.hpp"
+#include "samples.hpp"
 
 using namespace hpcml;
 

@@ -2,11 +2,11 @@
 // The line for an interactive job: the same resources, nothing dropped without a word.
 #include <catch2/catch.hpp>
 
-#include "holds.hpp"
+#include "core/util/text.hpp"
 #include "generate/render/interactive.hpp"
 #include "generate/render/script.hpp"
+#include "holds.hpp"
 #include "render_helper.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using test::holds;

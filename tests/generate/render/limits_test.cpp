@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <set>
 
+#include "core/config/site_store.hpp"
 #include "flag_values.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/coverage_helper.hpp"
 #include "generate/render/render_helper.hpp"
-#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

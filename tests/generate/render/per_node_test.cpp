@@ -4,10 +4,10 @@
 
 #include <sys/stat.h>
 
-#include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "generate/render/random_request_helper.hpp"
 
-#include "generate/render/render_helper.hpp"
-#include "core/site_rules/placement.hpp"
 #include "core/config/job_keys.hpp"
+#include "core/site_rules/placement.hpp"
+#include "generate/render/render_helper.hpp"
 
 namespace hpcml::test {
 namespace {

@@ -5,10 +5,10 @@
 #include <regex>
 #include <stdexcept>
 
-#include "flag_values.hpp"
-#include "samples.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "flag_values.hpp"
+#include "samples.hpp"
 
 namespace hpcml::test {
 
@@ -244,7 +244,7 @@ std::string script_faults(const std::string& script) {
 
 std::string stand_in_hpcml(const TempFolder& folder) {
   put(folder / "hpcml",
-      "#!/bin/bash\n[[ $1 != --version && $1 != store ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
+      "#!/bin/bash\n[[ $1 != --version && $1 != internal ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
       "10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (folder / "hpcml").string();
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/model/plan.hpp"
-#include "temp_folder.hpp"
 #include "core/util/process.hpp"
+#include "temp_folder.hpp"
 
 namespace hpcml::test {
 

@@ -6,21 +6,21 @@
 #include <set>
 
 #include "check/check_script.hpp"
+#include "core/config/job_file.hpp"
+#include "core/config/job_keys.hpp"
+#include "core/config/site_store.hpp"
 #include "core/diag/diagnostic.hpp"
-#include "plain_script.hpp"
+#include "core/site_rules/placement.hpp"
+#include "core/util/text.hpp"
+#include "generate/import_script/port_script.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/plan/setup_plan.hpp"
-#include "generate/import_script/port_script.hpp"
 #include "generate/render/environment_script.hpp"
 #include "generate/render/random_request_helper.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
+#include "plain_script.hpp"
 #include "samples.hpp"
-#include "core/site_rules/placement.hpp"
-#include "core/config/job_file.hpp"
-#include "core/config/job_keys.hpp"
-#include "core/config/site_store.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 
@@ -96,8 +96,8 @@ std::optional<std::string> write(const plan::PlanResult& planned) {
 /// Whether a request and a script for the same can be told apart by what refuses them: a request is planned
 /// for one of several kinds of node, and the planner chooses numbers that it leaves open. `named`: a
 /// partition.
-bool is_comparable(const std::string& code, const model::Site& site, const site_rules::ResolvedPlacement& placement,
-                   bool counted, bool named) {
+bool is_comparable(const std::string& code, const model::Site& site,
+                   const site_rules::ResolvedPlacement& placement, bool counted, bool named) {
   static const std::set<std::string> k_sizes = {"request/nodes", "request/gpus-per-node",
                                                 "request/gpus",  "request/cpus-per-task",
                                                 "request/mem",   "request/gpu-type"};

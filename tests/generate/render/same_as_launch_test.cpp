@@ -7,20 +7,20 @@
 #include <regex>
 #include <set>
 
+#include "core/config/site_store.hpp"
+#include "core/model/gpu_vendor.hpp"
+#include "core/model/hostlist.hpp"
+#include "core/util/file.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+#include "generate/plan/planner.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/interfaces.hpp"
 #include "run/launch/rank_setup.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "core/model/gpu_vendor.hpp"
-#include "core/model/hostlist.hpp"
-#include "generate/plan/planner.hpp"
-#include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
 #include "samples.hpp"
-#include "core/config/site_store.hpp"
-#include "core/util/file.hpp"
-#include "core/util/shell_quote.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 namespace fs = std::filesystem;
@@ -133,7 +133,7 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
   plan.hpcml_path.value = (folder / "hpcml").string();
   REQUIRE(util::write_file(
       plan.hpcml_path.value,
-      "#!/bin/bash\n[[ $1 != --version && $1 != store ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
+      "#!/bin/bash\n[[ $1 != --version && $1 != internal ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
       "10.0.0.1; exit; }\nwords=()\n"
       "while [[ $1 != launch ]]; do words+=(\"$1\"); shift; done\nexec " HPCML_BINARY
       " \"${words[@]}\" launch --dry-run \"${@:2}\" > seen\n",

@@ -2,12 +2,12 @@
 // The scripts themselves: what stands in them, what explains them, what cannot be written.
 #include <catch2/catch.hpp>
 
-#include "holds.hpp"
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
 #include "generate/render/template.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
+#include "holds.hpp"
 
 using namespace hpcml;
 using test::holds;
@@ -106,7 +106,8 @@ TEST_CASE("a script sets the key before it serves a store") {
     const auto at = script.find("read -r HPCML_JOB_SECRET < <(\"$HPCML\" store secret)");
     if (at == std::string::npos) return false;
     CHECK(script.find("export HPCML_JOB_SECRET", at) != std::string::npos);
-    if (const auto store = script.find(" internal store-serve "); store != std::string::npos) CHECK(at < store);
+    if (const auto store = script.find(" internal store-serve "); store != std::string::npos)
+      CHECK(at < store);
     // With set -x bash would print what is assigned.
     CHECK(script.find("HPCML_JOB_SECRET=") == std::string::npos);
     return true;

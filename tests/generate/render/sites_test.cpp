@@ -5,12 +5,12 @@
 #include <set>
 
 #include "check/check_script.hpp"
+#include "core/config/site_store.hpp"
 #include "flag_values.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
 #include "samples.hpp"
-#include "core/config/site_store.hpp"
 
 using namespace hpcml;
 using test::number;

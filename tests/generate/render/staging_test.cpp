@@ -3,9 +3,9 @@
 // nodes.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

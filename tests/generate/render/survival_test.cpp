@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "check/check_script.hpp"
-#include "holds.hpp"
-#include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
+#include "generate/render/render_helper.hpp"
+#include "generate/render/script.hpp"
+#include "holds.hpp"
 
 using namespace hpcml;
 using test::holds;
@@ -235,7 +235,7 @@ TEST_CASE("bad nodes are left out once the job waits; where its list may not cha
   REQUIRE(util::write_file(
       plan.hpcml_path.value,
       util::replace_all(stand_in, "#!/bin/bash\n",
-                        "#!/bin/bash\nif [[ $1 == bad-nodes ]]; then [[ $* == *--on* ]] || echo "
+                        "#!/bin/bash\nif [[ $2 == bad-nodes ]]; then [[ $* == *--on* ]] || echo "
                         "n[1-2]; exit; fi\n"),
       0755));
   const auto script = render::render_script(plan);

@@ -4,8 +4,8 @@
 
 #include <regex>
 
-#include "generate/render/template.hpp"
 #include "core/util/embedded.hpp"
+#include "generate/render/template.hpp"
 
 using namespace hpcml;
 

@@ -4,12 +4,12 @@
 
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "generate/render/render_helper.hpp"
 #include "generate/render/script.hpp"
 #include "generate/render/word.hpp"
 #include "samples.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 

@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/agent/agent.hpp"
-#include "run/store/channel_key.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
+#include "run/agent/agent.hpp"
+#include "run/store/channel_key.hpp"
 
 namespace hpcml::testing {
 

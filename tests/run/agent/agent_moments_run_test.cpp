@@ -8,11 +8,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "run/agent/agent_helper.hpp"
+#include "core/util/file.hpp"
 #include "free_port.hpp"
+#include "run/agent/agent_helper.hpp"
 #include "serving_child.hpp"
 #include "sorted_lines.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -8,11 +8,11 @@
 #include <set>
 #include <unistd.h>
 
-#include "run/agent/agent_helper.hpp"
-#include "free_port.hpp"
-#include "sorted_lines.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "free_port.hpp"
+#include "run/agent/agent_helper.hpp"
+#include "sorted_lines.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -273,7 +273,7 @@ TEST_CASE("the record of a run names when each rank's process had begun, had met
   request.run_id = "phases";
   CHECK(run_one(request).code == 0);
   const auto text = util::read_file((folder / "phases/record-0.jsonl").string()).value_or("");
-  CHECK_THAT(text, Contains(R"("event":"slowest")"));
+  CHECK_THAT(text, Contains(R"("event":"phase_summary")"));
   unsigned words = 0, meetings = 0;
   for (const auto& line : util::split(text, '\n')) {
     if (line.find(R"("phase":"meeting")") != std::string::npos) ++meetings;

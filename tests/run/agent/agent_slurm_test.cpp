@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <regex>
 
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

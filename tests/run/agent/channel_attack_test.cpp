@@ -7,13 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/agent/agent_helper.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 #include "free_port.hpp"
+#include "run/agent/agent_helper.hpp"
 #include "run/store/channel_key.hpp"
 #include "run/store/client.hpp"
 #include "temp_folder.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

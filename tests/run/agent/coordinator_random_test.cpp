@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "run/agent/coordinator_play.hpp"
 #include "random_numbers.hpp"
+#include "run/agent/coordinator_play.hpp"
 
 using namespace hpcml::testing;
 using hpcml::test::chance;

@@ -5,10 +5,10 @@
 #include <catch2/catch.hpp>
 #include <sys/stat.h>
 
-#include "hpcml/json_line.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "hpcml/json_line.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;

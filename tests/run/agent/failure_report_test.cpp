@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "holds.hpp"
 #include "core/util/text.hpp"
+#include "holds.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;

@@ -2,10 +2,10 @@
 // Which of several failures of one attempt is named: the conductor alone, and agents with real ranks.
 #include <catch2/catch.hpp>
 
+#include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/coordinator_play.hpp"
 #include "run/agent/failure_order.hpp"
-#include "free_port.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;

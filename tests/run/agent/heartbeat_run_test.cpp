@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/agent/agent_helper.hpp"
-#include "run/agent/agent_watchdog.hpp"
-#include "free_port.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "free_port.hpp"
+#include "run/agent/agent_helper.hpp"
+#include "run/agent/agent_watchdog.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -2,9 +2,9 @@
 // Nodes that join a run with MIN:MAX nodes after its start: the coordinator alone, and agents as processes.
 #include <catch2/catch.hpp>
 
+#include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/coordinator_play.hpp"
-#include "free_port.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

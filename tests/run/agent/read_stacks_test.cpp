@@ -16,13 +16,13 @@
 #include <thread>
 #include <unistd.h>
 
-#include "run/agent/process_states.hpp"
-#include "run/agent/syscall_names.hpp"
-#include "holds.hpp"
-#include "skip.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
+#include "holds.hpp"
+#include "run/agent/process_states.hpp"
+#include "run/agent/syscall_names.hpp"
+#include "skip.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;

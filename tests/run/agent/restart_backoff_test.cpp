@@ -6,12 +6,12 @@
 #include <csignal>
 #include <map>
 
+#include "holds.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/coordinator_play.hpp"
 #include "run/agent/failure_report.hpp"
 #include "run/agent/restart_backoff.hpp"
 #include "run/agent/stop_words.hpp"
-#include "holds.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

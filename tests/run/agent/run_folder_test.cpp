@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

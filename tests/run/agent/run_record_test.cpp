@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "holds.hpp"
 #include "random_numbers.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

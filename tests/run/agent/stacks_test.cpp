@@ -5,8 +5,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "run/agent/stack_tools.hpp"
 #include "holds.hpp"
+#include "run/agent/stack_tools.hpp"
 
 using namespace hpcml::agent;
 using hpcml::test::holds;

@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
+#include "core/util/file.hpp"
+#include "free_port.hpp"
 #include "run/agent/agent_helper.hpp"
 #include "run/agent/stall_watch.hpp"
-#include "free_port.hpp"
 #include "run/store/activity.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;

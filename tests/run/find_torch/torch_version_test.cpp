@@ -9,14 +9,14 @@
 #include <map>
 #include <set>
 
-#include "run/launch/store_words.hpp"
-#include "temp_folder.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/store_words.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
-using launch::StoreChoice;
 using find_torch::TorchFound;
+using launch::StoreChoice;
 using util::EnvSnapshot;
 using Kind = find_torch::TorchFound::Kind;
 using Words = std::vector<std::string>;
@@ -260,8 +260,8 @@ TEST_CASE("torch is found where other machines have it") {
     CHECK(files.calls <= 40);
   }
   const ToldFiles usual(rows[0].files);
-  find_torch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}), "/w",
-                     usual);
+  find_torch::find_torch(run, EnvSnapshot(std::map<std::string, std::string>{{"PATH", "/opt/py/bin:/bin"}}),
+                         "/w", usual);
   CHECK(usual.calls <= 15);
 }
 

@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "holds.hpp"
-#include "run/launch/process_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "holds.hpp"
+#include "run/launch/process_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -2,10 +2,10 @@
 // Nodes that hpcml finds bad are told to the job's next start.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
 #include "run/launch/bad_nodes.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <unistd.h>
 
-#include "run/launch/process_helper.hpp"
-#include "skip.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/process_helper.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/meet_helper.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/world.hpp"
 #include "run/store/channel_key.hpp"
 #include "run/store/client.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
-#include "core/util/host_names.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -56,7 +56,8 @@ private:
 class ScriptOfJob {
 public:
   explicit ScriptOfJob(unsigned job)
-      : x_shell("read -r where < <(exec " HPCML_BINARY " internal store-serve --with-parent --name 127.0.0.1 2>" +
+      : x_shell("read -r where < <(exec " HPCML_BINARY
+                " internal store-serve --with-parent --name 127.0.0.1 2>" +
                     errors() + "); echo \"$where\"; sleep 300 & wait",
                 environment(job)),
         x_place(x_shell.read_line()) {
@@ -148,7 +149,8 @@ TEST_CASE("ranks ignore a server that answers instead of rank 0's") {
     const auto job = new_job();
     const Attacker rogue({"port=" + std::to_string(port_of_job(job)), "file=/tmp/evil.sh", "answer"});
     auto tasks = has_key ? tasks_of(3, job) : without_key(tasks_of(3, job));
-    const auto results = run_step(tasks, launch_words(k_say, {"--store", "own", "--rendezvous-timeout", "20"}));
+    const auto results =
+        run_step(tasks, launch_words(k_say, {"--store", "own", "--rendezvous-timeout", "20"}));
     CAPTURE(has_key, results[0].err, results[1].err, results[2].err);
     if (has_key) {
       CHECK_THAT(results[0].out, Catch::StartsWith(util::read_host_name() + ":") &&
@@ -212,8 +214,8 @@ TEST_CASE("ranks without a key compute the same place") {
   }
   const auto env_job = new_job();
   const auto env_results =
-      run_step(without_key(tasks_of(3, env_job)),
-               launch_words(k_say + "; echo $JAX_COORDINATOR_ADDRESS", {"--store", "env", "--jax-coordinator"}));
+      run_step(without_key(tasks_of(3, env_job)), launch_words(k_say + "; echo $JAX_COORDINATOR_ADDRESS",
+                                                               {"--store", "env", "--jax-coordinator"}));
   const auto coordinator =
       util::read_host_name() + ":" + std::to_string(launch::side_port(port_of_job(env_job)));
   for (const auto& result : env_results)
@@ -248,7 +250,8 @@ TEST_CASE("a rank with another key is reported with the cause") {
   const auto job = new_job();
   auto tasks = tasks_of(2, job);
   tasks[1] = without_key({tasks[1]})[0];
-  auto results = run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
+  auto results =
+      run_step(tasks, launch_words("echo started", {"--store", "own", "--rendezvous-timeout", "4"}));
   CHECK_THAT(results[0].err,
              Contains("rank 1 has no key: does every rank get HPCML_JOB_SECRET (srun --export)?"));
   CHECK_THAT(results[1].err, Contains("requires a key"));

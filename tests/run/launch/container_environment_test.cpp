@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/container_environment.hpp"
 #include "run/launch/process_helper.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;

@@ -3,10 +3,10 @@
 // log.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
 #include "run/launch/process_helper.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -12,9 +12,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "run/launch/process_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/process_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

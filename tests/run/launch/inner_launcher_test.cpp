@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "run/launch/inner_launcher.hpp"
-#include "run/launch/process_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/inner_launcher.hpp"
+#include "run/launch/process_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -12,11 +12,11 @@
 #include <regex>
 #include <set>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/layouts_helper.hpp"
 #include "run/launch/process_helper.hpp"
 #include "skip.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "run/launch/meet_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/meet_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

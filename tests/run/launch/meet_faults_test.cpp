@@ -9,8 +9,8 @@
 #include <set>
 #include <thread>
 
-#include "run/launch/meet_helper.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/meet_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

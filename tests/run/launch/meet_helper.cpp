@@ -10,10 +10,10 @@
 #include <thread>
 #include <unistd.h>
 
-#include "run/launch/rendezvous.hpp"
-#include "run/store/channel_key.hpp"
 #include "core/util/host_names.hpp"
 #include "core/util/process.hpp"
+#include "run/launch/rendezvous.hpp"
+#include "run/store/channel_key.hpp"
 
 namespace hpcml::testing {
 

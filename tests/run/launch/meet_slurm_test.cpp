@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <regex>
 
-#include "run/launch/process_helper.hpp"
-#include "python_packages.hpp"
-#include "skip.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "python_packages.hpp"
+#include "run/launch/process_helper.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

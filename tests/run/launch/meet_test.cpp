@@ -9,12 +9,12 @@
 #include <set>
 #include <unistd.h>
 
+#include "core/util/host_names.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/meet_helper.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/store/client.hpp"
-#include "core/util/host_names.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;
@@ -68,7 +68,8 @@ TEST_CASE("who has launch start JAX's ranks is told how JAX learns their number,
   const std::string hint = "num_processes=int(os.environ[\"WORLD_SIZE\"])";
   CHECK_THAT(outputs.err, Contains(hint));
   CHECK(outputs.err.find(hint) == outputs.err.rfind(hint));
-  for (const auto& rank_output : run_step(tasks_of(2, new_job()), launch_words("true", {"--jax-coordinator"})))
+  for (const auto& rank_output :
+       run_step(tasks_of(2, new_job()), launch_words("true", {"--jax-coordinator"})))
     CHECK_THAT(rank_output.err, !Contains("num_processes")); // srun's tasks: JAX counts them itself
 }
 
@@ -143,7 +144,8 @@ TEST_CASE("a rank that does not come is named, and rank 0's program does not sta
 
 TEST_CASE("a rank whose rank 0 does not come says where it has looked") {
   const auto job = new_job();
-  const auto outputs = run_step({task(1, 2, job)}, launch_words("echo started", {"--rendezvous-timeout", "1"}));
+  const auto outputs =
+      run_step({task(1, 2, job)}, launch_words("echo started", {"--rendezvous-timeout", "1"}));
   CHECK_THAT(outputs[0].err,
              Contains("rank 0's launcher on " + util::read_host_name() + " did not answer within 1 s"));
   CHECK_THAT(outputs[0].err, Contains(":" + std::to_string(port_of_job(job))) && Contains("refused"));

@@ -5,11 +5,11 @@
 
 #include <filesystem>
 
+#include "core/util/file.hpp"
 #include "run/launch/gloo_interface.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/process_limits.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/memory_place.hpp"
 #include "holds.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
-#include "core/util/memory_place.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -7,14 +7,14 @@
 #include <cstring>
 #include <sys/resource.h>
 
+#include "core/util/file.hpp"
+#include "random_numbers.hpp"
 #include "run/launch/last_lines.hpp"
 #include "run/launch/line_filter.hpp"
 #include "run/launch/log_file.hpp"
 #include "run/launch/output_lines.hpp"
 #include "run/launch/output_routes.hpp"
-#include "random_numbers.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace launch;

@@ -7,10 +7,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "run/launch/output_stream.hpp"
-#include "random_numbers.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
+#include "random_numbers.hpp"
+#include "run/launch/output_stream.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using namespace launch;

@@ -31,7 +31,7 @@ util::EnvSnapshot bare_environment() {
   env.set("PATH", "/usr/bin:/bin");
   env.set("HOME", "/tmp");
   env.set("HPCML_KEY_FILE", "/nowhere/key"); // none: tests that need a key say which
-  env.set("HPCML_RENDEZVOUS_TIMEOUT", "0");        // most of these ranks are alone, whatever their number says
+  env.set("HPCML_RENDEZVOUS_TIMEOUT", "0");  // most of these ranks are alone, whatever their number says
   return env;
 }
 

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/config/site_store.hpp"
 #include "core/launch_chain/started_launcher.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
 #include "run/launch/cpu_bind.hpp"
 #include "run/launch/failure.hpp"
@@ -16,8 +18,6 @@
 #include "run/launch/preflight_check.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/world.hpp"
-#include "core/config/site_store.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using launch::BindMode;

@@ -10,13 +10,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/supervisor.hpp"
 #include "run/launch/wishes_helper.hpp"
 #include "skip.hpp"
 #include "sorted_lines.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -5,10 +5,10 @@
 #include <csignal>
 #include <unistd.h>
 
-#include "run/launch/meet_helper.hpp"
-#include "skip.hpp"
-#include "run/store/client.hpp"
 #include "core/util/host_names.hpp"
+#include "run/launch/meet_helper.hpp"
+#include "run/store/client.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "core/util/text.hpp"
 #include "enter_group.hpp"
 #include "hpcml/exit_code.hpp"
 #include "run/launch/inner_launcher.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/world_evidence.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;
@@ -85,7 +85,8 @@ TEST_CASE("supervised ranks that never connect are reported once") {
   INFO(apart.err);
   CHECK(apart.exit_code == 0);
   CHECK(warnings_in(apart.err) == 1);
-  CHECK_THAT(apart.err, Contains("no program of the 3 ranks connected") && Contains("--rendezvous-timeout 0"));
+  CHECK_THAT(apart.err,
+             Contains("no program of the 3 ranks connected") && Contains("--rendezvous-timeout 0"));
   const auto together = run_hpcml(words(flags, k_connect), meeting(bare_environment()));
   INFO(together.err);
   CHECK(together.exit_code == 0);
@@ -144,8 +145,8 @@ TEST_CASE("single ranks, failed ranks and missing rendezvous are not reported") 
   const auto env = meeting(bare_environment());
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "1"}, "pass"), env).err) == 0);
   CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2"}, "raise SystemExit(3)"), env).err) == 0);
-  CHECK(warnings_in(run_hpcml(words({"--nproc-per-node", "2", "--rendezvous-timeout", "0"}, "pass"), env).err) ==
-        0);
+  CHECK(warnings_in(
+            run_hpcml(words({"--nproc-per-node", "2", "--rendezvous-timeout", "0"}, "pass"), env).err) == 0);
   CHECK(warnings_in(
             run_hpcml({"launch", "--store", "env", "--nproc-per-node", "2", "--", "true"}, env).err) == 0);
 }

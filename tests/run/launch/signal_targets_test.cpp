@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <csignal>
 
-#include "run/launch/process_helper.hpp"
-#include "run/launch/signal_targets.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/process_helper.hpp"
+#include "run/launch/signal_targets.hpp"
 
 using namespace hpcml;
 using namespace hpcml::launch;

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <map>
 
-#include "run/launch/process_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/process_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "run/launch/process_helper.hpp"
 #include "serving_child.hpp"
 #include "sorted_lines.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

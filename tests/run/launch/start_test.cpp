@@ -14,9 +14,9 @@
 #include <unistd.h>
 #include <vector>
 
-#include "run/launch/process_helper.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/process_helper.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

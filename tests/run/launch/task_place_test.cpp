@@ -3,9 +3,9 @@
 // container's hook.
 #include <catch2/catch.hpp>
 
+#include "core/util/text.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/starter.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/launch/cache_dirs.hpp"
-#include "run/launch/process_helper.hpp"
-#include "skip.hpp"
 #include "core/topo/live_node.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/launch/cache_dirs.hpp"
+#include "run/launch/process_helper.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
 #include "run/launch/launch.hpp"
 #include "run/launch/process_helper.hpp"
 #include "run/launch/supervisor.hpp"
-#include "core/util/file.hpp"
 
 namespace hpcml::testing {
 

@@ -7,9 +7,9 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "core/util/process.hpp"
 #include "run/launch/output_wishes.hpp"
 #include "run/launch/rank_observer.hpp"
-#include "core/util/process.hpp"
 
 namespace hpcml::testing {
 

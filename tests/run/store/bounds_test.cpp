@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "samples.hpp"
-#include "skip.hpp"
-#include "run/store/client.hpp"
-#include "temp_folder.hpp"
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "run/store/client.hpp"
+#include "samples.hpp"
+#include "skip.hpp"
+#include "temp_folder.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -85,7 +85,8 @@ bool is_served(std::uint16_t port) {
 
 TEST_CASE("a store frees the memory of a long message", "[time]") {
   const test::TempFolder folder;
-  const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"}, (folder / "errors").string());
+  const Child server({HPCML_BINARY, "internal", "store-serve", "--listen", "127.0.0.1"},
+                     (folder / "errors").string());
   const auto port = util::parse_unsigned(server.read_line());
   REQUIRE(port);
   store::Client client("127.0.0.1", static_cast<std::uint16_t>(*port));

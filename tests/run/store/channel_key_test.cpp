@@ -7,9 +7,9 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
 #include "run/store/channel_key.hpp"
 #include "temp_folder.hpp"
-#include "core/util/file.hpp"
 
 using namespace hpcml;
 using namespace hpcml::store;

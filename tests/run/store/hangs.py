@@ -244,7 +244,7 @@ def is_told(stalls, waiters, missing, words):
 
 
 def try_hang(hpcml, hang, waiters, missing, words):
-    server = subprocess.Popen([hpcml, "internal", "store-serve", "--listen", "127.0.0.1", "--patience", "1"],
+    server = subprocess.Popen([hpcml, "internal", "store-serve", "--listen", "127.0.0.1", "--warn-after", "1"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     port = int(server.stdout.readline())
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), TORCHELASTIC_USE_AGENT_STORE="1")

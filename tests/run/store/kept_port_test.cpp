@@ -14,9 +14,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "skip.hpp"
 #include "run/store/kept_port.hpp"
 #include "run/store/listen.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 

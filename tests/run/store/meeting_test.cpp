@@ -14,11 +14,11 @@
 #include <thread>
 #include <unistd.h>
 
+#include "core/util/file.hpp"
+#include "core/util/text.hpp"
 #include "run/store/meeting.hpp"
 #include "run/store/seek.hpp"
 #include "run/store/session_gate.hpp"
-#include "core/util/file.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

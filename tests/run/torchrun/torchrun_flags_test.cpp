@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "run/torchrun/torchrun_page.hpp"
-#include "run/torchrun/torchrun_rows.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
+#include "run/torchrun/torchrun_page.hpp"
+#include "run/torchrun/torchrun_rows.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -204,7 +204,8 @@ TEST_CASE("an unknown flag is named with its neighbour, and all faults of a line
 }
 
 TEST_CASE("what stands behind the script is the script's") {
-  const auto line = torchrun::read_torchrun_line({"-r", "3", "train.py", "--nnodes", "7", "-h", "--", "x"}, {});
+  const auto line =
+      torchrun::read_torchrun_line({"-r", "3", "train.py", "--nnodes", "7", "-h", "--", "x"}, {});
   CHECK(line.errors.empty());
   CHECK(line.request.max_nodes == 1);
   CHECK(line.request.arguments == Words{"--nnodes", "7", "-h", "--", "x"});
@@ -245,7 +246,8 @@ TEST_CASE("at most three flags are refused, and none that says where the ranks r
 
 TEST_CASE("the help names every flag and is read side by side") {
   const auto help = torchrun::render_torchrun_help();
-  for (const auto& flag : torchrun::torchrun_flags()) CHECK(help.find(torchrun::dashed_name(flag)) != std::string::npos);
+  for (const auto& flag : torchrun::torchrun_flags())
+    CHECK(help.find(torchrun::dashed_name(flag)) != std::string::npos);
   for (const auto& line : util::split(help, '\n')) CHECK(line.size() <= 130);
   CHECK(torchrun::read_torchrun_line({"--help"}, {}).asks == torchrun::TorchrunLine::Asks::help);
   CHECK(torchrun::read_torchrun_line({"-m", "-h", "x"}, {}).asks == torchrun::TorchrunLine::Asks::help);

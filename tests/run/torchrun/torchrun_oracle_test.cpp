@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "run/torchrun/torchrun_flags.hpp"
-#include "run/torchrun/torchrun_values.hpp"
-#include "python_packages.hpp"
-#include "random_numbers.hpp"
-#include "skip.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
+#include "python_packages.hpp"
+#include "random_numbers.hpp"
+#include "run/torchrun/torchrun_flags.hpp"
+#include "run/torchrun/torchrun_values.hpp"
+#include "skip.hpp"
 
 using namespace hpcml;
 using namespace hpcml::agent;
@@ -109,7 +109,8 @@ std::string difference(const torchrun::TorchrunRequest& ours, const json& theirs
   const auto text = [&](const char* name) { return theirs.at(name).get<std::string>(); };
   compare("nnodes", std::optional(std::pair(ours.min_nodes, ours.max_nodes)),
           torchrun::parse_node_range(text("nnodes")));
-  compare("nproc", ours.ranks.value_or(torchrun::RanksOfNode{}), *torchrun::parse_ranks_of_node(text("nproc_per_node")));
+  compare("nproc", ours.ranks.value_or(torchrun::RanksOfNode{}),
+          *torchrun::parse_ranks_of_node(text("nproc_per_node")));
   compare("backend", ours.backend, text("rdzv_backend"));
   compare("endpoint", ours.endpoint,
           text("rdzv_endpoint").empty() ? std::nullopt : torchrun::parse_endpoint(text("rdzv_endpoint")));

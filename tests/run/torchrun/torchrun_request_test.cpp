@@ -17,7 +17,7 @@ const torchrun::TorchrunNode k_cpu_node{0, model::GpuVendor::unknown, 16, false,
 const torchrun::TorchrunNode k_step_node{4, model::GpuVendor::amd, 64, true, 2, "fresh"};
 
 util::Result<torchrun::TorchrunPlan> plan_of(Words words, const torchrun::TorchrunNode& node,
-                                   std::map<std::string, std::string> env = {}) {
+                                             std::map<std::string, std::string> env = {}) {
   words.emplace_back("train.py");
   const util::EnvSnapshot snapshot(std::move(env));
   const auto line = torchrun::read_torchrun_line(words, snapshot);
@@ -26,7 +26,7 @@ util::Result<torchrun::TorchrunPlan> plan_of(Words words, const torchrun::Torchr
 }
 
 torchrun::TorchrunPlan good_plan(const Words& words, const torchrun::TorchrunNode& node = k_cpu_node,
-                       std::map<std::string, std::string> env = {}) {
+                                 std::map<std::string, std::string> env = {}) {
   auto plan = plan_of(words, node, std::move(env));
   if (!plan) FAIL(plan.error().what);
   return std::move(*plan);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
+#include "core/util/process.hpp"
+#include "core/util/text.hpp"
 #include "holds.hpp"
 #include "temp_folder.hpp"
 #include "torch/build/cmake_package.hpp"
@@ -11,9 +14,6 @@
 #include "torch/build/in_image.hpp"
 #include "torch/build/recipe.hpp"
 #include "torch/build/sources.hpp"
-#include "core/util/file.hpp"
-#include "core/util/process.hpp"
-#include "core/util/text.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -4,11 +4,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
 #include "temp_folder.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/old_builds.hpp"
 #include "torch/build/recipe.hpp"
-#include "core/util/file.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -2,12 +2,12 @@
 // Where a torch is looked for, and what is read from its files.
 #include <catch2/catch.hpp>
 
+#include "core/util/file.hpp"
 #include "holds.hpp"
 #include "temp_folder.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/sources.hpp"
 #include "torch/build/torch_package.hpp"
-#include "core/util/file.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/util/text.hpp"
 #include "free_port.hpp"
 #include "ranks_helper.hpp"
-#include "core/util/text.hpp"
 #include "wrong_preflight_lines.hpp"
 
 using namespace hpcml;

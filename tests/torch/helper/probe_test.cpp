@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "core/util/text.hpp"
 #include "ranks_helper.hpp"
 #include "skip.hpp"
 #include "temp_folder.hpp"
-#include "core/util/text.hpp"
 
 using namespace hpcml;
 using namespace torch_test;

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <future>
 
-#include "free_port.hpp"
 #include "core/util/text.hpp"
+#include "free_port.hpp"
 
 namespace torch_test {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <unistd.h>
 
-#include "ranks_helper.hpp"
 #include "core/util/file.hpp"
+#include "ranks_helper.hpp"
 
 namespace fs = std::filesystem;
 using namespace hpcml;

@@ -4,8 +4,8 @@
 
 #include <future>
 
-#include "run/launch/preflight_check.hpp"
 #include "ranks_helper.hpp"
+#include "run/launch/preflight_check.hpp"
 #include "torch/helper/watchdog.hpp"
 
 using namespace hpcml;
