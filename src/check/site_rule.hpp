@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "check/rule.hpp"
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

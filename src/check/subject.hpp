@@ -11,7 +11,7 @@
 #include "core/launch_chain/launches.hpp"
 #include "core/model/site.hpp"
 #include "core/shell/view.hpp"
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 #include "core/slurm/job_reading.hpp"
 
 namespace hpcml::check {

@@ -2,7 +2,7 @@
 #include "cli/hpcml_commands.hpp"
 
 #include "cli/app_tree.hpp"
-#include "cli/first_steps.hpp"
+#include "cli/quick_help.hpp"
 #include "cli/other/completion.hpp"
 #include "core/util/text.hpp"
 

@@ -12,7 +12,7 @@
 #include "core/util/result.hpp"
 #include "emulate/cluster_layout.hpp"
 #include "emulate/fault_spec.hpp"
-#include "emulate/own_folders.hpp"
+#include "emulate/node_directories.hpp"
 #include "emulate/slurm_install.hpp"
 #include "emulate/ssh_access.hpp"
 

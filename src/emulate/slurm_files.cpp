@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/model/hostlist.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/slurm/cpu_numbering.hpp"
 #include "core/util/text.hpp"
 #include "emulate/accounting.hpp"

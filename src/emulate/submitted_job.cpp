@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 #include "core/slurm/script_header.hpp"
 #include "core/util/text.hpp"
 

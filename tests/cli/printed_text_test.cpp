@@ -66,9 +66,9 @@ TEST_CASE("names of files and jobs are escaped in messages") {
 TEST_CASE("commands print messages by the functions that escape them") {
   // Each of these writes to the terminal itself: a line that is rewritten, or text that is escaped already.
   const std::set<std::string> allowed = {"print.cpp",      "submit_watch.cpp",  "emulate_run.cpp",
-                                         "gen.cpp",        "preflight.cpp",     "affinity_verify.cpp",
-                                         "config.cpp",     "submit_where.cpp",  "check_sites.cpp",
-                                         "checkpoint.cpp", "site_rows_main.cpp"};
+                                         "gen_command.cpp", "preflight_command.cpp",     "affinity_verify.cpp",
+                                         "config_command.cpp", "submit_where.cpp",  "check_sites.cpp",
+                                         "checkpoint_command.cpp", "site_rows_main.cpp"};
   for (const auto& entry : std::filesystem::directory_iterator(std::string(HPCML_SOURCE_DIR) + "/src/cli")) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(".cpp") || allowed.contains(name)) continue;

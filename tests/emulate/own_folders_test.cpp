@@ -7,7 +7,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "emulate/cluster_helper.hpp"
-#include "emulate/own_folders.hpp"
+#include "emulate/node_directories.hpp"
 
 using namespace hpcml;
 using test::Cluster;

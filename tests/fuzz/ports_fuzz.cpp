@@ -11,7 +11,7 @@
 
 #include "run/agent/service.hpp"
 #include "run/store/meeting.hpp"
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 #include "run/store/session_gate.hpp"
 
 using namespace hpcml;

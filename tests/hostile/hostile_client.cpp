@@ -15,13 +15,13 @@
 #include <unistd.h>
 
 #include "core/util/text.hpp"
-#include "run/agent/words.hpp"
+#include "run/agent/agent_protocol.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/world.hpp"
 #include "run/store/client.hpp"
 #include "run/store/listen.hpp"
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 #include "run/store/packed.hpp"
 #include "run/store/session_gate.hpp"
 

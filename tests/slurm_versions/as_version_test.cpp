@@ -7,7 +7,7 @@
 
 #include "core/slurm/job_size.hpp"
 #include "core/slurm/possible.hpp"
-#include "core/slurm/request.hpp"
+#include "core/slurm/job_request.hpp"
 #include "live_cases.hpp"
 #include "mutations.hpp"
 

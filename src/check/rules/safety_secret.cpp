@@ -4,7 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/char_set.hpp"
 #include "core/util/text.hpp"
 

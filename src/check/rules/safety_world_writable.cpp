@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/rule.hpp"
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 
 namespace hpcml::check {
 namespace safety_world_writable {

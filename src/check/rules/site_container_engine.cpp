@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "check/site_rule.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

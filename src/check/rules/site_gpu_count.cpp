@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Numbers of GPUs that the site does not give.
 #include "check/site_rule.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A site that takes no jobs any more.
 #include "check/site_rule.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/site_text.hpp"
 
 namespace hpcml::check {
 namespace site_retired {

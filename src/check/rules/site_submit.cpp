@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where and with what a job of the site is submitted.
 #include "check/site_rule.hpp"
-#include "core/site_rules/submission.hpp"
+#include "core/site_rules/submission_request.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::check {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "check/rule.hpp"
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/slurm/options.hpp"
 #include "core/util/text.hpp"
 

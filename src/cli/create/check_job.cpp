@@ -9,7 +9,7 @@
 #include "core/config/json_tree.hpp"
 #include "core/config/site_store.hpp"
 #include "core/diag/lines.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 
 namespace hpcml::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/components.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 
 namespace hpcml::cli {
 

@@ -9,7 +9,7 @@
 #include "core/slurm/step_env.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "run/store/seek.hpp"
+#include "run/store/store_search.hpp"
 
 namespace hpcml::cli {
 

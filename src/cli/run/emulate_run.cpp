@@ -7,8 +7,8 @@
 
 #include "cli/chosen_site.hpp"
 #include "core/diag/visible_text.hpp"
-#include "core/site_rules/verdict.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/shell_quote.hpp"

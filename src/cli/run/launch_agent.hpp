@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/util/result.hpp"
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 
 namespace hpcml::cli {
 

@@ -8,12 +8,12 @@
 #include <map>
 
 #include "cli/user_key.hpp"
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "emulate/cluster_layout.hpp"
-#include "generate/plan/site_verdicts.hpp"
-#include "generate/render/script.hpp"
+#include "generate/plan/site_violations.hpp"
+#include "generate/render/render_script.hpp"
 #include "hpcml/json_line.hpp"
 
 namespace hpcml::cli {

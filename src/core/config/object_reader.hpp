@@ -15,7 +15,7 @@
 #include "core/config/text_rule.hpp"
 #include "core/diag/diagnostic.hpp"
 #include "core/model/origin.hpp"
-#include "core/model/words.hpp"
+#include "core/model/enum_names.hpp"
 
 namespace hpcml::config {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/model/program_words.hpp"
-#include "core/model/words.hpp"
+#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "core/model/words.hpp"
+#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 

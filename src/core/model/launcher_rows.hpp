@@ -9,7 +9,7 @@
 #include "core/model/launcher_agents.hpp"
 #include "core/model/launcher_row.hpp"
 #include "core/model/rank_request.hpp"
-#include "core/model/words.hpp"
+#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/words.hpp"
+#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 

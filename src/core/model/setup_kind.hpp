@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "core/model/words.hpp"
+#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 

@@ -12,7 +12,7 @@
 #include "core/model/mem_size.hpp"
 #include "core/model/node_shape.hpp"
 #include "core/model/origin.hpp"
-#include "core/model/site_rules.hpp"
+#include "core/model/rule_facts.hpp"
 #include "core/model/walltime.hpp"
 
 namespace hpcml::model {

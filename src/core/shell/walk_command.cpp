@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::shell {

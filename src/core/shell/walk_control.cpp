@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/shell/walker.hpp"
 
 namespace hpcml::shell {

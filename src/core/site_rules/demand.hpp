@@ -14,7 +14,7 @@
 #include "core/model/mem_size.hpp"
 #include "core/model/walltime.hpp"
 #include "core/slurm/job_size.hpp"
-#include "core/slurm/request.hpp"
+#include "core/slurm/job_request.hpp"
 
 namespace hpcml::site_rules {
 

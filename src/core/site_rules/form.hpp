@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/model/pattern.hpp"
-#include "core/model/site_rules.hpp"
+#include "core/model/rule_facts.hpp"
 
 namespace hpcml::site_rules {
 

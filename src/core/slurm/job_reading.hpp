@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/slurm/job_size.hpp"
-#include "core/slurm/request.hpp"
+#include "core/slurm/job_request.hpp"
 #include "core/slurm/script_header.hpp"
 #include "core/slurm/settings.hpp"
 

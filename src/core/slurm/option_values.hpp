@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/slurm/request.hpp"
+#include "core/slurm/job_request.hpp"
 
 namespace hpcml::slurm {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "core/topo/affinity.hpp"
-#include "core/topo/gpu_order.hpp"
+#include "core/topo/rank_order.hpp"
 #include "core/topo/mask_text.hpp"
 #include "core/topo/nearest_nic.hpp"
 #include "core/util/text.hpp"

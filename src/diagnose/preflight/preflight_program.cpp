@@ -9,7 +9,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/find_torch/torch_version.hpp"
+#include "run/find_torch/find_torch.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "torch/build/cache.hpp"
 #include "torch/build/recipe.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "core/model/launcher.hpp"
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/assignments.hpp"
 #include "generate/import_script/porting.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/diag/visible_text.hpp"
-#include "core/shell/names.hpp"
+#include "core/shell/shell_names.hpp"
 #include "core/util/text.hpp"
 #include "generate/import_script/porting.hpp"
 

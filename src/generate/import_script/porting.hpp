@@ -12,7 +12,7 @@
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
 #include "core/slurm/job_size.hpp"
-#include "core/slurm/request.hpp"
+#include "core/slurm/job_request.hpp"
 #include "core/slurm/script_header.hpp"
 #include "generate/import_script/port_script.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
-#include "generate/plan/request.hpp"
+#include "generate/plan/plan_request.hpp"
 
 namespace hpcml::plan {
 

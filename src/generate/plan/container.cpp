@@ -2,7 +2,7 @@
 // The image, its binds, and the user's paths as they are called inside.
 #include <algorithm>
 
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/slurm/option_word.hpp"
 #include "core/util/one_line.hpp"
 #include "core/util/text.hpp"

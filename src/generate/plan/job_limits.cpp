@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the site says to the job as a whole, and to its ranks.
 #include "generate/plan/directives.hpp"
-#include "generate/plan/site_verdicts.hpp"
+#include "generate/plan/site_violations.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/util/text.hpp"
-#include "generate/plan/site_verdicts.hpp"
+#include "generate/plan/site_violations.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/model/plan.hpp"
 #include "core/site_rules/facts.hpp"
-#include "generate/plan/placement.hpp"
+#include "generate/plan/plan_placement.hpp"
 
 namespace hpcml::plan {
 

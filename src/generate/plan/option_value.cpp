@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "core/slurm/request.hpp"
+#include "core/slurm/job_request.hpp"
 #include "core/slurm/value_fault.hpp"
 
 namespace hpcml::plan {

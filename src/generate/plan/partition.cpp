@@ -4,8 +4,8 @@
 
 #include "core/site_rules/gpu_names.hpp"
 #include "core/util/text.hpp"
-#include "generate/plan/placement.hpp"
-#include "generate/plan/site_verdicts.hpp"
+#include "generate/plan/plan_placement.hpp"
+#include "generate/plan/site_violations.hpp"
 
 namespace hpcml::plan {
 namespace {

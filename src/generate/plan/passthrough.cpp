@@ -6,12 +6,12 @@
 #include "core/site_rules/facts.hpp"
 #include "core/site_rules/placement.hpp"
 #include "core/site_rules/plugin_options.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/option_value.hpp"
 #include "generate/plan/raw_options.hpp"
-#include "generate/plan/request.hpp"
+#include "generate/plan/plan_request.hpp"
 
 namespace hpcml::plan {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/site_rules/verdict.hpp"
-#include "core/site_rules/words.hpp"
+#include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/site_text.hpp"
 #include "generate/plan/directives.hpp"
 #include "generate/plan/launch_line.hpp"
 

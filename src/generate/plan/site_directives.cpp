@@ -7,7 +7,7 @@
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/resource_directives.hpp"
-#include "generate/plan/site_verdicts.hpp"
+#include "generate/plan/site_violations.hpp"
 
 namespace hpcml::plan {
 namespace {

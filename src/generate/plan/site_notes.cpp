@@ -3,7 +3,7 @@
 // together.
 #include <algorithm>
 
-#include "core/site_rules/submission.hpp"
+#include "core/site_rules/submission_request.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/directives.hpp"
 #include "generate/plan/environment.hpp"

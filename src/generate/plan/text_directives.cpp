@@ -7,7 +7,7 @@
 #include "core/util/one_line.hpp"
 #include "generate/plan/option_value.hpp"
 #include "generate/plan/resource_directives.hpp"
-#include "generate/plan/site_verdicts.hpp"
+#include "generate/plan/site_violations.hpp"
 
 namespace hpcml::plan {
 

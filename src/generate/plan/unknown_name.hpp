@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/diag/diagnostic.hpp"
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 
 namespace hpcml::plan {
 

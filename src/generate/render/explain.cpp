@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "generate/render/sections.hpp"
 
 namespace hpcml::render {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "generate/render/interactive.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "generate/render/sections.hpp"
 
 namespace hpcml::render {

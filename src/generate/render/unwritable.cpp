@@ -4,7 +4,7 @@
 
 #include "core/util/shell_quote.hpp"
 #include "generate/render/directive.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "generate/render/word.hpp"
 
 namespace hpcml::render {

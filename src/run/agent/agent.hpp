@@ -2,8 +2,8 @@
 // One agent per node: starts the ranks of its node with those of the others, and all again where one fails.
 #pragma once
 
-#include "run/agent/request.hpp"
-#include "run/launch/request.hpp"
+#include "run/agent/agent_request.hpp"
+#include "run/launch/launch_request.hpp"
 
 namespace hpcml::agent {
 

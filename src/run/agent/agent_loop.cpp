@@ -13,7 +13,7 @@
 #include "run/agent/coordinator.hpp"
 #include "run/agent/failure_report.hpp"
 #include "run/agent/flight_recorder.hpp"
-#include "run/agent/stop_words.hpp"
+#include "run/agent/stop_messages.hpp"
 #include "run/launch/end_class.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meet.hpp"

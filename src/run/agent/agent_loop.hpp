@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "run/agent/agents_meeting.hpp"
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 #include "run/agent/run_folder.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/agent/worker_group.hpp"

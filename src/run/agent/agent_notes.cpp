@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "run/agent/agent_loop.hpp"
-#include "run/launch/bad_nodes.hpp"
+#include "run/launch/report_bad_node.hpp"
 #include "run/launch/failure.hpp"
 
 namespace hpcml::agent {

@@ -11,7 +11,7 @@
 
 #include "core/util/result.hpp"
 #include "run/agent/link.hpp"
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 #include "run/launch/world.hpp"
 
 namespace hpcml::agent {

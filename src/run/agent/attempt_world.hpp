@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "run/agent/words.hpp"
+#include "run/agent/agent_protocol.hpp"
 #include "run/launch/world.hpp"
 
 namespace hpcml::agent {

@@ -14,7 +14,7 @@
 
 #include "run/agent/heartbeat.hpp"
 #include "run/agent/restart_backoff.hpp"
-#include "run/agent/words.hpp"
+#include "run/agent/agent_protocol.hpp"
 
 namespace hpcml::agent {
 

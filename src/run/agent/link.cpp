@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/store/client.hpp"
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 
 namespace hpcml::agent {
 

@@ -14,8 +14,8 @@
 #include "core/util/result.hpp"
 #include "run/agent/agent_watchdog.hpp"
 #include "run/agent/coordinator.hpp"
-#include "run/agent/words.hpp"
-#include "run/store/seek.hpp"
+#include "run/agent/agent_protocol.hpp"
+#include "run/store/store_search.hpp"
 
 namespace hpcml::agent {
 

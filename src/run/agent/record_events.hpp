@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/model/retry_classes.hpp"
-#include "core/node_health/bad_nodes.hpp"
+#include "core/node_health/bad_node_file.hpp"
 #include "run/agent/failure_note.hpp"
 
 namespace hpcml::agent {

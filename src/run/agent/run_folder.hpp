@@ -7,9 +7,9 @@
 
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 #include "run/launch/cache_dirs.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 
 namespace hpcml::agent {
 

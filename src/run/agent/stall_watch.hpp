@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/util/late_timer.hpp"
-#include "run/agent/words.hpp"
+#include "run/agent/agent_protocol.hpp"
 
 namespace hpcml::agent {
 

@@ -10,7 +10,7 @@
 
 #include "core/node_health/kernel_log.hpp"
 #include "run/agent/link.hpp"
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/agent/stall_watch.hpp"
 #include "run/launch/node_setup.hpp"

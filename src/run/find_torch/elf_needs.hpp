@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/find_torch/torch_version.hpp"
+#include "run/find_torch/find_torch.hpp"
 
 namespace hpcml::find_torch {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/util/env_snapshot.hpp"
-#include "run/find_torch/torch_version.hpp"
+#include "run/find_torch/find_torch.hpp"
 
 namespace hpcml::find_torch {
 

@@ -9,7 +9,7 @@
 #include "core/model/id_set.hpp"
 #include "core/util/env_snapshot.hpp"
 #include "core/util/result.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 
 namespace hpcml::launch {
 

@@ -11,7 +11,7 @@
 #include "run/launch/bind_check.hpp"
 #include "run/launch/meet.hpp"
 #include "run/launch/preflight_check.hpp"
-#include "run/launch/report.hpp"
+#include "run/launch/rank_report.hpp"
 #include "run/launch/save_request.hpp"
 #include "run/launch/separate_worlds.hpp"
 

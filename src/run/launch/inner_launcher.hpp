@@ -7,7 +7,7 @@
 
 #include "core/launch_chain/started_launcher.hpp"
 #include "core/util/result.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 #include "run/launch/world.hpp"
 
 namespace hpcml::launch {

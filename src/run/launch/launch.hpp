@@ -10,7 +10,7 @@
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/node_setup.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 
 namespace hpcml::launch {
 

@@ -12,7 +12,7 @@
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
-#include "run/store/seek.hpp"
+#include "run/store/store_search.hpp"
 
 namespace hpcml::launch {
 

@@ -11,7 +11,7 @@
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/serve_ranks.hpp"
 #include "run/store/client.hpp"
-#include "run/store/kept_port.hpp"
+#include "run/store/reserved_port.hpp"
 
 namespace hpcml::launch {
 

@@ -8,8 +8,8 @@
 
 #include "core/util/result.hpp"
 #include "run/launch/rank_setup.hpp"
-#include "run/launch/store_words.hpp"
-#include "run/store/own_words.hpp"
+#include "run/launch/store_messages.hpp"
+#include "run/store/hpcml_protocol.hpp"
 
 namespace hpcml::launch {
 

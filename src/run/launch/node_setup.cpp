@@ -6,7 +6,7 @@
 
 #include "core/launch_chain/image.hpp"
 #include "core/model/gpu_vendor.hpp"
-#include "core/topo/gpu_order.hpp"
+#include "core/topo/rank_order.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/environment.hpp"
 #include "run/launch/inner_launcher.hpp"

@@ -11,7 +11,7 @@
 #include "core/util/result.hpp"
 #include "run/launch/gloo_interface.hpp"
 #include "run/launch/process_limits.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 
 namespace hpcml::launch {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/launch/output_wishes.hpp"
+#include "run/launch/output_options.hpp"
 
 namespace hpcml::launch {
 

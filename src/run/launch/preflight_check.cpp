@@ -8,7 +8,7 @@
 
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/bad_nodes.hpp"
+#include "run/launch/report_bad_node.hpp"
 
 namespace hpcml::launch {
 

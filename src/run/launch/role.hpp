@@ -6,7 +6,7 @@
 
 #include "core/util/result.hpp"
 #include "run/launch/node_view.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 #include "run/launch/world.hpp"
 
 namespace hpcml::launch {

@@ -8,7 +8,7 @@
 #include "core/util/text.hpp"
 #include "run/launch/meeting_ports.hpp"
 #include "run/launch/rendezvous.hpp"
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 
 namespace hpcml::launch {
 

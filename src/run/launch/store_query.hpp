@@ -11,7 +11,7 @@
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
 #include "run/store/client.hpp"
-#include "run/store/seek.hpp"
+#include "run/store/store_search.hpp"
 #include "run/store/watch.hpp"
 
 namespace hpcml::launch {

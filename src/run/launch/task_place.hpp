@@ -6,7 +6,7 @@
 
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 #include "run/launch/starter.hpp"
 
 namespace hpcml::launch {

@@ -10,7 +10,7 @@
 #include "core/slurm/step_env.hpp"
 #include "core/util/result.hpp"
 #include "run/launch/job_channel.hpp"
-#include "run/launch/request.hpp"
+#include "run/launch/launch_request.hpp"
 
 namespace hpcml::launch {
 

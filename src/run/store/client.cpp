@@ -13,7 +13,7 @@
 
 #include "core/util/text.hpp"
 #include "run/store/listen.hpp"
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 #include "run/store/session_gate.hpp"
 
 namespace hpcml::store {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 #include "run/store/table.hpp"
 
 namespace hpcml::store {

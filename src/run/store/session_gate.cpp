@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/store/session_gate.hpp"
 
-#include "run/store/own_words.hpp"
+#include "run/store/hpcml_protocol.hpp"
 #include "run/store/packed.hpp"
 
 namespace hpcml::store {

@@ -9,7 +9,7 @@
 
 #include "core/model/gpu_vendor.hpp"
 #include "core/util/result.hpp"
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 #include "run/torchrun/torchrun_flags.hpp"
 
 namespace hpcml::torchrun {

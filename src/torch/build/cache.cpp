@@ -8,7 +8,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "core/util/user_path.hpp"
-#include "run/find_torch/torch_version.hpp"
+#include "run/find_torch/find_torch.hpp"
 #include "torch/build/recipe.hpp"
 
 namespace hpcml::torch_build {

@@ -5,7 +5,7 @@
 
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/find_torch/torch_version.hpp"
+#include "run/find_torch/find_torch.hpp"
 
 namespace hpcml::torch_build {
 

@@ -8,7 +8,7 @@
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "run/find_torch/torch_version.hpp"
+#include "run/find_torch/find_torch.hpp"
 #include "torch/build/gpu_headers.hpp"
 
 namespace hpcml::torch_build {

@@ -9,7 +9,7 @@
 #include "hpcml/ddp/own_connections.hpp"
 #include "hpcml/exit_code.hpp"
 #include "torch/helper/json_line.hpp"
-#include "torch/helper/rendezvous.hpp"
+#include "torch/helper/group_rendezvous.hpp"
 #include "torch/helper/watchdog.hpp"
 
 namespace hpcml::helper {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ddp/torch_compat.hpp"
-#include "torch/helper/rendezvous.hpp"
+#include "torch/helper/group_rendezvous.hpp"
 
 namespace hpcml::helper {
 

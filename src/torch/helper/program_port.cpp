@@ -7,7 +7,7 @@
 
 #include "ddp/network.hpp"
 #include "torch/helper/preflight.hpp"
-#include "torch/helper/rendezvous.hpp"
+#include "torch/helper/group_rendezvous.hpp"
 
 namespace hpcml::helper {
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <sstream>
 
-#include "torch/helper/judge.hpp"
+#include "torch/helper/faulty_rank.hpp"
 #include "torch/helper/pairing.hpp"
 #include "torch/helper/preflight.hpp"
-#include "torch/helper/rendezvous.hpp"
+#include "torch/helper/group_rendezvous.hpp"
 
 namespace hpcml::helper {
 

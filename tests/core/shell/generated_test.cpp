@@ -8,7 +8,7 @@
 #include "core/shell/view.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 
 using namespace hpcml;
 

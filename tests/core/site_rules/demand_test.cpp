@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/site_rules/script_helper.hpp"
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 #include "shipped_site.hpp"
 
 using namespace hpcml;

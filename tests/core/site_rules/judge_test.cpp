@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/site_rules/script_helper.hpp"
-#include "core/site_rules/verdict.hpp"
+#include "core/site_rules/policy_violation.hpp"
 
 using namespace hpcml;
 using site_rules::Confidence;

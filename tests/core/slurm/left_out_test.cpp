@@ -2,7 +2,7 @@
 // Which nodes a job leaves out at its next start: those found bad, as far as it can spare them.
 #include <catch2/catch.hpp>
 
-#include "core/slurm/left_out.hpp"
+#include "core/slurm/node_exclusion.hpp"
 
 using namespace hpcml;
 

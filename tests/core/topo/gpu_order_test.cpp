@@ -2,7 +2,7 @@
 // Orders of GPUs: how they are written, and which GPU comes first.
 #include <catch2/catch.hpp>
 
-#include "core/topo/gpu_order.hpp"
+#include "core/topo/rank_order.hpp"
 
 using namespace hpcml;
 using model::GpuOrder;

@@ -6,7 +6,7 @@
 
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
-#include "diagnose/doctor/judge.hpp"
+#include "diagnose/doctor/reasons.hpp"
 #include "temp_folder.hpp"
 
 using namespace hpcml;

@@ -2,7 +2,7 @@
 // Why GPUs are not seen, judged over facts of nodes that are not here.
 #include <catch2/catch.hpp>
 
-#include "diagnose/doctor/judge.hpp"
+#include "diagnose/doctor/reasons.hpp"
 
 using namespace hpcml;
 using Catch::Contains;

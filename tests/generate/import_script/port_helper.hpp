@@ -8,7 +8,7 @@
 
 #include "generate/import_script/port_script.hpp"
 #include "generate/plan/planner.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "shipped_site.hpp"
 
 namespace hpcml::test {

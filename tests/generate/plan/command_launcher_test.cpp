@@ -2,7 +2,7 @@
 // Launchers behind `--`: one per node with the job's own meeting place, or refused with the line to type.
 #include <catch2/catch.hpp>
 
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "holds.hpp"
 #include "plan_helper.hpp"
 

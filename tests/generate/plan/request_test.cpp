@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The planner's first step alone: what is asked for, however it was said.
-#include "generate/plan/request.hpp"
+#include "generate/plan/plan_request.hpp"
 #include "plan_helper.hpp"
 
 using namespace hpcml;

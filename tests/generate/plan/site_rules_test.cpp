@@ -7,7 +7,7 @@
 #include "core/config/site_store.hpp"
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "plan_helper.hpp"
 #include "temp_folder.hpp"
 

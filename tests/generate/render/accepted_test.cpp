@@ -17,7 +17,7 @@
 #include "generate/render/coverage_helper.hpp"
 #include "generate/render/random_request_helper.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "generate/render/site_cases_helper.hpp"
 
 using namespace hpcml;

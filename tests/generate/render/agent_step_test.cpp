@@ -11,7 +11,7 @@
 #include "generate/plan/planner.hpp"
 #include "generate/render/interactive.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "holds.hpp"
 #include "shipped_site.hpp"
 

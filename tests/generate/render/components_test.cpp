@@ -6,7 +6,7 @@
 #include "core/slurm/job_reading.hpp"
 #include "generate/plan/components.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 
 using namespace hpcml;
 

@@ -13,7 +13,7 @@
 #include "free_port.hpp"
 #include "generate/render/directive.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "skip.hpp"
 
 using namespace hpcml;

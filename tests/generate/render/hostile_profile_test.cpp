@@ -7,7 +7,7 @@
 #include "core/util/text.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "hpcml/json_string.hpp"
 #include "samples.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "core/util/text.hpp"
 #include "generate/render/interactive.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "holds.hpp"
 #include "render_helper.hpp"
 

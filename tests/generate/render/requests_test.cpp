@@ -18,7 +18,7 @@
 #include "generate/render/environment_script.hpp"
 #include "generate/render/random_request_helper.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "plain_script.hpp"
 #include "samples.hpp"
 

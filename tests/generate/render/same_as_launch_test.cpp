@@ -15,7 +15,7 @@
 #include "core/util/text.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/interfaces.hpp"
 #include "run/launch/rank_setup.hpp"

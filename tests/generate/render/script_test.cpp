@@ -5,7 +5,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "generate/render/template.hpp"
 #include "holds.hpp"
 

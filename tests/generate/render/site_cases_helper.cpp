@@ -7,7 +7,7 @@
 #include "flag_values.hpp"
 #include "generate/plan/planner.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 
 namespace hpcml::test {
 

@@ -5,7 +5,7 @@
 
 #include "core/util/file.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 
 using namespace hpcml;
 using namespace hpcml::test;

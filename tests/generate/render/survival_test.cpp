@@ -6,7 +6,7 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "generate/render/render_helper.hpp"
-#include "generate/render/script.hpp"
+#include "generate/render/render_script.hpp"
 #include "holds.hpp"
 
 using namespace hpcml;

@@ -5,7 +5,7 @@
 #include <string>
 #include <sys/types.h>
 
-#include "run/agent/request.hpp"
+#include "run/agent/agent_request.hpp"
 #include "temp_folder.hpp"
 
 namespace hpcml::testing {

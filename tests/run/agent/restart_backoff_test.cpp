@@ -11,7 +11,7 @@
 #include "run/agent/coordinator_play.hpp"
 #include "run/agent/failure_report.hpp"
 #include "run/agent/restart_backoff.hpp"
-#include "run/agent/stop_words.hpp"
+#include "run/agent/stop_messages.hpp"
 
 using namespace hpcml;
 using namespace hpcml::testing;

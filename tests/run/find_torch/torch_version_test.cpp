@@ -11,7 +11,7 @@
 
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/launch/store_words.hpp"
+#include "run/launch/store_messages.hpp"
 #include "temp_folder.hpp"
 
 using namespace hpcml;

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/util/file.hpp"
-#include "run/launch/bad_nodes.hpp"
+#include "run/launch/report_bad_node.hpp"
 #include "run/launch/preflight_check.hpp"
 #include "temp_folder.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/util/process.hpp"
-#include "run/launch/output_wishes.hpp"
+#include "run/launch/output_options.hpp"
 #include "run/launch/rank_observer.hpp"
 
 namespace hpcml::testing {

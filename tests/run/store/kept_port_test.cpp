@@ -14,7 +14,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "run/store/kept_port.hpp"
+#include "run/store/reserved_port.hpp"
 #include "run/store/listen.hpp"
 #include "skip.hpp"
 

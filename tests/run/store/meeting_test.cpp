@@ -17,7 +17,7 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "run/store/meeting.hpp"
-#include "run/store/seek.hpp"
+#include "run/store/store_search.hpp"
 #include "run/store/session_gate.hpp"
 
 using namespace hpcml;

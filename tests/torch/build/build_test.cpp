@@ -44,7 +44,7 @@ TEST_CASE("standard, ABI, headers, NCCL and the library's folder of the torch re
   package.gpu_includes = {"/cuda/include"};
   package.gpu_defines = {"USE_C10D_NCCL"};
   const std::vector<std::string> sources = {"src/ddp/network.hpp", "src/ddp/network.cpp",
-                                            "src/torch/helper/main.cpp"};
+                                            "src/torch/helper/helper_main.cpp"};
   const auto with = make_recipe("/usr/bin/c++", package, "/build", sources, true);
   REQUIRE(with.steps.size() == 2);
   const auto& words = with.steps[0].words;
@@ -120,7 +120,7 @@ TEST_CASE("CMake's package of a build names headers, standard, ABI and libraries
 TEST_CASE("every source of the helper is in the program, with all that it includes from hpcml") {
   std::map<std::string, std::string> files;
   for (const auto& file : embedded::torch_sources()) files.emplace(file.name, file.text);
-  CHECK(files.count("src/torch/helper/main.cpp") == 1);
+  CHECK(files.count("src/torch/helper/helper_main.cpp") == 1);
   CHECK(files.count("include/hpcml/ddp/distributed_data_parallel.hpp") == 1);
   for (const auto& [name, text] : files)
     for (const auto& line : util::split(text, '\n')) {

@@ -12,7 +12,7 @@
 #include <ATen/ATen.h>
 
 #include "hpcml/rank_env.hpp"
-#include "torch/helper/rendezvous.hpp"
+#include "torch/helper/group_rendezvous.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;

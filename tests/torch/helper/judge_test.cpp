@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "torch/helper/judge.hpp"
+#include "torch/helper/faulty_rank.hpp"
 #include "torch/helper/pairing.hpp"
 
 using namespace hpcml::helper;

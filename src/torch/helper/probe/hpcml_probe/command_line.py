@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The helper's command line (src/torch/helper/main.cpp).
+# The helper's command line (src/torch/helper/helper_main.cpp).
 import sys
 
 from hpcml_probe.rank_env import RankEnv

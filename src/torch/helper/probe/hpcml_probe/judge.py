@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Whose fault it is, from what pairs of ranks saw of each other (src/torch/helper/judge.cpp, pairing.cpp). Pure.
+# Whose fault it is, from what pairs of ranks saw of each other (src/torch/helper/faulty_rank.cpp, pairing.cpp). Pure.
 
 
 class Observation:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The ranks meet at the store before they depend on each other (src/torch/helper/rendezvous.cpp).
+# The ranks meet at the store before they depend on each other (src/torch/helper/group_rendezvous.cpp).
 import time
 
 from hpcml_probe.group import Store

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: MIT
 // See gloo/names.h.
 #pragma once
-#include "gloo/names.h"
+#include "gloo/gloo_names.h"

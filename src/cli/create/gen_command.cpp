@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// hpcml gen: a request and a site as a script.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "cli/create/gen_from.hpp"
+#include "cli/create/job_plan.hpp"
+#include "cli/create/write_script.hpp"
+#include "cli/user_key.hpp"
+#include "generate/render/interactive.hpp"
+#include "generate/render/render_script.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct GenOptions {
+  RequestFlags request;
+  std::string from;
+  std::string output_file;
+  std::string format = "script";
+  bool explain = false;
+  bool interactive = false;
+};
+
+const char* const k_gen_footer = R"(Examples:
+  hpcml gen --site lumi --nodes 2 --gpus-per-node 8 --account project_1 --time 10 -- train_ddp
+  hpcml gen --site zurada --partition gpu2h100 --time 1h --mem 64G --conda pytorch --launcher torchrun -- train.py --epochs 3
+  hpcml gen --site narval --account def-me --time 3h --wheelhouse "torch numpy" -o job.sh -- python train.py
+  hpcml gen --site lumi --account project_1 --time 10 --explain -- python train.py
+  hpcml gen --site narval --account def-me --from lumi_job.sh -o narval_job.sh
+Flags beat HPCML_* variables (HPCML_ACCOUNT), those beat the job file, that beats the site's defaults.)";
+
+std::string render(PlannedJob job, const GenOptions& options) {
+  if (options.format == "json") return render::render_json(job.plan);
+  if (options.explain) return render::render_explain(job.plan);
+  return options.interactive ? render::render_interactive(job.plan) : std::move(job.script);
+}
+
+int run_gen(const GenOptions& options, const Context& context) {
+  int exit_code = k_ok;
+  auto flags = options.request;
+  flags.without_job_file = !options.from.empty();
+  auto request = read_request(flags, context);
+  if (!options.from.empty() && !add_script(request, options.from, context, exit_code)) return exit_code;
+  bool no_program = false;
+  for (auto& part : request.parts)
+    if (options.interactive && part.job.command.empty() && part.job.steps.empty()) {
+      part.job.command = {"interactive"}; // it gives the job its name
+      no_program = true;
+    }
+  auto job = run_planning_of_one(request, context, exit_code, !options.interactive);
+  if (!job) return exit_code;
+  if (options.interactive) {
+    auto findings = render::find_unset(render::make_interactive(job->plan));
+    if (!job->plan.components.empty())
+      findings.push_back({diag::Severity::error,
+                          "request/interactive",
+                          "an interactive job has one component, this one has " +
+                              std::to_string(job->plan.components.size() + 1),
+                          {},
+                          "leave --interactive out"});
+    if (no_program && job->plan.container)
+      findings.push_back({diag::Severity::warning,
+                          "request/interactive",
+                          "the shell is on the node, not in the image " + job->plan.container->image,
+                          {},
+                          "with a program behind -- the line that starts it in the image is shown, too"});
+    print_diagnostics(findings, {}, context.colour);
+    if (exit_code = exit_code_of(findings); exit_code != k_ok) return exit_code;
+    if (options.format != "json")
+      std::fputs(render::render_interactive_lines(job->plan, !no_program).c_str(), stderr);
+  }
+  const int code = write_script(render(std::move(*job), options), options.output_file, context.colour);
+  if (code == k_ok) ensure_user_key(context);
+  return code;
+}
+
+} // namespace
+
+void add_gen(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("gen", "Print the sbatch script for a program on a site.");
+  const auto options = std::make_shared<GenOptions>();
+  command
+      ->add_option("-o", options->output_file, "write to FILE, and only if all is well; - is standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--format", options->format,
+                   "script, or json: the plan with the origin of each value, the explained "
+                   "script and the interactive line")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"script", "json"}));
+  auto* explain = command->add_flag("--explain", options->explain, "say why each line is what it is");
+  command->add_flag("--interactive", options->interactive, "print the line for an interactive job instead")
+      ->excludes(explain);
+  add_request_flags(*command, options->request, context);
+  command
+      ->add_option("--from", options->from,
+                   "write this script for the site: its request and its commands, launched as the site "
+                   "wants; says what changes and why")
+      ->type_name("SCRIPT")
+      ->excludes("--job");
+  command->footer(k_gen_footer);
+  command->callback([options, &context, &exit_code] { exit_code = run_gen(*options, context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Numbers and types of GPUs.
+#include "core/site_rules/gpu_names.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/limits.hpp"
+
+namespace hpcml::site_rules {
+namespace {
+
+using model::Limits;
+
+bool has_gpus(const model::NodeType* node) { return node->gpu.has_value(); }
+
+/// Where the job may land; a script for a partition that the profile does not know is held against the nodes
+/// with the named type of GPU.
+std::vector<const model::NodeType*> candidates(const Case& job) {
+  auto nodes = job.nodes();
+  if (!nodes.empty() || job.is_request() || job.demand.gpu_type.empty()) return nodes;
+  for (const auto& node : job.site.node_types)
+    if (node.gpu && has_gpu_type(*node.gpu, job.demand.gpu_type)) nodes.push_back(&node);
+  return nodes;
+}
+
+/// The one of the nodes that has the most GPUs; nothing where one is not known, or has parts of GPUs that are
+/// counted.
+const model::NodeType* richest(const Case& job, const std::vector<const model::NodeType*>& nodes) {
+  const model::NodeType* most = nullptr;
+  for (const auto* node : nodes) {
+    if (!node->gpu) continue;
+    if (node->gpu->per_node == 0 || find_slice(*node->gpu, job.demand.gpu_type)) return nullptr;
+    if (!most || node->gpu->per_node > most->gpu->per_node) most = node;
+  }
+  return most;
+}
+
+/// Whether no node of the job's partitions has a GPU.
+bool is_for_cpus(const Case& job) {
+  const auto& partitions = job.placement.partitions;
+  const auto nodes = job.nodes();
+  if (job.is_request() && !nodes.empty()) return std::none_of(nodes.begin(), nodes.end(), has_gpus);
+  return !partitions.empty() && !job.demand.partitions.empty() &&
+         std::all_of(partitions.begin(), partitions.end(),
+                     [](const auto* partition) { return partition->cpu_only; });
+}
+
+void judge_room(Case& job) {
+  const auto& demand = job.demand;
+  if (is_for_cpus(job)) {
+    const auto nodes = job.nodes();
+    const auto* partition = job.placement.partition();
+    auto& verdict = job.add(SiteRule::gpus_on_cpu_nodes, job.certainty(), demand.gpus_per_node, 0,
+                            partition ? partition->origin : nodes.front()->origin);
+    if (partition) verdict.name = partition->name;
+    if (!nodes.empty()) verdict.node = nodes.front();
+  }
+  const auto nodes = candidates(job);
+  const auto* node = richest(job, nodes);
+  if (!node) return;
+  const std::uint64_t most = node->gpu->per_node, all = demand.nodes * most;
+  PolicyViolation* verdict = nullptr;
+  if (demand.gpus_on_node > most)
+    verdict =
+        &job.add(SiteRule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
+  else if (demand.nodes_exact && demand.gpus_in_all > all)
+    verdict =
+        &job.add(SiteRule::gpus_on_nodes, job.certainty(), demand.gpus_in_all, most, nodes.front()->origin);
+  if (verdict) verdict->node = node;
+}
+
+void judge_counts(Case& job) {
+  const auto& demand = job.demand;
+  const auto nodes = job.nodes();
+  if (!job.is_request() && (nodes.empty() || !nodes.front()->gpu)) return;
+  const auto* gpu = nodes.empty() || !nodes.front()->gpu ? nullptr : &*nodes.front()->gpu;
+  const auto& rule = gpu_rule(job.site, job.placement.facts);
+  const bool part_of_gpu = gpu && find_slice(*gpu, demand.gpu_type) && rule.allowed_counts.empty();
+  if (demand.gpus_spread || part_of_gpu || (gpu && demand.gpus_per_node > gpu->per_node)) return;
+  const unsigned per_node = gpu ? gpu->per_node : 0;
+  for (const auto fault : gpu_count_faults(rule, demand.nodes, demand.gpus_per_node, per_node)) {
+    const bool in_all = fault == GpuCountFault::not_multiple;
+    const auto what = fault == GpuCountFault::not_listed      ? SiteRule::gpu_count_not_allowed
+                      : fault == GpuCountFault::part_of_nodes ? SiteRule::gpus_whole_nodes
+                                                              : SiteRule::gpus_multiple;
+    auto& verdict = job.add_limit(what, 1ULL * demand.gpus_per_node * (in_all ? demand.nodes : 1),
+                                  in_all ? rule.multiple_of : per_node, rule.origin);
+    verdict.request = &rule;
+  }
+}
+
+void judge_total(Case& job) {
+  const auto& placement = job.placement;
+  const auto gpus = placement.facts.gpu_count;
+  if (placement.partitions.size() > 1) return;
+  const auto* partition = placement.partition();
+  if (const auto& most = limit_of(placement.qos, partition, &Limits::max_gpus); most && gpus > most->value)
+    job.add_limit(SiteRule::gpus_over, gpus, most->value, most->origin).owner =
+        limit_owner(job.site, placement.qos, partition, &Limits::max_gpus);
+  if (const auto& least = limit_of(placement.qos, partition, &Limits::min_gpus); least && gpus < least->value)
+    job.add_limit(SiteRule::gpus_under, gpus, least->value, least->origin).owner =
+        limit_owner(job.site, placement.qos, partition, &Limits::min_gpus);
+}
+
+/// Whether it asks for a feature that none of the profile's nodes is known to have: it may be for others.
+bool wants_other_nodes(const Case& job) {
+  const auto& nodes = job.placement.nodes;
+  return std::any_of(job.demand.features.begin(), job.demand.features.end(), [&](const auto& feature) {
+    return std::none_of(nodes.begin(), nodes.end(), [&](const auto* node) {
+      return std::find(node->features.begin(), node->features.end(), feature) != node->features.end();
+    });
+  });
+}
+
+/// Whether the job, which has no GPUs, is where jobs with GPUs belong.
+bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
+  const auto& [site, placement, demand, verdicts] = job;
+  const auto& partitions = placement.partitions;
+  const bool any_cpu = std::any_of(partitions.begin(), partitions.end(),
+                                   [](const auto* partition) { return partition->cpu_only; });
+  if (any_cpu) return false;
+  // Nobody asked for none: without a partition the number is not known yet.
+  if (job.is_request())
+    return rule.must_request && (demand.gpus_counted || !partitions.empty() || site.partitions.empty());
+  if (demand.gpus_by_other_name || rule.style == model::GpuStyle::none || partitions.empty() ||
+      wants_other_nodes(job))
+    return false;
+  const auto& nodes = placement.nodes;
+  const bool for_gpus = std::all_of(nodes.begin(), nodes.end(), has_gpus);
+  return for_gpus && (rule.must_request || (!nodes.empty() && !placement.owns_nodes()));
+}
+
+void judge_idle(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  const auto nodes = job.nodes();
+  const unsigned requested = demand.gpus_per_node;
+  if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || demand.gpus_spread ||
+      (!placement.sure && !job.is_request()) || requested >= nodes.front()->gpu->per_node)
+    return;
+  const auto* partition = placement.partition();
+  const bool by_partition = partition && partition->exclusive;
+  auto& verdict = job.add(SiteRule::gpus_idle, Confidence::advisory, requested, nodes.front()->gpu->per_node,
+                          by_partition ? partition->origin : nodes.front()->origin);
+  verdict.node = nodes.front();
+  if (by_partition) verdict.owner = "partition " + partition->name;
+}
+
+void judge_type(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (!demand.gpu_type.empty()) {
+    if (placement.type_is_there) return;
+    if (!job.is_request() && placement.nodes.empty()) return;
+    const auto* node = placement.kinds.empty() ? nullptr : placement.node();
+    auto& verdict =
+        job.add(SiteRule::type_unknown, Confidence::likely, 0, 0, node ? node->origin : model::Origin{});
+    verdict.name = demand.gpu_type;
+    return;
+  }
+  const auto& rule = gpu_rule(site, placement.facts);
+  if (rule.type != model::Policy::required || rule.style == model::GpuStyle::none) return;
+  if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
+  // Of the one type that there is a job gets GPUs whether it names it or not.
+  const bool only_one = gpu_type_names(placement.nodes).size() <= 1;
+  auto& verdict = job.add(SiteRule::gpu_type_required,
+                          job.is_request()                       ? Confidence::definite
+                          : only_one                             ? Confidence::advisory
+                          : job.demand.stage == Stage::submitted ? Confidence::definite
+                                                                 : Confidence::likely,
+                          0, 0, rule.origin);
+  verdict.request = &rule;
+}
+
+} // namespace
+
+void judge_gpus(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  if (demand.gpus_per_node == 0) {
+    const auto& rule = gpu_rule(site, placement.facts);
+    if (!misses_gpus(job, rule)) return;
+    const bool known = job.is_request() || !placement.nodes.empty(); // what the nodes have
+    const auto certainty = !placement.sure && !job.is_request() ? Confidence::advisory
+                           : rule.must_request && known         ? Confidence::definite
+                                                                : Confidence::likely;
+    job.add(SiteRule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
+    return;
+  }
+  judge_room(job);
+  judge_counts(job);
+  judge_total(job);
+  judge_idle(job);
+  judge_type(job);
+}
+
+} // namespace hpcml::site_rules

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Options of sbatch that the site wants, refuses, ignores, or writes in a form of its own.
+#include <array>
+
+#include "core/site_rules/form.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
+#include "core/util/text.hpp"
+
+namespace hpcml::site_rules {
+namespace {
+
+using model::Policy;
+
+/// What authors leave for others to fill in: with a value of their own in its place such a script is right.
+bool is_placeholder(const std::string& value) {
+  static constexpr std::array<std::string_view, 9> k_signs = {"xxx", "<",    "{",          "your",   "change",
+                                                              "...", "todo", "project_id", "account"};
+  const auto lower = util::to_lower(value);
+  return std::any_of(k_signs.begin(), k_signs.end(),
+                     [&](const auto sign) { return lower.find(sign) != std::string::npos; });
+}
+
+/// Whether the job has the option, or another that says the same.
+bool is_given(const ResourceRequest& demand, const std::string& name) {
+  if (demand.has(name)) return true;
+  if (name == "mem") return demand.has("mem-per-cpu") || demand.has("mem-per-gpu");
+  if (name == "exclusive") return demand.exclusive;
+  if (name == "ntasks-per-node" || name == "tasks-per-node") return demand.has("ntasks");
+  if (name == "ntasks") return demand.has("ntasks-per-node");
+  if (name == "nodes") return demand.has("nodelist");
+  return name == "gpus-per-node" && demand.has("gres") && demand.gpus_on_node > 0;
+}
+
+/// The rule that holds for the job in one of the partitions that may take it. `sure`: in the first, too.
+const model::FlagRule& rule_of(const Case& job, const std::string& name, bool& sure) {
+  auto facts = job.placement.facts;
+  if (first_that_holds(job.site.flag(name), facts)) return flag_rule(job.site, name, facts);
+  for (const auto* partition : job.placement.partitions) {
+    facts.partition = partition->name;
+    sure = false;
+    if (first_that_holds(job.site.flag(name), facts)) return flag_rule(job.site, name, facts);
+  }
+  return flag_rule(job.site, name, job.placement.facts);
+}
+
+void judge_form(Case& job, const std::string& name, const model::FlagRule& rule) {
+  const auto value = job.demand.text(name);
+  if (value.empty() || !rule.takes()) return;
+  const auto add = [&](SiteRule what, Confidence certainty) {
+    auto& verdict = job.add(what, certainty, 0, 0, rule.origin);
+    verdict.name = name;
+    verdict.flag = &rule;
+  };
+  // Suffixes tell kinds of GPU apart; without one will do for those who have hours of one kind only.
+  if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Confidence::likely);
+  // Slurm compares accounts without regard to capitals.
+  if (!has_form(rule, value) && !(name == "account" && has_form(rule, util::to_lower(value))))
+    add(SiteRule::option_form,
+        rule.policy != Policy::required || is_placeholder(value) ? Confidence::likely : Confidence::definite);
+}
+
+} // namespace
+
+bool has_form(const model::FlagRule& rule, const std::string& value) {
+  return rule.pattern.empty() || model::matches_pattern(value, rule.pattern);
+}
+
+bool has_suffix(const model::FlagRule& rule, const std::string& value) {
+  return rule.suffix.empty() || value.ends_with(rule.suffix);
+}
+
+void judge_options(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  for (const auto& [name, any] : site.flags) {
+    bool sure = true;
+    const auto& rule = rule_of(job, name, sure);
+    const auto add = [&, &option = name](SiteRule what, Confidence certainty) {
+      auto& verdict =
+          job.add(what, sure ? certainty : std::max(certainty, Confidence::likely), 0, 0, rule.origin);
+      verdict.name = option;
+      verdict.flag = &rule;
+    };
+    const bool has = demand.has(name);
+    // A partition is judged by its name.
+    if (rule.policy == Policy::forbidden && has && name != "partition")
+      add(SiteRule::option_refused, Confidence::definite);
+    if (rule.policy == Policy::discouraged && has && name != "partition")
+      add(SiteRule::option_discouraged, Confidence::likely);
+    if (rule.policy == Policy::ignored && has) add(SiteRule::option_ignored, Confidence::advisory);
+    // What holds for the partitions of the profile need not hold for another one.
+    const bool other_place = !demand.partitions.empty() && placement.partitions.empty();
+    if (rule.policy == Policy::srun_only && has && !other_place)
+      add(SiteRule::option_on_srun, Confidence::definite);
+    // The command line of sbatch may have it.
+    if (rule.policy == Policy::required && !is_given(demand, name))
+      add(SiteRule::option_missing,
+          demand.stage == Stage::script ? Confidence::likely : Confidence::definite);
+    judge_form(job, name, rule);
+  }
+}
+
+} // namespace hpcml::site_rules

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Limits of time.
+#include "core/site_rules/rule_evaluation.hpp"
+#include "core/site_rules/limits.hpp"
+
+namespace hpcml::site_rules {
+namespace {
+
+using model::Limits;
+
+struct Longest {
+  model::Walltime time;
+  std::string owner;
+  model::Origin origin;
+};
+
+/// The longest that any of the job's partitions allows; nothing where one of them has no known limit.
+std::optional<Longest> longest(const Case& job) {
+  const auto* qos = job.placement.qos;
+  if (qos && qos->max_time) return Longest{qos->max_time->value, "QoS " + qos->name, qos->max_time->origin};
+  std::optional<Longest> most;
+  for (const auto* partition : job.placement.partitions) {
+    const auto limit = time_limit(*partition, job.demand.nodes, job.placement.facts.gpu_count);
+    if (!limit) return std::nullopt;
+    if (!most || limit->value > most->time)
+      most = Longest{limit->value, partition->nameable ? "partition " + partition->name : job.site.name,
+                     limit->origin};
+  }
+  return most;
+}
+
+unsigned long long seconds_of(model::Walltime time) {
+  return static_cast<unsigned long long>(time.seconds().count());
+}
+
+void judge_most(Case& job) {
+  const auto& demand = job.demand;
+  if (demand.shortenable) return; // Slurm shortens the job until it fits
+  const auto* partition = job.placement.partition();
+  if (const auto& most = limit_of(job.placement.qos, partition, &Limits::max_node_minutes);
+      most && demand.time && job.placement.partitions.size() <= 1) {
+    const auto minutes = std::chrono::ceil<std::chrono::minutes>(demand.time->seconds()).count();
+    if (static_cast<unsigned long long>(minutes) * demand.nodes > most->value)
+      job.add_limit(SiteRule::node_minutes, static_cast<unsigned long long>(minutes), most->value,
+                    most->origin)
+          .owner = limit_owner(job.site, job.placement.qos, partition, &Limits::max_node_minutes);
+  }
+  const auto limit = longest(job);
+  if (!limit || (demand.time ? *demand.time <= limit->time : !demand.unlimited)) return;
+  job.add_limit(SiteRule::time_over, demand.time ? seconds_of(*demand.time) : 0, seconds_of(limit->time),
+                limit->origin)
+      .owner = limit->owner;
+}
+
+} // namespace
+
+void judge_time(Case& job) {
+  const auto& [site, placement, demand, verdicts] = job;
+  judge_most(job);
+  if (!demand.time || placement.partitions.size() > 1) return;
+  if (const auto& least = limit_of(placement.qos, placement.partition(), &Limits::min_time);
+      least && *demand.time < least->value)
+    job.add_limit(SiteRule::time_under, seconds_of(*demand.time), seconds_of(least->value), least->origin)
+        .owner = limit_owner(site, placement.qos, placement.partition(), &Limits::min_time);
+  else if (const auto& usual = site.policies.min_time_recommended; usual && *demand.time < usual->value)
+    job.add(SiteRule::time_short, Confidence::advisory, seconds_of(*demand.time), seconds_of(usual->value),
+            usual->origin);
+}
+
+} // namespace hpcml::site_rules

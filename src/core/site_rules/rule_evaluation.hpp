@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The parts of the judge, each on one kind of limit.
+#pragma once
+
+#include <algorithm>
+
+#include "core/site_rules/policy_violation.hpp"
+
+namespace hpcml::site_rules {
+
+/// What all parts look at, and where they add what they find.
+struct Case {
+  const model::Site& site;
+  const ResolvedPlacement& placement;
+  const ResourceRequest& demand;
+  PolicyViolations& verdicts;
+
+  /// Whether the numbers are those of a request that is being made: nothing comes from a command line.
+  bool is_request() const { return demand.stage == Stage::request; }
+  /// certain where the job surely goes to the place whose limits it breaks.
+  Confidence certainty() const { return placement.sure ? Confidence::definite : Confidence::likely; }
+  /// Where the job runs: the one kind of node that a request is planned for, else all that may have it.
+  std::vector<const model::NodeType*> nodes() const {
+    if (is_request())
+      return placement.planned ? std::vector{placement.planned} : std::vector<const model::NodeType*>();
+    return placement.nodes;
+  }
+  /// Whether one partition is known, whose limits hold; those of the site where it has none.
+  bool has_one_place() const {
+    return placement.partitions.size() == 1 ||
+           (placement.partitions.empty() && (is_request() || site.partitions.empty()));
+  }
+  PolicyViolation& add(SiteRule rule, Confidence certainty, unsigned long long have, unsigned long long limit,
+                       const model::Origin& origin) {
+    return verdicts.emplace_back(PolicyViolation{rule, certainty, {}, have, limit, {}, origin});
+  }
+  /// A limit of the place, which a reservation may lift.
+  PolicyViolation& add_limit(SiteRule rule, unsigned long long have, unsigned long long limit,
+                             const model::Origin& origin) {
+    auto& verdict = add(rule, certainty(), have, limit, origin);
+    verdict.reservable = demand.reserved;
+    return verdict;
+  }
+};
+
+// Each in the file of its name.
+void judge_partition(Case& job);
+void judge_nodes(Case& job);
+void judge_gpus(Case& job);
+void judge_cpus(Case& job);
+void judge_memory(Case& job);
+void judge_time(Case& job);
+void judge_options(Case& job);
+void judge_names(Case& job);
+
+} // namespace hpcml::site_rules

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "core/site_rules/submission_request.hpp"
+
+#include <algorithm>
+
+namespace hpcml::site_rules {
+
+Submission submission_of(const model::Site& site, const JobFacts& facts) {
+  Submission submission;
+  for (const auto& host : site.submit.hosts)
+    if (applies(host.when, facts)) submission.hosts.push_back(host.value);
+  const auto& commands = site.submit.commands;
+  const auto held = [&](const auto& command) { return applies(command.when, facts); };
+  const auto found = std::find_if(commands.begin(), commands.end(), held);
+  if (found != commands.end()) submission.command = &*found;
+  return submission;
+}
+
+} // namespace hpcml::site_rules

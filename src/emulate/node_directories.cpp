@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "emulate/node_directories.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::emulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Below the state directory; the epilog empties what matches.
+std::string source_name(const std::string& node, std::size_t number) {
+  return "nodes/" + node + "/tmp" + std::to_string(number);
+}
+
+/// Folders and links to them; files are left behind.
+std::vector<std::string> list_folders(const fs::path& place) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(place, error), end; entry != end && !error; entry.increment(error)) {
+    std::error_code ignored;
+    const auto name = entry->path().filename().string();
+    if (name.find('\n') == std::string::npos && entry->is_directory(ignored)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+} // namespace
+
+TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::string& working_directory) {
+  TemporaryPlaces places;
+  std::vector<fs::path> taken;
+  const auto same = [](const fs::path& a, const fs::path& b) {
+    std::error_code ignored;
+    return fs::equivalent(a, b, ignored);
+  };
+  for (const std::string& name : {std::string("/tmp"), std::string("/var/tmp"), env.get_or("TMPDIR", "")}) {
+    std::error_code error;
+    const auto place = name.empty() ? fs::path() : fs::canonical(name, error);
+    if (place.empty() || error || place == "/" || !fs::is_directory(place, error)) continue;
+    if (std::any_of(taken.begin(), taken.end(),
+                    [&](const auto& other_place) { return same(place, other_place); }))
+      continue;
+    taken.push_back(place);
+    const bool works_here = same(place, working_directory);
+    if (works_here || same(place, env.get_or("HOME", ""))) {
+      places.notes.push_back(std::string(works_here ? "the working directory" : "your home directory") +
+                             " is " + name + ": the nodes share it, where the site's have one each");
+      continue;
+    }
+    places.folders.push_back({place.string(), {}, list_folders(place)});
+  }
+  std::stable_sort(places.folders.begin(), places.folders.end(),
+                   [](const auto& a, const auto& b) { return a.target.size() < b.target.size(); });
+  return places;
+}
+
+std::vector<OwnFolder> own_folders_of(const TemporaryPlaces& places, const std::string& state_dir,
+                                      const std::string& node) {
+  auto folders = places.folders;
+  for (std::size_t i = 0; i < folders.size(); ++i) folders[i].source = state_dir + "/" + source_name(node, i);
+  return folders;
+}
+
+util::Status make_own_folders(const std::vector<OwnFolder>& folders) {
+  for (const auto& folder : folders) {
+    std::error_code error;
+    fs::create_directories(folder.source, error);
+    if (!error) fs::permissions(folder.source, fs::perms::all | fs::perms::sticky_bit, error);
+    if (error) return util::Error{"cannot make " + folder.source + ": " + error.message(), {}};
+  }
+  return util::Done{};
+}
+
+std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (std::size_t i = 0; i < places.folders.size(); ++i)
+    files.emplace_back("lib/kept" + std::to_string(i),
+                       places.folders[i].target + "\n" + util::join(places.folders[i].kept, "\n") + "\n");
+  return files;
+}
+
+} // namespace hpcml::emulate

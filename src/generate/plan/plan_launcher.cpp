@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// What starts the ranks, and who binds them to cores.
+#include <algorithm>
+
+#include "core/topo/rank_order.hpp"
+#include "generate/plan/launch_plan.hpp"
+#include "generate/plan/plan_survival.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+const model::LauncherRule* find_rule(const LayoutInput& input, const std::string& name) {
+  for (const auto& rule : input.site.launchers)
+    if (rule.name == name && input.applies(rule.when)) return &rule;
+  return nullptr;
+}
+
+/// The site's choice among those that hold for the job, else the first of them.
+const model::LauncherRule* default_rule(const LayoutInput& input) {
+  const model::LauncherRule* chosen = nullptr;
+  for (const auto& rule : input.site.launchers)
+    if (input.applies(rule.when) && (!chosen || (rule.is_default && !chosen->is_default))) chosen = &rule;
+  return chosen;
+}
+
+bool masks_are_valid(const LayoutInput& input, const LaunchPlan& launch, std::string& why) {
+  const bool full_node =
+      input.node() && (input.numbers().gpus_per_node == 0 ||
+                       (input.node()->gpu && input.node()->gpu->per_node == input.numbers().gpus_per_node));
+  if (input.site.binding.value != model::NodeBinding::masks)
+    why = "the profile does not vouch for CPU masks";
+  else if (!launch.launcher.by_srun())
+    why = launch.launcher.step + " takes no CPU masks";
+  else if (!input.owns_nodes())
+    why = "nodes may be shared, so the job's cores are known only when it runs";
+  else if (!input.node() || input.node()->cpu.core_threads.empty())
+    why = "the profile does not know the node's cores";
+  else if (!full_node)
+    why = "with fewer GPUs than the node has, their numbers are known only when the job runs";
+  else if (input.numbers().gpus_per_node > 0 && input.node()->gpu->places.empty())
+    why = "the profile does not know where the GPUs are attached";
+  else if (input.numbers().threads_per_core > input.node()->cpu.threads_per_core)
+    why = "the profile does not know that many hardware threads of a core";
+  else if (launch.binding.order.value.kind == model::RankOrder::ring)
+    why = "which GPUs are linked is known only when the job runs";
+  else
+    return true;
+  return false;
+}
+
+/// srun takes a word that is a lone ":" for the end of one component of the step, quoted or not.
+void check_colons(const LayoutInput& input, const model::PlannedLauncher& launcher,
+                  StepDiagnostics& diagnostics) {
+  const auto has_colon = [](const std::vector<std::string>& command) {
+    return std::find(command.begin(), command.end(), ":") != command.end();
+  };
+  const auto& steps = input.job.steps;
+  if (!launcher.by_srun() ||
+      (!has_colon(input.job.command) &&
+       std::none_of(steps.begin(), steps.end(), [&](const auto& step) { return has_colon(step.command); })))
+    return;
+  diagnostics.error(
+      "usage/command",
+      "the program's argument ':' alone ends the step for srun, which takes the next word for the "
+      "program of another component",
+      "start a script that has the argument: -- bash run.sh");
+}
+
+bool runs_once(const model::JobSpec& job) {
+  return std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; }) ||
+         (job.body && std::any_of(job.body->pieces.begin(), job.body->pieces.end(),
+                                  [](const auto& piece) { return piece.launch.once; }));
+}
+
+void check_steps(const LayoutInput& input, const model::PlannedLauncher& launcher,
+                 StepDiagnostics& diagnostics) {
+  if (launcher.by_srun() || !runs_once(input.job)) return;
+  diagnostics.error("request/steps",
+                    input.site.name + " starts programs with " + launcher.step +
+                        ", which does not start one process alone",
+                    "leave \"once\" out, or make a job of its own of that step: \"jobs\"");
+}
+
+/// Which cores and which GPUs first: as asked for, where somebody is there to do it.
+void plan_order(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
+  const model::JobSpec& job = input.job;
+  model::PlannedBinding& binding = launch.binding;
+  const auto& launcher = launch.launcher.choice;
+  if (job.idle_cores) binding.idle_cores = *job.idle_cores;
+  if (binding.idle_cores.value != model::IdleCores::none && !launcher.is_hpcml())
+    diagnostics.error("request/idle-cores",
+                      "with " + launcher.name() + " nobody deals out the cores of NUMA nodes without GPUs",
+                      "leave --idle-cores or --launcher out");
+  if (!job.rank_order || job.rank_order->value.kind == model::RankOrder::gpu) return;
+  binding.order = *job.rank_order;
+  const unsigned gpus = input.numbers().gpus_per_node;
+  if (gpus == 0)
+    return diagnostics.note("no GPUs: there is no order in which ranks take them", binding.order.origin);
+  if (!launcher.is_hpcml())
+    diagnostics.error("request/rank-order",
+                      "with " + launcher.name() + " nobody puts the GPUs into the order " +
+                          binding.order.value.text(),
+                      "leave --rank-order or --launcher out");
+  else if (input.gpus_by_task())
+    diagnostics.error("request/rank-order",
+                      input.site.name + " gives each task its own GPUs" +
+                          site_rules::cited(input.gpu_request().origin) + ": no rank sees another's",
+                      "leave --rank-order out");
+  if (binding.order.value.kind != model::RankOrder::list) return;
+  std::vector<topo::GpuInOrder> numbers(gpus);
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) numbers[gpu].index = gpu;
+  const auto order = topo::find_rank_order(numbers, {}, binding.order.value);
+  const std::size_t needed = std::size_t{input.numbers().ranks_per_node} * input.numbers().gpus_per_rank;
+  if (!order)
+    diagnostics.error("request/rank-order", order.error().what, order.error().hint);
+  else if (order->size() < std::min<std::size_t>(needed, gpus))
+    diagnostics.error("request/rank-order",
+                      "--rank-order names " + std::to_string(order->size()) +
+                          " GPUs, the ranks of a node take " + std::to_string(needed),
+                      "name each GPU that a rank takes");
+}
+
+/// The node's GPUs as the ranks take them. An order by CPUs becomes a list: launch has to do what the masks
+/// say.
+std::vector<model::GpuPlace> places_in_order(const LayoutInput& input, model::GpuOrder& order) {
+  if (input.numbers().gpus_per_node == 0) return {};
+  const auto& places = input.node()->gpu->places;
+  if (order.kind == model::RankOrder::gpu) return places;
+  std::vector<topo::GpuInOrder> numbers;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    numbers.push_back({static_cast<unsigned>(i), topo::lowest_cpu(input.node()->cpu, places[i]).value_or(0)});
+  const auto positions = topo::find_rank_order(numbers, {}, order);
+  if (!positions) return places; // said by plan_order
+  std::vector<model::GpuPlace> ordered;
+  order = {model::RankOrder::list, {}};
+  for (const auto position : *positions) {
+    ordered.push_back(places[position]);
+    order.list.push_back(static_cast<unsigned>(position));
+  }
+  return ordered;
+}
+
+StepResult<model::PlannedLauncher> plan_launcher(const LayoutInput& input) {
+  StepResult<model::PlannedLauncher> result;
+  auto& [launcher, diagnostics] = result;
+  const auto& request = input.request;
+  launcher.choice = request.launcher;
+  launcher.spawns = request.spawns_ranks();
+  launcher.agent_options = request.agent_options;
+  launcher.least_nodes = request.least_nodes;
+  launcher.origin = input.job.launcher ? input.job.launcher->origin
+                                       : rule_origin("hpcml launches where nothing else is asked for");
+  const model::LauncherRule* site_rule = default_rule(input);
+  launcher.step = site_rule ? site_rule->name : "srun";
+  if (launcher.choice.is_step()) {
+    launcher.step = launcher.choice.name();
+    const bool known =
+        find_rule(input, launcher.step) || (launcher.by_srun() && input.site.launchers.empty());
+    if (!known)
+      diagnostics.error("request/launcher",
+                        "the profile of " + input.site.name + " does not start programs with " +
+                            launcher.step,
+                        "its own launcher is " +
+                            (site_rule ? site_rule->name + ": leave --launcher out" : std::string("srun")));
+  }
+  if (const auto* rule = find_rule(input, launcher.step)) {
+    for (const auto& arg : rule->per_node_args) launcher.per_node_args.push_back(input.with_numbers(arg));
+    if (launcher.spawns && !launcher.per_node_args.empty())
+      launcher.step_args = launcher.per_node_args;
+    else
+      for (const auto& arg : rule->args) launcher.step_args.push_back(input.with_numbers(arg));
+    launcher.rank_variable = rule->rank_variable;
+    launcher.local_rank_variable = rule->local_rank_variable;
+    launcher.world_size_variable = rule->world_size_variable;
+  }
+  if (!launcher.by_srun() && !input.job.srun.empty())
+    diagnostics.error("request/srun",
+                      input.site.name + " starts programs with " + launcher.step +
+                          ": srun's options have nobody to go to",
+                      "leave --srun=" + input.job.srun.front().value + " out");
+  for (const auto& raw : input.job.srun) launcher.step_args.push_back(raw.value);
+  return result;
+}
+
+/// What only hpcml launch does is not forgotten in silence where another launcher starts the ranks.
+void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnostics& diagnostics) {
+  if (const auto fault = model::find_contradiction(input.job))
+    diagnostics.error("request/store", fault->what, fault->hint);
+  if (launch.launcher.choice.is_hpcml()) return;
+  const auto& name = launch.launcher.choice.name();
+  if (input.job.bind_check)
+    diagnostics.error(
+        "request/bind-check", "with " + name + " nobody looks at what the ranks have before they start",
+        "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
+  if (const auto wishes = model::wishes_for_agent(input.job); !wishes.empty())
+    diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
+                      "say --launcher hpcml, or leave " + wishes + " out");
+  if (input.job.store || input.job.rendezvous_timeout || model::is_on(input.job.coordinator))
+    diagnostics.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
+                      "leave --launcher out, or --store, --rendezvous-timeout and --jax-coordinator");
+}
+
+/// What an agent of hpcml's own cannot do here.
+void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher,
+                     StepDiagnostics& diagnostics) {
+  if (!launcher.has_own_agent()) return;
+  const auto wishes = model::wishes_for_agent(input.job);
+  if (launcher.least_nodes > 0 && !launcher.by_srun())
+    diagnostics.error("request/nnodes",
+                      input.site.name + " starts programs with " + launcher.step +
+                          ", which ends all of them where a node is lost",
+                      "leave --nnodes out");
+  for (const auto& raw : input.job.srun)
+    if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
+      diagnostics.error("request/agent",
+                        "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + wishes +
+                            " one agent per node starts them",
+                        "MPI programs: leave " + wishes + " out; others: leave --srun=" + raw.value + " out");
+}
+
+/// Who binds, and why.
+void choose_binder(const LayoutInput& input, LaunchPlan& launch) {
+  model::PlannedBinding& binding = launch.binding;
+  binding.origin = input.site.binding.origin;
+  const bool masks = masks_are_valid(input, launch, binding.why);
+  if (launch.launcher.choice.is_agent()) {
+    binding.binder = model::Binder::agent;
+    binding.why = "the one agent per node gets all cores of the job: what it starts inherits its mask";
+  } else if (launch.launcher.has_own_agent()) {
+    binding.binder = model::Binder::launch;
+    binding.why =
+        "the one agent per node gets all cores of the job, and binds the ranks that it starts one by one";
+  } else if (masks) {
+    binding.binder = model::Binder::srun_masks;
+    binding.why = "the step owns its nodes and the profile knows where the GPUs are attached";
+  } else {
+    binding.binder = launch.launcher.choice.is_hpcml() ? model::Binder::launch : model::Binder::srun_cores;
+  }
+}
+
+/// The masks of the ranks, where srun is to bind with them.
+void plan_masks(const LayoutInput& input, LaunchPlan& launch, StepDiagnostics& diagnostics) {
+  auto& binding = launch.binding;
+  const auto places = places_in_order(input, binding.order.value);
+  auto affinity =
+      topo::plan_affinity(input.node()->cpu, places,
+                          make_affinity_request(input.numbers(), binding.idle_cores.value, places.size()));
+  binding.ranks = std::move(affinity.ranks);
+  for (const auto& warning : affinity.warnings) diagnostics.note(warning, binding.origin);
+}
+
+} // namespace
+
+topo::AffinityRequest make_affinity_request(const model::PlannedLayout& numbers, model::IdleCores idle_cores,
+                                            std::size_t gpus) {
+  topo::AffinityRequest request;
+  request.ranks = numbers.ranks_per_node;
+  // Only where ranks share GPUs the affinity planner chooses those of a rank by itself.
+  request.gpus_per_rank =
+      std::size_t{numbers.ranks_per_node} * numbers.gpus_per_rank <= gpus ? numbers.gpus_per_rank : 0;
+  request.cpus_per_rank = numbers.cpus_per_rank;
+  request.threads_per_core = numbers.threads_per_core;
+  request.idle_cores = idle_cores == model::IdleCores::package;
+  return request;
+}
+
+StepResult<LaunchPlan> plan_launch(const LayoutInput& input, bool refused) {
+  StepResult<LaunchPlan> result;
+  auto& [launch, diagnostics] = result;
+  launch.launcher = unwrap(plan_launcher(input), diagnostics);
+  check_steps(input, launch.launcher, diagnostics);
+  add(diagnostics, check_inner_launchers(input));
+  check_colons(input, launch.launcher, diagnostics);
+  plan_order(input, launch, diagnostics);
+  check_asked(input, launch, diagnostics);
+  check_own_agent(input, launch.launcher, diagnostics);
+  add(diagnostics, check_spares(input, launch.launcher));
+  launch.saving = unwrap(plan_saving(input, launch.launcher), diagnostics);
+  launch.requeue = unwrap(plan_requeue(input, launch), diagnostics);
+  choose_binder(input, launch);
+  if (launch.binding.binder == model::Binder::srun_masks && !refused && !diagnostics.refuse())
+    plan_masks(input, launch, diagnostics);
+  return result;
+}
+
+} // namespace hpcml::plan

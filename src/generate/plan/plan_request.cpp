@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/plan_request.hpp"
+
+#include <algorithm>
+
+#include "core/util/text.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+StepDiagnostics check_commands(const model::JobSpec& job) {
+  StepDiagnostics diagnostics;
+  const auto is_missing = [](const std::vector<std::string>& command) {
+    return command.empty() || command.front().empty();
+  };
+  if (is_missing(job.command) || std::any_of(job.steps.begin(), job.steps.end(),
+                                             [&](const auto& step) { return is_missing(step.command); }))
+    diagnostics.error("usage/command", "no command to run",
+                      "write it after --, for example: -- python train.py");
+  const auto refuse_empty = [&](const model::Known<std::string>& known, const char* code) {
+    if (known && known->value.empty())
+      diagnostics.error(code, known->origin.by + " is empty", "give it a value, or leave it out");
+  };
+  refuse_empty(job.hpcml_path, "usage/hpcml-path");
+  refuse_empty(job.gpu_type, "usage/gpu-type");
+  refuse_empty(job.checkpoint_dir, "usage/checkpoint-dir");
+  return diagnostics;
+}
+
+} // namespace
+
+bool counts_all_but_gpus(const model::JobSpec& job) {
+  const bool gpu_words = job.gpus_per_node || job.gpus_per_task || job.gpu_type || job.nccl_debug ||
+                         (job.backend && job.backend->value == model::Backend::nccl);
+  // Several tasks with cores are ranks of a training as often as not; one is a serial program.
+  const bool one_task = job.tasks_per_node && job.tasks_per_node->value == 1;
+  const bool counts = (job.cpus_per_task && job.mem) || (one_task && (job.cpus_per_task || job.mem));
+  return counts && !gpu_words && !job.partition;
+}
+
+StepResult<model::JobSpec> read_unasked_gpus(model::JobSpec job, const model::Site& site) {
+  if (!counts_all_but_gpus(job)) return {std::move(job)};
+  const bool cpu_jobs = std::any_of(site.partitions.begin(), site.partitions.end(),
+                                    [](const auto& partition) { return partition.cpu_only; });
+  const bool by_slurm = std::none_of(site.partitions.begin(), site.partitions.end(),
+                                     [](const auto& partition) { return partition.nameable; });
+  if (!cpu_jobs && (!by_slurm || site.gpu_request.must_request)) return {std::move(job)};
+  StepResult<model::JobSpec> result{std::move(job)};
+  result.value.gpus_per_node =
+      model::Sourced<unsigned>{0, rule_origin("cores and memory are counted, GPUs are not")};
+  result.remarks.tell("request/gpus-per-node",
+                      "a job without GPUs: the request counts cores and memory, and no GPUs",
+                      "--gpus-per-node N for a job with GPUs");
+  return result;
+}
+
+StepResult<LaunchedJob> read_node_range(LaunchedJob launched) {
+  StepResult<LaunchedJob> result{std::move(launched)};
+  auto& job = result.value.job;
+  if (!job.nnodes) return result;
+  const auto& [range, origin] = *job.nnodes;
+  if (!job.nodes) job.nodes = model::Sourced<unsigned>{range.most, origin};
+  const auto have = job.nodes->value;
+  if (have != range.most) {
+    const auto right =
+        range.least < have ? std::to_string(range.least) + ":" + std::to_string(have) : std::to_string(have);
+    result.remarks.error("request/nnodes",
+                         "--nnodes " + range.text() + " in a job of " + util::counted(have, "node") + " (" +
+                             job.nodes->origin.by + "): the larger number is that of the job's nodes",
+                         "say --nnodes " + right + ", or leave --nodes out");
+  } else if (range.least < range.most) {
+    result.value.least_nodes = range.least;
+  }
+  return result;
+}
+
+StepResult<Request> read_request(model::JobSpec job, const model::Site& site) {
+  StepDiagnostics diagnostics = check_commands(job);
+  auto launched =
+      unwrap(read_command_launcher(unwrap(read_passthrough(std::move(job), site), diagnostics)), diagnostics);
+  launched = unwrap(read_node_range(std::move(launched)), diagnostics);
+  StepResult<Request> result{{site,
+                              unwrap(read_unasked_gpus(std::move(launched.job), site), diagnostics),
+                              {},
+                              std::move(launched.agent_options),
+                              launched.least_nodes}};
+  auto& request = result.value;
+  if (request.job.launcher) request.launcher = request.job.launcher->value;
+  if (request.job.container) request.images = container_rules(site, request.job);
+  result.remarks = std::move(diagnostics);
+  return result;
+}
+
+} // namespace hpcml::plan

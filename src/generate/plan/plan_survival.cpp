@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "generate/plan/plan_survival.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/site_rules/site_text.hpp"
+#include "core/slurm/version.hpp"
+#include "core/util/local_folders.hpp"
+
+namespace hpcml::plan {
+namespace {
+
+/// sbatch takes no more for the time of a signal.
+constexpr std::int64_t k_most_seconds = 65535;
+
+/// As the request says, else as the site's profile does for "save-before".
+model::Known<model::LeadTime> wanted_time(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  if (input.job.save_before) return input.job.save_before;
+  const auto& rule = input.flag("save-before");
+  if (rule.default_value.empty()) return std::nullopt;
+  const auto time = model::LeadTime::parse(rule.default_value);
+  if (time) return model::Sourced<model::LeadTime>{*time, rule.origin};
+  diagnostics.error("site/save-before", "the profile's save-before: " + time.error().what, time.error().hint);
+  return std::nullopt;
+}
+
+/// The site's word for "save-signal"; nothing where its profile has none.
+model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  const auto& rule = input.flag("save-signal");
+  if (rule.default_value.empty()) return std::nullopt;
+  const auto signal = model::SaveSignal::parse(rule.default_value);
+  if (signal) return model::Sourced<model::SaveSignal>{*signal, rule.origin};
+  diagnostics.error("site/save-signal", "the profile's save-signal: " + signal.error().what,
+                    signal.error().hint);
+  return std::nullopt;
+}
+
+/// Why nobody could ask the ranks, or nobody needs to.
+void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
+            StepDiagnostics& diagnostics) {
+  if (input.job.body)
+    diagnostics.error("request/save-before",
+                      "the old script's own commands stand around its launches, and its traps are its own",
+                      "write the trap there, and --signal=B:USR1@300 without --save-before");
+  if (input.job.signal)
+    diagnostics.error(
+        "request/save-before",
+        "--signal and --save-before both say what Slurm sends before the time limit, which is one "
+        "signal",
+        "leave --signal out; --save-signal says what the ranks get");
+  if (!launcher.by_srun())
+    diagnostics.error("request/save-before",
+                      input.site.name + " starts programs with " + launcher.step +
+                          ", whose tasks are no tasks of Slurm's: a signal does not reach them",
+                      "save at intervals, or let --signal reach what " + launcher.step +
+                          " starts, if it does");
+  if (time.seconds().count() > k_most_seconds)
+    diagnostics.error("request/save-before",
+                      "Slurm takes at most 65535 seconds (18 hours) before the time limit for a signal",
+                      "say --save-before with less");
+  if (input.job.time && time >= input.job.time->value)
+    diagnostics.error("request/save-before",
+                      "the ranks would be asked to save before they begin: the time limit is " +
+                          input.job.time->value.to_slurm(),
+                      "say --save-before with less than --time");
+}
+
+/// Whether a script that could be read seems to wait for the signal; true where it cannot be told.
+bool seems_to_listen(const std::string& text) {
+  static constexpr std::array<std::string_view, 12> c_signs = {
+      "signal", "SIGUSR",   "SIGTERM", "SIGHUP", "HPCML_SAVE_SIGNAL", "preempt", "lightning", "exit_signal",
+      "ignite", "composer", "nemo",    "hpcml"};
+  return text.empty() || std::any_of(c_signs.begin(), c_signs.end(),
+                                     [&](auto sign) { return text.find(sign) != std::string::npos; });
+}
+
+/// Whether the program leaves the signal to Lightning, which handles USR1 unless its plugin names another one
+/// (lightning.ai, "Run on an on-prem cluster", requeue_signal).
+bool leaves_signal_to_lightning(const std::string& text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  return has("lightning") && has("Trainer") && !has("requeue_signal") && !has(model::k_save_variable) &&
+         !has("signal.signal");
+}
+
+/// What can be seen of the program: whether somebody listens.
+void remark_on_program(const LayoutInput& input, const model::PlannedSaving& saving,
+                       StepDiagnostics& diagnostics) {
+  const auto signal = saving.signal.text();
+  if (signal != "USR1" && leaves_signal_to_lightning(input.job.program_text))
+    diagnostics.warning("request/save-before",
+                        "Lightning saves and requeues at USR1, and the ranks get " + signal,
+                        "use SLURMEnvironment(requeue_signal=signal.SIG" + signal +
+                            ") in the program, or --save-signal USR1");
+  if (seems_to_listen(input.job.program_text)) return;
+  diagnostics.warning("request/save-before",
+                      "the program has no handler for " + signal + " that could be seen: " +
+                          (saving.by_launch() ? "it is not signalled, and runs to the time limit"
+                                              : "the signal ends it, and nothing is saved"),
+                      "let it handle the signal that " + std::string(model::k_save_variable) +
+                          " names: save, and end with 0");
+}
+
+} // namespace
+
+StepResult<std::optional<model::PlannedSaving>> plan_saving(const LayoutInput& input,
+                                                            const model::PlannedLauncher& launcher) {
+  StepResult<std::optional<model::PlannedSaving>> result;
+  auto& [planned, diagnostics] = result;
+  const auto time = wanted_time(input, diagnostics);
+  if (!time) {
+    // In a job the variable tells its own programs; that is no wish for another job.
+    if (input.job.save_signal && input.job.save_signal->origin.kind != model::OriginKind::environment)
+      diagnostics.error("request/save-signal",
+                        "--save-signal says how the ranks are asked, and nobody asks them",
+                        "say --save-before TIME, too");
+    return result;
+  }
+  refuse(input, launcher, time->value, diagnostics);
+  model::PlannedSaving saving;
+  saving.seconds =
+      static_cast<unsigned>(std::min<std::int64_t>(time->value.seconds().count(), k_most_seconds));
+  saving.requested_by = time->origin;
+  const bool gpus = input.numbers().gpus_per_node > 0;
+  if (input.job.save_signal) {
+    saving.signal = input.job.save_signal->value;
+    saving.chosen = input.job.save_signal->origin;
+  } else if (launcher.choice.is_agent()) {
+    saving.signal = model::SaveSignal::of_agents();
+    saving.chosen = rule_origin(launcher.choice.name() + " passes TERM on to its processes, and no other");
+  } else if (const auto site = signal_of_site(input, diagnostics)) {
+    saving.signal = site->value;
+    saving.chosen = site->origin;
+  } else {
+    saving.signal = model::SaveSignal::of_gpus(gpus ? input.placement.gpu_vendor : model::GpuVendor::unknown);
+    saving.chosen = rule_origin("a signal that the libraries of the GPUs leave alone: NCCL has caught USR1 "
+                                "(NVIDIA/nccl issue 704), an RCCL change catches USR2 (ROCm/rccl pull 584)");
+  }
+  saving.word = launcher.choice.is_hpcml() ? std::string(model::k_save_word) : saving.signal.text();
+  remark_on_program(input, saving, diagnostics);
+  planned = std::move(saving);
+  return result;
+}
+
+namespace {
+
+constexpr unsigned k_usual_requeues = 3;
+
+bool is_below(const std::string& folder, const std::string& place) {
+  return !place.empty() && (folder == place || folder.starts_with(place + "/"));
+}
+
+constexpr const char* k_own_to_nodes = "is each node's own, and emptied when the job ends";
+
+bool is_own_to_nodes(const LayoutInput& input, const std::string& folder) {
+  const auto& node = input.node();
+  return util::is_node_local(folder) || (node && node->local_disk && is_below(folder, *node->local_disk));
+}
+
+std::string shared_folder_hint(const LayoutInput& input) {
+  return "name a folder on storage that all nodes share and that outlives the job" +
+         (input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
+}
+
+/// A folder that is gone with the node, or that the node may not write, is none to save in.
+void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& folder,
+                          StepDiagnostics& diagnostics) {
+  const auto refuse = [&](const std::string& why) {
+    diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
+                      shared_folder_hint(input));
+  };
+  if (is_own_to_nodes(input, folder.value)) return refuse(k_own_to_nodes);
+  for (const auto& place : input.site.storage.read_only_on_compute)
+    if (is_below(folder.value, place))
+      return refuse("cannot be written from the nodes of " + input.site.name +
+                    site_rules::cited(input.site.storage.origin));
+}
+
+/// What is said of requeues that nobody could make.
+void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool requeues,
+                  StepDiagnostics& diagnostics) {
+  const model::JobSpec& job = input.job;
+  if (job.max_requeues && !requeues)
+    diagnostics.error("request/max-requeues", "--max-requeues bounds what --requeue does with --save-before",
+                      "say --requeue and --save-before TIME, too");
+  if (!job.requeue_on || job.requeue_on->value.empty()) return;
+  if (!(job.requeue && job.requeue->value))
+    diagnostics.error("request/requeue-on", "--requeue-on tries a job again by requeueing it",
+                      "say --requeue, too");
+  const auto& words = job.requeue_on->value.words();
+  const bool recorded = launch.launcher.has_own_agent() && job.log_dir;
+  const bool hears = std::all_of(words.begin(), words.end(), [&](const auto& word) {
+    if (word == model::word_of(model::FailureClass::node))
+      return launch.launcher.choice.is_hpcml() && model::is_on(job.preflight);
+    return word == model::word_of(model::FailureClass::preempted) && launch.saving;
+  });
+  const bool of_preemption =
+      std::find(words.begin(), words.end(), model::word_of(model::FailureClass::preempted)) != words.end();
+  if (recorded && of_preemption && !launch.saving)
+    diagnostics.error("request/requeue-on",
+                      "where Slurm ends a job for another one, its script ends before it could requeue it",
+                      "say --save-before TIME, too: then the script hears of it; or leave preempted out");
+  if (recorded && is_own_to_nodes(input, job.log_dir->value.text()))
+    diagnostics.error("request/log-dir",
+                      "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
+                          "; why a run ended, and which nodes were bad, is read from there",
+                      shared_folder_hint(input));
+  if (!recorded && !hears)
+    diagnostics.error(
+        "request/requeue-on",
+        "why a run ended stands in its record, which an agent writes into its folder of logs",
+        "say --log-dir FOLDER, too; of preemption alone the script hears by --save-before TIME, of bad nodes "
+        "by --preflight, too");
+}
+
+/// The value of --requeue where the site's Slurm takes one, as its profile says; others refuse the job.
+model::Known<std::string> value_of_site(const LayoutInput& input, StepDiagnostics& diagnostics) {
+  const auto& rule = input.flag("requeue");
+  if (rule.default_value.empty()) return std::nullopt;
+  if (rule.default_value != site_rules::k_expedite) {
+    diagnostics.error("site/requeue", "the profile's requeue: Slurm knows no --requeue=" + rule.default_value,
+                      std::string("the profile's value is ") + site_rules::k_expedite + ", or there is none");
+    return std::nullopt;
+  }
+  const auto& runs = input.site.slurm_version;
+  const auto version = runs ? slurm::parse_version(runs->value) : std::nullopt;
+  if (!version || *version < slurm::Version::v25_11) {
+    diagnostics.note("--requeue without the profile's expedite: its slurm_version is not 25.11 or later",
+                     rule.origin);
+    return std::nullopt;
+  }
+  // The script has to end such a job where it fails; of several components each is a job.
+  if (!input.job.components.empty()) return std::nullopt;
+  return model::Sourced<std::string>{site_rules::k_expedite, rule.origin};
+}
+
+} // namespace
+
+StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput& input,
+                                                              const LaunchPlan& launch) {
+  StepResult<std::optional<model::PlannedRequeue>> result;
+  auto& [planned, diagnostics] = result;
+  const model::JobSpec& job = input.job;
+  const bool is_requested = job.requeue && job.requeue->value && !job.body;
+  const bool retries = is_requested && job.requeue_on && !job.requeue_on->value.empty();
+  const bool requeues = is_requested && (launch.saving || retries);
+  check_bounds(input, launch, requeues, diagnostics);
+  if (job.checkpoint_dir) check_checkpoint_dir(input, *job.checkpoint_dir, diagnostics);
+  if (!is_requested && !job.checkpoint_dir) return result;
+  model::PlannedRequeue requeue;
+  requeue.requeues = requeues;
+  requeue.most = job.max_requeues ? job.max_requeues->value : k_usual_requeues;
+  if (is_requested) requeue.slurm = value_of_site(input, diagnostics);
+  if (job.requeue_on) requeue.requeue_on = job.requeue_on->value;
+  if (job.checkpoint_dir) requeue.checkpoint_dir = job.checkpoint_dir->value;
+  requeue.origin = job.requeue ? job.requeue->origin : job.checkpoint_dir->origin;
+  requeue.bound = job.max_requeues ? job.max_requeues->origin
+                                   : rule_origin("a job that never gets ahead is not to run for ever");
+  if (is_requested && !requeues)
+    diagnostics.note(
+        "Slurm starts the job again after the loss of a node and after preemption; at its time limit only "
+        "--save-before TIME does",
+        requeue.origin);
+  planned = std::move(requeue);
+  return result;
+}
+
+StepDiagnostics check_spares(const LayoutInput& input, const model::PlannedLauncher& launcher) {
+  StepDiagnostics diagnostics;
+  if (input.numbers().spare_nodes == 0) return diagnostics;
+  const auto& job = input.job;
+  const auto refuse = [&](const std::string& why, const std::string& hint) {
+    diagnostics.error("request/spare-nodes", why, hint);
+  };
+  const bool once =
+      std::any_of(job.steps.begin(), job.steps.end(), [](const auto& step) { return step.once; });
+  const auto packed = [](const auto& path) { return path && path->value.ends_with(".tar.gz"); };
+  const bool on_own_disks = !job.stage.empty() || job.wheelhouse || packed(job.conda) || packed(job.venv);
+  if (!launcher.by_srun())
+    refuse(input.site.name + " starts programs with " + launcher.step + ", on all nodes of the job",
+           "leave --spare-nodes out; --requeue --requeue-on node leaves a bad node out at the next start");
+  else if (!launcher.choice.is_hpcml())
+    refuse("hpcml looks at the nodes, and " + launcher.choice.name() + " starts the ranks here",
+           "leave --launcher out, or --spare-nodes");
+  else if (launcher.least_nodes > 0)
+    refuse("with --nnodes MIN:MAX all nodes run the program, and it goes on with fewer",
+           "say one of the two: --nnodes, or --nodes and --spare-nodes");
+  else if (!job.components.empty())
+    refuse("each component of the job has its own nodes", "leave --spare-nodes out");
+  else if (job.body || once)
+    refuse(job.body ? "the old script's own commands run on all nodes of the job"
+                    : "a step that runs once runs on the job's first node, which may be the one left out",
+           "leave --spare-nodes out");
+  else if (on_own_disks)
+    refuse("what is on each node's own disk would be missing on the spare ones",
+           "leave --spare-nodes out, or have the files on storage that all nodes share");
+  return diagnostics;
+}
+
+} // namespace hpcml::plan

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "run/agent/stop_messages.hpp"
+
+#include "run/agent/failure_report.hpp"
+#include "run/agent/stacks.hpp"
+
+namespace hpcml::agent {
+
+namespace {
+
+std::vector<PlaceGroup> groups_of(const AgentCommand& order) {
+  std::vector<RankPlace> all;
+  for (const auto& bytes : order.stacks)
+    if (auto places = unpack_places(bytes))
+      for (auto& place : *places) all.push_back(std::move(place));
+  return group_places(std::move(all));
+}
+
+} // namespace
+
+std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size) {
+  const bool restarts = order.kind != AgentCommand::Kind::end && order.restarts_all;
+  std::vector<std::string> lines;
+  if (order.failure) {
+    lines = render_failure_report(*order.failure,
+                                  {world_size, restarts ? order.restarts : 0, max_restarts, order.pause});
+  } else {
+    lines.push_back(order.reason);
+    if (!order.stacks.empty()) lines.push_back(render_odd_ranks(groups_of(order)));
+    if (restarts && order.stacks.empty())
+      lines.push_back("all ranks are restarted" + describe_pause(order.pause));
+    else if (restarts)
+      lines.push_back("all ranks are started again" + describe_pause(order.pause) + " (restart " +
+                      std::to_string(order.restarts) + " of " + std::to_string(max_restarts) + ")");
+  }
+  for (auto& line : lines) line.insert(0, "hpcml agent: ");
+  return lines;
+}
+
+std::string render_stalled(const AgentCommand& order) {
+  return order.stacks.empty() ? "" : render_places(groups_of(order), order.reason);
+}
+
+} // namespace hpcml::agent

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Why all ranks are stopped, and what happens next, in words. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/agent/agent_protocol.hpp"
+
+namespace hpcml::agent {
+
+/// What people are told, a line each, when all ranks are stopped or the run ends without success.
+/// `world_size`: of the ranks that were running.
+std::vector<std::string> render_stop(const AgentCommand& order, unsigned max_restarts, unsigned world_size);
+
+/// The ranks that stalled, by where they are, for a file; empty where nobody has looked.
+std::string render_stalled(const AgentCommand& order);
+
+} // namespace hpcml::agent

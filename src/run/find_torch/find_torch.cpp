@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+#include "run/find_torch/find_torch.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/launch_chain/started_program.hpp"
+#include "core/launch_chain/unknown_words.hpp"
+#include "core/util/text.hpp"
+#include "run/find_torch/elf_needs.hpp"
+#include "run/find_torch/import_path.hpp"
+
+namespace hpcml::find_torch {
+namespace {
+
+using Kind = TorchFound::Kind;
+
+constexpr std::size_t k_most_of_a_version_file = 16 << 10;
+
+class LiveFiles : public FileView {
+public:
+  bool exists(const std::string& path) const override { return ::access(path.c_str(), F_OK) == 0; }
+  bool runs(const std::string& path) const override {
+    struct stat found {};
+    return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode);
+  }
+  std::optional<std::string> read(const std::string& path, std::size_t most,
+                                  std::size_t offset) const override {
+    // A pipe in a file's place would wait for ever.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return std::nullopt;
+    std::string text(most, '\0');
+    const auto count = ::pread(fd, text.data(), most, static_cast<off_t>(offset));
+    ::close(fd);
+    if (count < 0) return std::nullopt;
+    text.resize(static_cast<std::size_t>(count));
+    return text;
+  }
+  std::optional<std::string> link(const std::string& path) const override {
+    std::string target(4096, '\0');
+    const auto count = ::readlink(path.c_str(), target.data(), target.size());
+    if (count <= 0) return std::nullopt;
+    target.resize(static_cast<std::size_t>(count));
+    return target;
+  }
+  std::vector<std::string> names(const std::string& folder) const override {
+    std::vector<std::string> found;
+    DIR* stream = ::opendir(folder.c_str());
+    if (!stream) return found;
+    while (const dirent* entry = ::readdir(stream)) found.emplace_back(entry->d_name);
+    ::closedir(stream);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+};
+
+TorchFound not_found(Kind kind, std::string why) {
+  TorchFound found;
+  found.kind = kind;
+  found.why = std::move(why);
+  return found;
+}
+
+TorchFound found_at(const std::string& text, const std::string& place) {
+  TorchFound found;
+  const auto version = parse_torch_version(text);
+  if (!version) return not_found(Kind::unknown, place + " tells no version of torch");
+  found.kind = Kind::found;
+  found.version = *version;
+  found.text = text;
+  found.place = place;
+  return found;
+}
+
+/// What stands between quotes behind `key`, at the beginning of a line.
+std::optional<std::string> quoted_behind(const std::string& text, std::string_view key) {
+  for (const auto& line : util::split(text, '\n')) {
+    if (!line.starts_with(key)) continue;
+    const auto open = line.find_first_of("'\"", key.size());
+    if (open == std::string::npos) continue;
+    const auto close = line.find(line[open], open + 1);
+    if (close != std::string::npos) return line.substr(open + 1, close - open - 1);
+  }
+  return std::nullopt;
+}
+
+/// The torch that Python imports from `folder`; nothing where it goes on to the next.
+std::optional<TorchFound> torch_in(const std::string& folder, const FileView& files) {
+  const auto package = folder + "/torch";
+  const bool is_package = files.exists(package + "/__init__.py");
+  if (is_package) {
+    const auto text = files.read(package + "/version.py", k_most_of_a_version_file);
+    if (const auto version = quoted_behind(text.value_or(""), "__version__"))
+      return found_at(*version, package + "/version.py");
+  }
+  return is_package ? std::optional(not_found(Kind::unknown, package + " does not tell its version"))
+                    : std::nullopt;
+}
+
+/// The torch whose files lie elsewhere, as pip notes it: torch-2.8.0.dist-info without a package beside it.
+std::optional<TorchFound> noted_torch(const std::string& folder, const std::vector<std::string>& names) {
+  for (const auto& name : names)
+    for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
+      if (!name.ends_with(ending) || !name.starts_with("torch")) continue;
+      if (name == "torch.egg-link")
+        return not_found(Kind::unknown, folder + "/torch.egg-link points to a torch that is being developed");
+      if (name.starts_with("torch-"))
+        return found_at(name.substr(6, name.size() - 6 - ending.size()), folder + "/" + name);
+    }
+  return std::nullopt;
+}
+
+TorchFound torch_of_python(const std::string& program, const std::vector<std::string>& words,
+                           const util::EnvSnapshot& env, const std::string& cwd, const FileView& files) {
+  std::optional<TorchFound> found;
+  const auto line = read_python_line(words, env, cwd, files);
+  const auto see = [&](const std::string& folder, const std::vector<std::string>* names) {
+    found = names ? noted_torch(folder, *names) : torch_in(folder, files);
+    return found.has_value();
+  };
+  const auto why = visit_import_folders(program, line, env, cwd, files, see);
+  if (found) return *found;
+  if (!why.empty()) return not_found(Kind::unknown, why);
+  return not_found(Kind::none, program + " has no torch");
+}
+
+} // namespace
+
+std::optional<TorchFound> torch_around(const std::string& folder, const FileView& files) {
+  const auto parent = folder + "/..";
+  if (const auto text = files.read(parent + "/version.py", k_most_of_a_version_file))
+    if (const auto version = quoted_behind(*text, "__version__"))
+      return found_at(*version, parent + "/version.py");
+  if (const auto text = files.read(parent + "/build-version", k_most_of_a_version_file))
+    if (parse_torch_version(std::string(util::trim(*text))))
+      return found_at(std::string(util::trim(*text)), parent + "/build-version");
+  const auto config = parent + "/share/cmake/Torch/TorchConfigVersion.cmake";
+  if (const auto text = files.read(config, k_most_of_a_version_file))
+    if (const auto version = quoted_behind(*text, "set(PACKAGE_VERSION")) return found_at(*version, config);
+  return std::nullopt;
+}
+
+namespace {
+
+TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot& env, const FileView& files) {
+  const auto needs = read_elf_needs(program, files);
+  if (!needs) return not_found(Kind::unknown, program + " is no program whose libraries can be read here");
+  std::string library;
+  for (const auto& name : needs->libraries) {
+    if (!name.starts_with("libtorch") && !name.starts_with("libc10")) continue;
+    library = name;
+    // "libtorch_cpu.so.1.13": Debian's tells its version itself.
+    const auto number = name.find(".so.");
+    if (number != std::string::npos && parse_torch_version(name.substr(number + 4)))
+      return found_at(name.substr(number + 4), program);
+  }
+  if (library.empty()) return not_found(Kind::none, program + " is not linked with LibTorch");
+  auto folders = needs->folders;
+  for (const auto& folder : util::split(env.get_or("LD_LIBRARY_PATH", ""), ':'))
+    if (!folder.empty()) folders.push_back(folder);
+  for (const auto& [name, value] : env.variables())
+    if (name == "CONDA_PREFIX" && !value.empty()) folders.push_back(value + "/lib");
+  const auto slash = program.rfind('/');
+  const auto origin = slash == std::string::npos ? std::string(".") : program.substr(0, slash);
+  for (auto folder : folders) {
+    folder = util::replace_all(util::replace_all(folder, "${ORIGIN}", origin), "$ORIGIN", origin);
+    if (!files.exists(folder + "/" + library)) continue;
+    if (auto found = torch_around(folder, files)) return *found;
+    return not_found(Kind::unknown, folder + "/" + library + " does not tell its version");
+  }
+  return not_found(Kind::unknown, library + " of " + program + " is not where its folders and variables say");
+}
+
+bool is_shell(const std::string& program) {
+  static constexpr std::string_view c_shells[] = {"bash", "sh", "dash", "zsh", "ksh", "csh", "tcsh", "fish"};
+  return std::find(std::begin(c_shells), std::end(c_shells), util::base_name(program)) != std::end(c_shells);
+}
+
+std::optional<std::string> find_runnable(const std::string& name, const util::EnvSnapshot& env,
+                                         const std::string& cwd, const FileView& files) {
+  const auto absolute = [&](const std::string& path) { return path[0] == '/' ? path : cwd + "/" + path; };
+  if (name.empty()) return std::nullopt;
+  if (name.find('/') != std::string::npos)
+    return files.runs(absolute(name)) ? std::optional(absolute(name)) : std::nullopt;
+  for (const auto& folder : util::split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
+    const auto path = (folder.empty() ? cwd : absolute(folder)) + "/" + name;
+    if (files.runs(path)) return path;
+  }
+  return std::nullopt;
+}
+
+/// The interpreter's words of "#!/usr/bin/env python3 -u", and those of the two lines that pip writes where
+/// the path of Python is too long for one.
+std::vector<std::string> interpreter_words(const std::string& head) {
+  const auto lines = util::split(head, '\n');
+  std::vector<std::string> words;
+  for (const auto& word : util::split(std::string_view(lines[0]).substr(2), ' '))
+    if (!util::trim(word).empty()) words.emplace_back(util::trim(word));
+  constexpr std::string_view k_exec = "'''exec' ";
+  if (lines.size() > 1 && lines[1].starts_with(k_exec)) {
+    auto path = lines[1].substr(k_exec.size());
+    path = path.substr(0, path.find(" \"$0\""));
+    words = {util::replace_all(path, "\"", "")};
+  }
+  if (!words.empty() && util::base_name(words[0]) == "env") {
+    words.erase(words.begin());
+    if (!words.empty() && words[0] == "-S") words.erase(words.begin());
+  }
+  return words;
+}
+
+} // namespace
+
+const FileView& live_files() {
+  static const LiveFiles files;
+  return files;
+}
+
+std::optional<TorchVersion> parse_torch_version(const std::string& text) {
+  TorchVersion version;
+  const auto dot = text.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  auto end = dot + 1;
+  while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+  const auto major = util::parse_unsigned(text.substr(0, dot));
+  const auto minor = util::parse_unsigned(text.substr(dot + 1, end - dot - 1));
+  if (!major || !minor || *major > 1000 || *minor > 1000) return std::nullopt;
+  version.major = static_cast<unsigned>(*major);
+  version.minor = static_cast<unsigned>(*minor);
+  // "2.7.0a0+git", "2.7.0.dev2025", "2.7.0rc1": letters before what a builder adds behind "+".
+  const auto release = text.substr(end, text.find('+', end) - end);
+  version.pre_release = release.find_first_not_of(".0123456789") != std::string::npos &&
+                        release.find("post") == std::string::npos;
+  return version;
+}
+
+TorchFound find_torch(const std::vector<std::string>& command, const util::EnvSnapshot& env,
+                      const std::string& cwd, const FileView& files) {
+  if (command.empty()) return not_found(Kind::unknown, "there is no command");
+  auto words = command;
+  auto variables = env;
+  if (!launch_chain::is_python(words[0])) {
+    const auto started = launch_chain::find_started_program(command);
+    if (!started)
+      return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
+    for (const auto& outer : started->before)
+      if (outer != "nsys" && outer != "ncu")
+        return not_found(Kind::unknown, outer + " chooses what is imported");
+    for (const auto& [name, value] : started->sets) variables.set(name, value);
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(started->at));
+  }
+  if (!words.empty() && is_shell(words[0]))
+    return not_found(Kind::unknown, "what " + util::base_name(words[0]) + " runs is not seen in its words");
+  for (int depth = 0; depth < 4; ++depth) {
+    const auto program = words.empty() ? std::nullopt : find_runnable(words[0], variables, cwd, files);
+    if (!program) return not_found(Kind::unknown, (words.empty() ? command[0] : words[0]) + " is not found");
+    const auto head = files.read(*program, 1024);
+    if (head && head->starts_with("#!")) {
+      auto interpreter = interpreter_words(*head);
+      if (interpreter.empty() || !launch_chain::is_python(interpreter[0]))
+        return not_found(Kind::unknown,
+                         *program + " is a script" +
+                             (interpreter.empty() ? "" : " of " + util::base_name(interpreter[0])) +
+                             ", and what it starts is not seen");
+      words[0] = *program;
+      words.insert(words.begin(), interpreter.begin(), interpreter.end());
+      continue;
+    }
+    if (launch_chain::is_python(*program) || launch_chain::is_python(follow_links(*program, files)))
+      return torch_of_python(*program, {words.begin() + 1, words.end()}, variables, cwd, files);
+    return torch_of_program(*program, variables, files);
+  }
+  return not_found(Kind::unknown, command[0] + " is a script of a script");
+}
+
+} // namespace hpcml::find_torch

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/rank_report.hpp"
+
+#include <algorithm>
+
+#include "core/topo/affinity.hpp"
+#include "core/util/shell_quote.hpp"
+#include "core/util/text.hpp"
+#include "run/launch/gpus.hpp"
+
+namespace hpcml::launch {
+
+namespace {
+
+std::string numa_text(const model::CpuShape& shape, const model::IdSet& cpus) {
+  const auto nodes = topo::numa_of(shape, cpus);
+  return shape.numa.size() > 1 && !nodes.empty() ? " (NUMA " + nodes.to_list() + ")" : "";
+}
+
+std::string binding_text(const RankSetup& setup) {
+  const auto& planned = setup.plan.binding.cpus;
+  const NodeSetup& node = *setup.node;
+  switch (node.binding.mode) {
+  case BindMode::apply:
+    return planned.empty() ? "none: no core is free for this rank"
+                           : "CPUs " + planned.to_list() + ", " + node.binding.why;
+  case BindMode::verify:
+    return "CPUs " + node.mask.to_list() + " as they are (planned: " + planned.to_list() + "), " +
+           node.binding.why;
+  case BindMode::none:
+  case BindMode::automatic: break;
+  }
+  return "CPUs " + node.mask.to_list() + " as they are, " +
+         (node.agent ? "the agent gets the node" : node.binding.why);
+}
+
+/// The GPUs that are the rank's own, and all that it sees where these are more: "1 of 0,1".
+std::string gpus_text(const RankSetup& setup) {
+  const auto& gpus = setup.node->gpus;
+  const auto& layout = setup.world.layout;
+  if (setup.node->agent || gpus.visible.entries.empty()) return setup.gpus;
+  const auto own = gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size,
+                                      std::max(1U, gpus.per_rank));
+  return own == setup.gpus ? own : own + " of " + setup.gpus;
+}
+
+} // namespace
+
+std::string render_report(const RankSetup& setup, const std::string& host, const model::IdSet& kernel_cpus) {
+  const auto& layout = setup.world.layout;
+  std::string line = "hpcml: rank " + std::to_string(layout.rank) + " of " +
+                     std::to_string(layout.world_size) + " on " + host + ", local rank " +
+                     std::to_string(layout.local_rank) + ", GPU " + gpus_text(setup) + ", CPUs " +
+                     kernel_cpus.to_list() + numa_text(setup.node->cpus, kernel_cpus);
+  if (!setup.plan.binding.nic.empty()) line += ", NIC " + setup.plan.binding.nic;
+  line += ", master " + setup.world.address + ":" + std::to_string(setup.world.port);
+  const auto& channel = setup.world.channel;
+  return channel.key ? line + ", " + describe_channel(channel) : line;
+}
+
+std::string gpus_of_rank(const RankSetup& setup) {
+  const auto& gpus = setup.node->gpus;
+  if (setup.node->agent || gpus.visible.entries.empty()) return {};
+  const auto& layout = setup.world.layout;
+  const auto own = gpus_of_local_rank(gpus.visible, layout.local_rank, layout.local_world_size,
+                                      std::max(1U, gpus.per_rank));
+  return (own.find(',') == std::string::npos ? "GPU " : "GPUs ") + own;
+}
+
+std::string render_dry_run(const RankSetup& setup, const std::vector<std::string>& command) {
+  std::string text;
+  for (const auto& [name, value] : setup.changes) text += name + "=" + util::shell_quote(value) + "\n";
+  for (const auto& name : setup.removed) text += "unset " + name + "\n";
+  text += "binding: " + binding_text(setup) + "\n";
+  if (const auto& channel = setup.world.channel; channel.key)
+    text += "channel: " + describe_channel(channel) + "\n";
+  if (!setup.plan.binding.why.empty()) text += "because: " + setup.plan.binding.why + "\n";
+  for (const auto& variable : setup.plan.env) {
+    const bool set = std::any_of(setup.changes.begin(), setup.changes.end(),
+                                 [&](const auto& change) { return change.first == variable.name; });
+    if (set && variable.origin.kind == model::OriginKind::rule && !variable.origin.by.empty())
+      text += variable.name + " because: " + variable.origin.by + "\n";
+  }
+  const NodeSetup& node = *setup.node;
+  for (const auto& cache : node.cache_paths) text += "cache: " + cache + "\n";
+  for (const auto* list : {&node.warnings, &node.plan.warnings, &setup.warnings, &node.node_warnings})
+    for (const auto& warning : *list) text += "warning: " + warning + "\n";
+  return text + "exec: " + util::shell_line(command) + "\n";
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "run/launch/report_bad_node.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <unistd.h>
+
+#include "run/launch/failure.hpp"
+
+namespace hpcml::launch {
+
+void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& env) {
+  const auto file = env.get_or(node_health::k_bad_nodes_variable, "");
+  if (file.empty()) return;
+  const auto line = node_health::render_bad_node(bad);
+  std::error_code ignored; // the next says it
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  if (!written)
+    log_stderr("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " + file +
+               " cannot be written: " + std::strerror(errno));
+  if (fd >= 0) ::close(fd);
+}
+
+} // namespace hpcml::launch

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "run/store/store_search.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <poll.h>
+
+namespace hpcml::store {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds k_first_pause{5}, k_longest_pause{250};
+/// The unlikely places are asked after this.
+constexpr milliseconds k_others_after{25};
+/// Where a likely place has taken the connection it is ours as a rule, and answers when rank 0 has come.
+constexpr milliseconds k_others_after_silence{200};
+/// Whoever has said that it is somebody else's store will say so for a while.
+constexpr milliseconds k_after_refusal{2000};
+/// The kernel repeats a connection's first packet ever later: begun again it goes out sooner.
+constexpr milliseconds k_connect_limit{3000};
+
+/// One place, asked again and again.
+struct Attempt {
+  StorePlace place;
+  std::unique_ptr<Client> client = nullptr;
+  Clock::time_point again, begun{};
+  milliseconds pause = k_first_pause;
+  std::string reason = "not asked yet";
+  JoinError refusal = JoinError::none; ///< by a store that is for others
+
+  bool is_taken() const { return client && (client->wanted() & POLLOUT) == 0; }
+  void put_off(Clock::time_point now, milliseconds by, std::string why) {
+    client.reset();
+    again = now + by;
+    reason = std::move(why);
+  }
+};
+
+/// Puts the unlikely places off where a likely one is there: many ranks would ask many in vain.
+void spare_the_others(std::vector<Attempt>& attempts, std::size_t likely, Clock::time_point until) {
+  const auto others = attempts.begin() + static_cast<std::ptrdiff_t>(std::min(likely, attempts.size()));
+  if (std::none_of(attempts.begin(), others, [](const Attempt& attempt) { return attempt.is_taken(); }))
+    return;
+  for (auto attempt = others; attempt != attempts.end(); ++attempt)
+    if (!attempt->client) attempt->again = std::max(attempt->again, until);
+}
+
+std::string said_by(const std::vector<Attempt>& attempts) {
+  std::string text;
+  for (const auto& attempt : attempts)
+    text += (text.empty() ? "" : "; ") + place_text(attempt.place.address, attempt.place.port) + " " +
+            attempt.reason;
+  return text;
+}
+
+/// Puts a place off whose store did not prove the key.
+void put_off_unproven(Attempt& attempt, Clock::time_point now) {
+  const auto error = attempt.client->session_error();
+  attempt.refusal = error == SessionError::other_job ? JoinError::job : JoinError::key;
+  attempt.put_off(now, k_after_refusal, attempt.client->fault());
+}
+
+/// Goes on with one place; true where it has welcomed us.
+bool try_place(Attempt& attempt, const std::string& announcement,
+               const std::optional<Credentials>& credentials, Clock::time_point now, JoinAccepted& welcome) {
+  if (!attempt.client) {
+    if (now < attempt.again) return false;
+    attempt.client = std::make_unique<Client>(attempt.place.address, attempt.place.port, credentials);
+    attempt.client->put_compare_set(k_announce_key, "?", announcement);
+    attempt.begun = now;
+    // A place that has refused is asked again, and its reason applies until it answers otherwise.
+    if (attempt.refusal == JoinError::none) attempt.reason = "has not answered";
+  }
+  const bool on = attempt.client->advance();
+  if (const auto value = attempt.client->take_value()) {
+    const auto found = unpack_welcome(*value);
+    if (!found) {
+      attempt.put_off(now, k_after_refusal, "is another program's");
+      return false;
+    }
+    if (found->refusal == JoinError::none || (!credentials && found->refusal != JoinError::key)) {
+      welcome = *found;
+      return true;
+    }
+    attempt.refusal = found->refusal;
+    attempt.put_off(now, k_after_refusal, found->refused);
+    return false;
+  }
+  if (attempt.client->session_error() != SessionError::none) {
+    put_off_unproven(attempt, now);
+  } else if (!on || attempt.client->fd() < 0) {
+    attempt.put_off(now, attempt.pause, attempt.client->fault());
+    attempt.pause = std::min(attempt.pause * 2, k_longest_pause);
+  } else if ((attempt.client->wanted() & POLLOUT) != 0 && now - attempt.begun > k_connect_limit) {
+    attempt.put_off(now, k_first_pause, "cannot be reached");
+  }
+  return false;
+}
+
+/// True if the step can begin at this store. Without a key a refusal is an answer too: it delays only.
+bool is_welcome(const JoinAccepted& welcome) {
+  return welcome.failed.empty() && welcome.refusal == JoinError::none;
+}
+
+void wait_for_any(const std::vector<Attempt>& attempts, Clock::time_point now, Clock::time_point until) {
+  std::vector<pollfd> ends;
+  until = std::min(until, now + milliseconds(500));
+  for (const auto& attempt : attempts) {
+    if (attempt.client)
+      ends.push_back({attempt.client->fd(), attempt.client->wanted(), 0});
+    else
+      until = std::min(until, attempt.again);
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(until - now).count();
+  ::poll(ends.data(), ends.size(), static_cast<int>(std::clamp<long long>(left, 1, 500)));
+}
+
+} // namespace
+
+StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch& seeking) {
+  if (seeking.places.empty()) return {{}, "there is no address to ask"};
+  const std::string words = pack_announcement(announcement);
+  const auto start = Clock::now();
+  auto say_at = start + seeking.patience;
+  std::vector<Attempt> attempts;
+  for (const auto& place : seeking.places) {
+    attempts.emplace_back().place = place;
+    attempts.back().again = attempts.size() <= seeking.likely ? start : start + k_others_after;
+  }
+  auto deadline = seeking.deadline;
+  std::optional<Found> failed;
+  for (auto now = start;; now = Clock::now()) {
+    JoinAccepted welcome;
+    for (auto& attempt : attempts) {
+      if (!try_place(attempt, words, seeking.credentials, now, welcome)) continue;
+      Found found{std::move(*attempt.client), attempt.place, std::move(welcome)};
+      if (is_welcome(found.welcome) || seeking.failure_retry_window.count() == 0)
+        return {std::move(found), {}};
+      attempt.put_off(now, k_after_refusal, "says that the step cannot begin");
+      if (failed) continue;
+      failed.emplace(std::move(found));
+      deadline = std::min(deadline, now + seeking.failure_retry_window);
+    }
+    if (failed && now >= deadline) return {std::move(failed), {}};
+    JoinError refusal = JoinError::none;
+    for (const auto& attempt : attempts)
+      if (attempt.refusal != JoinError::none) refusal = attempt.refusal;
+    if (now >= deadline || (refusal != JoinError::none && seeking.stop_on_refusal))
+      return {{}, said_by(attempts), refusal};
+    if (seeking.slow && now >= say_at) {
+      seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
+      say_at += 3 * (say_at - start);
+    }
+    spare_the_others(attempts, seeking.likely, start + k_others_after_silence);
+    wait_for_any(attempts, now, deadline);
+  }
+}
+
+} // namespace hpcml::store

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "torch/helper/faulty_rank.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace hpcml::helper {
+
+namespace {
+
+using Pair = std::pair<int, int>;
+using Pairs = std::set<Pair>;
+
+Pair unordered(int a, int b) { return {std::min(a, b), std::max(a, b)}; }
+
+/// Every set of at most `limit` members that has a part in each pair.
+void find_covers(const Pairs& pairs, int limit, std::set<int>& chosen, std::set<std::set<int>>& found) {
+  const auto open = std::find_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+    return chosen.count(pair.first) == 0 && chosen.count(pair.second) == 0;
+  });
+  if (open == pairs.end()) {
+    found.insert(chosen);
+    return;
+  }
+  if (limit == 0) return;
+  for (const int member : {open->first, open->second}) {
+    chosen.insert(member);
+    find_covers(pairs, limit - 1, chosen, found);
+    chosen.erase(member);
+  }
+}
+
+/// The one smallest set that explains all failures; empty where there are several, or it would be large.
+std::set<int> only_explanation(const Pairs& failed) {
+  constexpr int k_most = 4;
+  for (int size = 1; size <= k_most; ++size) {
+    std::set<std::set<int>> found;
+    std::set<int> chosen;
+    find_covers(failed, size, chosen, found);
+    if (found.size() == 1) return *found.begin();
+    if (!found.empty()) return {};
+  }
+  return {};
+}
+
+/// Those who failed with two others at least, and with most of the others that they met.
+std::set<int> convicted(const Pairs& failed, const Pairs& met) {
+  const auto guilty = only_explanation(failed);
+  const auto partners = [&](const Pairs& pairs, int rank) {
+    return std::count_if(pairs.begin(), pairs.end(), [&](const Pair& pair) {
+      return (pair.first == rank && guilty.count(pair.second) == 0) ||
+             (pair.second == rank && guilty.count(pair.first) == 0);
+    });
+  };
+  for (const int rank : guilty) {
+    const auto bad = partners(failed, rank);
+    if (bad < 2 || 2 * bad <= partners(met, rank)) return {};
+  }
+  return guilty;
+}
+
+std::vector<int> as_list(const std::set<int>& set) { return {set.begin(), set.end()}; }
+
+std::string named(int rank, const std::vector<std::string>& hosts) {
+  const auto& host = hosts[static_cast<std::size_t>(rank)];
+  return "rank " + std::to_string(rank) + (host.empty() ? "" : " (" + host + ")");
+}
+
+/// What goes wrong with the guilty ranks, seen from all sides.
+std::string deed(const Evidence& evidence, const std::set<int>& guilty) {
+  bool sent = false, received = false, sum = false, broken = false;
+  std::string text;
+  for (const auto& observation : evidence.seen) {
+    if (!observation.any()) continue;
+    if (text.empty()) text = observation.text;
+    const bool by = guilty.count(observation.by) > 0;
+    sent = sent || (observation.message && !by);
+    received = received || (observation.message && by);
+    sum = sum || observation.sum;
+    broken = broken || observation.broken;
+  }
+  std::string what = sent && received ? "what it sends and what it receives is altered"
+                     : sent           ? "what it sends is altered"
+                     : received       ? "what it receives is altered"
+                     : sum            ? "what it adds to a sum is wrong"
+                                      : "it exchanges nothing";
+  if (broken && (sent || received || sum)) what += ", or does not arrive";
+  return what + (text.empty() ? "" : " (" + text + ")");
+}
+
+struct Seen {
+  Pairs met, failed;
+  std::vector<int> confessed;
+  std::string confession;
+};
+
+Seen read(const std::vector<Observation>& list) {
+  Seen seen;
+  std::set<int> confessed;
+  for (const auto& observation : list) {
+    if (observation.input) {
+      confessed.insert(observation.by);
+      if (seen.confession.empty()) seen.confession = observation.text;
+    }
+    if (observation.by == observation.peer) continue;
+    seen.met.insert(unordered(observation.by, observation.peer));
+    if (observation.any()) seen.failed.insert(unordered(observation.by, observation.peer));
+  }
+  seen.confessed = as_list(confessed);
+  return seen;
+}
+
+/// Pairs of ranks as pairs of hosts; empty where ranks on one host failed with each other.
+struct HostPairs {
+  std::map<std::string, int> number;
+  Pairs met, failed;
+};
+
+HostPairs by_host(const Seen& seen, const std::vector<std::string>& hosts) {
+  HostPairs result;
+  const auto number = [&](int rank) {
+    return result.number
+        .emplace(hosts[static_cast<std::size_t>(rank)], static_cast<int>(result.number.size()))
+        .first->second;
+  };
+  for (const auto& [a, b] : seen.failed) {
+    if (number(a) == number(b)) return {};
+    result.failed.insert(unordered(number(a), number(b)));
+  }
+  for (const auto& [a, b] : seen.met)
+    if (number(a) != number(b)) result.met.insert(unordered(number(a), number(b)));
+  return result;
+}
+
+std::set<int> ranks_on(const std::set<int>& numbers, const HostPairs& pairs,
+                       const std::vector<std::string>& hosts) {
+  std::set<int> ranks;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    const auto found = pairs.number.find(hosts[rank]);
+    if (found != pairs.number.end() && numbers.count(found->second) > 0) ranks.insert(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+std::string why_not(const Seen& seen, const Evidence& evidence) {
+  if (seen.failed.empty())
+    return "afterwards all " + std::to_string(seen.met.size()) +
+           " pairs of ranks that met alone exchanged as much without a fault: it comes and goes, or shows "
+           "only when all ranks take part";
+  std::string text;
+  for (const auto& observation : evidence.seen)
+    if (text.empty() && observation.any()) text = observation.text;
+  const auto& [a, b] = *seen.failed.begin();
+  const std::string what = text.empty() ? "" : " (" + text + ")";
+  if (seen.failed.size() == 1)
+    return "only " + named(a, evidence.hosts) + " and " + named(b, evidence.hosts) + " fail with each other" +
+           what + ": either of them, or the path between them";
+  std::set<int> suspects;
+  for (const auto& [first, second] : seen.failed) suspects.insert({first, second});
+  return std::to_string(seen.failed.size()) + " of " + std::to_string(seen.met.size()) +
+         " pairs of ranks fail with each other" + what + ", among " + list_ranks(as_list(suspects)) +
+         ", and no one rank or host has a part in all of them that no other could have";
+}
+
+} // namespace
+
+std::string list_ranks(const std::vector<int>& ranks) {
+  constexpr std::size_t k_shown = 8;
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size() && i < k_shown; ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  if (ranks.size() > k_shown) text += " and " + std::to_string(ranks.size() - k_shown) + " more";
+  return text;
+}
+
+Judgement judge(const Evidence& evidence) {
+  const auto seen = read(evidence.seen);
+  const std::string examine = "Have the host examined (memory, GPU, network card and cable), and leave it "
+                              "out of the job until then.";
+  if (!seen.confessed.empty())
+    return {seen.confessed, "wrong before anything was sent: " + seen.confession, examine};
+  const std::string others = "; all other pairs exchange as much without a fault";
+  if (const auto guilty = convicted(seen.failed, seen.met); !guilty.empty())
+    return {as_list(guilty), deed(evidence, guilty) + others, examine};
+  const auto hosts = by_host(seen, evidence.hosts);
+  if (const auto guilty = convicted(hosts.failed, hosts.met); !guilty.empty()) {
+    const auto ranks = ranks_on(guilty, hosts, evidence.hosts);
+    return {as_list(ranks), "what goes between its host and others is altered or lost" + others, examine};
+  }
+  if (!evidence.absent.empty())
+    return {evidence.absent, "stopped answering when the ranks looked for the one at fault",
+            "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one host, "
+            "exclude the host."};
+  return {{},
+          why_not(seen, evidence),
+          seen.failed.empty()
+              ? "Repeat the preflight; if it recurs, exclude one host after the other to see with which it "
+                "goes away."
+              : "Repeat the preflight without one of their hosts, then without the other: with the one at "
+                "fault the failure goes."};
+}
+
+} // namespace hpcml::helper

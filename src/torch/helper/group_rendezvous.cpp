@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+#include "torch/helper/group_rendezvous.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "ddp/network.hpp"
+#include "torch/helper/faulty_rank.hpp"
+
+namespace hpcml::helper {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds k_poll{10};
+/// How long rank 0 waits for what the others have to say after it has failed itself.
+constexpr milliseconds k_grace{4000};
+constexpr const char* k_arrival = "arrival";
+// A verdict is one of these words, or a culprit.
+constexpr const char* k_well = "ok";
+constexpr const char* k_unexplained = "unexplained";
+
+// A verdict travels as lines: phase, ranks, hosts, what, next. None of them holds a line end.
+std::string pack(const Culprit& culprit) {
+  std::string ranks, hosts;
+  for (const int rank : culprit.ranks) ranks += std::to_string(rank) + " ";
+  for (const auto& host : culprit.hosts) hosts += (host.empty() ? "-" : host) + " ";
+  return culprit.phase + "\n" + ranks + "\n" + hosts + "\n" + culprit.what + "\n" + culprit.next;
+}
+
+Culprit unpack(const std::string& text) {
+  Culprit culprit;
+  std::istringstream lines(text);
+  std::string ranks, hosts;
+  std::getline(lines, culprit.phase);
+  std::getline(lines, ranks);
+  std::getline(lines, hosts);
+  std::getline(lines, culprit.what);
+  std::getline(lines, culprit.next);
+  std::istringstream rank_words(ranks), host_words(hosts);
+  for (int rank; rank_words >> rank;) culprit.ranks.push_back(rank);
+  for (std::string host; host_words >> host;) culprit.hosts.push_back(host == "-" ? "" : host);
+  return culprit;
+}
+
+Store open_store(const RankEnv& env, milliseconds timeout) {
+  try {
+    return Store(env, timeout);
+  } catch (const std::exception& error) {
+    const bool server = env.rank == 0;
+    throw PhaseError({"rendezvous",
+                      {server ? env.rank : 0},
+                      {server ? host_name() : env.master_addr},
+                      error.what(),
+                      server
+                          ? "Choose another MASTER_PORT if it is taken, or see why this host cannot listen."
+                          : "See whether rank 0 is running, and whether MASTER_ADDR and MASTER_PORT are "
+                            "right and not filtered between the two hosts."});
+  }
+}
+
+} // namespace
+
+std::string list_ranks_and_hosts(const std::vector<int>& ranks, const std::vector<std::string>& hosts) {
+  std::vector<std::string> names;
+  for (const auto& host : hosts)
+    if (!host.empty() && std::find(names.begin(), names.end(), host) == names.end()) names.push_back(host);
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return list_ranks(ranks) + (text.empty() ? "" : " (" + text + ")");
+}
+
+std::string public_phase(const std::string& phase) {
+  return phase == k_arrival || phase == "listen" || phase == "reach" || phase == "setup" || phase == "connect"
+             ? "rendezvous"
+             : phase;
+}
+
+PhaseMeeting::PhaseMeeting(const RankEnv& env, milliseconds timeout)
+    : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout),
+      x_store(open_store(env, timeout)) {
+  enter(k_arrival);
+  x_store.set(key(k_arrival, "node", env.rank), std::to_string(env.node_rank));
+  x_store.set(key(k_arrival, "done", env.rank), host_name());
+  if (env.rank != 0) {
+    const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
+    wait_for_verdict(k_arrival, std::max(left, milliseconds(0)) + k_grace);
+    // While it is there: where rank 0 leaves, its store goes with it.
+    x_first_host = x_store.get(key(k_arrival, "done", 0), timeout);
+    return;
+  }
+  const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
+  wait_for_reports(k_arrival, std::max(left, milliseconds(0)));
+  x_hosts.assign(static_cast<std::size_t>(env.world_size), "");
+  Culprit missing{"rendezvous", {}, {}, "", ""};
+  for (int rank = 0; rank < env.world_size; ++rank) {
+    if (x_store.has(key(k_arrival, "done", rank)))
+      x_hosts[static_cast<std::size_t>(rank)] = x_store.get(key(k_arrival, "done", rank), x_timeout);
+    else
+      missing.ranks.push_back(rank);
+  }
+  for (const int rank : missing.ranks) missing.hosts.push_back(probable_host(rank));
+  if (missing.ranks.empty()) {
+    publish_result(k_arrival, k_well);
+    return;
+  }
+  const double seconds = std::chrono::duration<double>(timeout).count();
+  std::ostringstream what;
+  what << list_ranks_and_hosts(missing.ranks, missing.hosts) << (missing.ranks.size() == 1 ? " has" : " have")
+       << " not arrived at " << env.master_addr << ":" << env.master_port << " within " << seconds << " s; "
+       << env.world_size - static_cast<int>(missing.ranks.size()) << " of " << env.world_size
+       << " ranks are there";
+  missing.what = what.str();
+  missing.next = "See these ranks' own messages first. If there are none: did they start (same WORLD_SIZE "
+                 "everywhere), and do their hosts reach " +
+                 env.master_addr + "?";
+  fail(k_arrival, missing, k_grace);
+}
+
+std::string PhaseMeeting::key(const std::string& phase, const std::string& what, int rank) const {
+  if (phase == k_arrival && what == "done") return "hpcml/arrived/" + std::to_string(rank);
+  return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
+}
+
+/// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node
+/// did.
+std::string PhaseMeeting::probable_host(int rank) const {
+  const int width = x_env.local_world_size;
+  if (width <= 0 || x_env.world_size % width != 0) return {};
+  const int first = rank / width * width;
+  for (int host = first; host < first + width; ++host)
+    if (!x_hosts[static_cast<std::size_t>(host)].empty()) return x_hosts[static_cast<std::size_t>(host)];
+  return {};
+}
+
+void PhaseMeeting::write(const std::string& phase, const std::string& what, const std::string& text,
+                         const std::string& before) {
+  try {
+    x_store.set(key(phase, what, x_env.rank), text);
+  } catch (const std::exception& lost) {
+    throw PhaseError(
+        {public_phase(phase),
+         {0},
+         {first_host()},
+         std::string("rank 0 is gone: ") + lost.what() + (before.empty() ? "" : "; before that: " + before),
+         "Look for a crash or a kill in the log of rank 0."});
+  }
+}
+
+void PhaseMeeting::enter(const std::string& phase) { write(phase, "entered", "1"); }
+
+template <class Ready> bool PhaseMeeting::wait_for_all(const Ready& ready, milliseconds limit) {
+  const auto deadline = steady_clock::now() + limit;
+  int next = 0; // ranks below it are ready
+  while (next < x_env.world_size) {
+    if (ready(next)) {
+      ++next;
+    } else if (steady_clock::now() >= deadline) {
+      return false;
+    } else {
+      std::this_thread::sleep_for(k_poll);
+    }
+  }
+  return true;
+}
+
+bool PhaseMeeting::wait_for_reports(const std::string& phase, milliseconds limit) {
+  return wait_for_all(
+      [&](int rank) {
+        return x_store.has(key(phase, "done", rank)) || x_store.has(key(phase, "failed", rank));
+      },
+      limit);
+}
+
+std::optional<Culprit> PhaseMeeting::find_culprit(const std::string& phase) {
+  std::vector<int> absent, silent, guilty;
+  std::string seen, confessed;
+  for (int rank = 0; rank < x_env.world_size; ++rank) {
+    if (x_store.has(key(phase, "done", rank))) continue;
+    if (!x_store.has(key(phase, "failed", rank))) {
+      (x_store.has(key(phase, "entered", rank)) ? silent : absent).push_back(rank);
+      continue;
+    }
+    const bool own = x_store.has(key(phase, "own", rank));
+    if (own) guilty.push_back(rank);
+    auto& reason = own ? confessed : seen;
+    if (reason.empty()) reason = x_store.get(key(phase, "failed", rank), x_timeout);
+  }
+  x_reason = seen;
+  if (absent.empty() && silent.empty() && guilty.empty()) return std::nullopt;
+  // A rank that says itself what is wrong with it explains the errors of the others, and so does one that
+  // fell silent; not the other way round.
+  const std::string name = public_phase(phase);
+  Culprit culprit{name, !guilty.empty() ? guilty : !absent.empty() ? absent : silent, {}, "", ""};
+  for (const int rank : culprit.ranks) culprit.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
+  const std::string who = list_ranks_and_hosts(culprit.ranks, culprit.hosts);
+  if (guilty.empty()) {
+    culprit.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
+                   " after having arrived" + (seen.empty() ? "" : "; the others saw: " + seen);
+    culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one "
+                   "host, exclude the host.";
+  } else {
+    culprit.what = who + " failed in " + name + ": " + confessed;
+    culprit.next = name == "rendezvous" ? "Correct what the message names on these hosts; --interface NAME "
+                                          "tries another network interface."
+                                        : "If it recurs on one host, exclude the host; --backend gloo tells "
+                                          "a broken GPU network from a broken job.";
+  }
+  return culprit;
+}
+
+PhaseOutcome PhaseMeeting::wait_for_verdict(const std::string& phase, milliseconds limit) {
+  const std::string verdict = wait_for_result(phase, limit);
+  if (verdict == k_well) return PhaseOutcome::well;
+  if (verdict == k_unexplained) return PhaseOutcome::unexplained;
+  finish();
+  auto culprit = unpack(verdict);
+  culprit.heard = true;
+  throw PhaseError(std::move(culprit));
+}
+
+PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault) {
+  const std::string own = fault.what.substr(0, fault.what.find('\n'));
+  if (fault.own) write(phase, "own", "1", own);
+  write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
+  if (x_env.rank != 0) return wait_for_verdict(phase, 2 * x_timeout + 2 * k_grace);
+  wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
+  if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
+  const bool well = x_reason.empty();
+  publish_result(phase, well ? k_well : k_unexplained);
+  return well ? PhaseOutcome::well : PhaseOutcome::unexplained;
+}
+
+void PhaseMeeting::publish_result(const std::string& matter, const std::string& text) {
+  x_store.set("hpcml/" + matter + "/verdict", text);
+}
+
+std::string PhaseMeeting::wait_for_result(const std::string& matter, milliseconds limit) {
+  try {
+    return x_store.get("hpcml/" + matter + "/verdict", limit);
+  } catch (const std::exception& error) {
+    throw PhaseError({public_phase(matter),
+                      {0},
+                      {first_host()},
+                      "rank 0 at " + x_env.master_addr + ":" + std::to_string(x_env.master_port) +
+                          " gave no verdict on " + public_phase(matter) + " (" + error.what() + ")",
+                      "Look for a crash or a kill in the log of rank 0."});
+  }
+}
+
+void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
+  if (x_env.rank != 0 || !found) {
+    wait_for_verdict(phase, limit);
+    throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
+  }
+  publish_result(phase, pack(*found));
+  finish();
+  throw PhaseError(*found);
+}
+
+void PhaseMeeting::note(const std::string& phase, const std::string& text) { write(phase, "note", text); }
+
+std::vector<std::string> PhaseMeeting::notes(const std::string& phase) {
+  std::vector<std::string> list;
+  for (int rank = 0; rank < x_env.world_size; ++rank)
+    list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
+  return list;
+}
+
+std::vector<std::optional<std::string>> PhaseMeeting::collect(const std::string& phase, milliseconds limit,
+                                                              const std::vector<int>& members) {
+  const auto noted = [&](int rank) { return x_store.has(key(phase, "note", rank)); };
+  const auto is_awaited = [&](int rank) {
+    return members.empty() || std::find(members.begin(), members.end(), rank) != members.end();
+  };
+  wait_for_all([&](int rank) { return !is_awaited(rank) || noted(rank); }, limit);
+  std::vector<std::optional<std::string>> list(static_cast<std::size_t>(x_env.world_size));
+  for (int rank = 0; rank < x_env.world_size; ++rank)
+    if (noted(rank)) list[static_cast<std::size_t>(rank)] = x_store.get(key(phase, "note", rank), x_timeout);
+  return list;
+}
+
+void PhaseMeeting::finish() {
+  try {
+    x_store.set(key("finish", "done", x_env.rank), "1");
+    // The ranks that never came can't be waited for.
+    if (x_env.rank == 0) wait_for_reports("finish", std::min(x_timeout, milliseconds(2000)));
+  } catch (const std::exception&) {
+    // Rank 0 has gone already; there is nothing left to say to it.
+  }
+}
+
+} // namespace hpcml::helper
