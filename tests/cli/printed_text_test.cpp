@@ -69,7 +69,7 @@ TEST_CASE("commands print messages by the functions that escape them") {
                                          "gen_command.cpp", "preflight_command.cpp",     "affinity_verify.cpp",
                                          "config_command.cpp", "submit_where.cpp",  "check_sites.cpp",
                                          "checkpoint_command.cpp", "site_rows_main.cpp"};
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(HPCML_SOURCE_DIR) + "/src/cli")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(HPCML_SOURCE_DIR) + "/src/cli")) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(".cpp") || allowed.contains(name)) continue;
     const auto text = util::read_file(entry.path()).value_or("");

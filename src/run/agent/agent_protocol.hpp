@@ -82,17 +82,17 @@ struct AgentCommand {
   Kind kind = Kind::end;
   unsigned attempt = 0;  ///< 0: the first
   unsigned restarts = 0; ///< of these, how many count against --max-restarts
-  std::vector<NodeMember> world;
+  std::vector<NodeMember> world = {};
   unsigned node_rank = 0; ///< this agent's place in `world`
-  std::string place;      ///< of the attempt's store
-  std::optional<failures::RankFailure> failure;
-  std::string reason;            ///< where no rank has failed: a clause, "the agent of node002 has gone"
+  std::string place = {}; ///< of the attempt's store
+  std::optional<failures::RankFailure> failure = {};
+  std::string reason = {};       ///< where no rank has failed: a clause, "the agent of node002 has gone"
   bool restarts_all = false;     ///< stop: all ranks are started again afterwards
   std::chrono::seconds pause{0}; ///< stop: between the end of the ranks and their restart
   int code = 0;
-  bool says = false;               ///< this agent tells people of it
-  std::vector<std::string> stacks; ///< stop, of ranks that stalled: what each agent has seen
-  std::vector<std::string> lost;   ///< to the leader: hosts whose agents have died in the last attempt
+  bool says = false;                    ///< this agent tells people of it
+  std::vector<std::string> stacks = {}; ///< stop, of ranks that stalled: what each agent has seen
+  std::vector<std::string> lost = {};   ///< to the leader: hosts whose agents have died in the last attempt
 };
 
 std::string pack_registration(const RegisterRequest& registration);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/model/hostlist.hpp"
+#include "core/model/id_set.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "hpcml/exit_code.hpp"
@@ -14,6 +16,11 @@ namespace hpcml::agent {
 namespace {
 
 constexpr int k_stalled = 124; ///< exit code, as timeout says it
+
+using std::chrono::seconds;
+
+/// How often `tick` is called at least: twice a second, and now and then half a second later.
+constexpr auto k_tick_interval = seconds(1);
 
 } // namespace
 
@@ -99,28 +106,23 @@ void Coordinator::begin(Time now) {
   x_state = State::serving;
   x_since = x_begun = now;
   x_pause_until.reset();
-  AgentCommand order;
-  order.kind = AgentCommand::Kind::serve;
-  order.attempt = x_attempt;
-  order.restarts = x_restarts;
-  order.world = world();
-  order.lost = lost_hosts();
+  send(x_participants.front(), {.kind = AgentCommand::Kind::serve,
+                                .attempt = x_attempt,
+                                .restarts = x_restarts,
+                                .world = world(),
+                                .lost = lost_hosts()});
   x_lost.clear();
-  send(x_participants.front(), std::move(order));
 }
 
 void Coordinator::start(const std::string& place) {
   x_state = State::running;
-  for (unsigned i = 0; i < x_participants.size(); ++i) {
-    AgentCommand order;
-    order.kind = AgentCommand::Kind::start;
-    order.attempt = x_attempt;
-    order.restarts = x_restarts;
-    order.world = world();
-    order.node_rank = i;
-    order.place = place;
-    send(x_participants[i], std::move(order));
-  }
+  for (unsigned i = 0; i < x_participants.size(); ++i)
+    send(x_participants[i], {.kind = AgentCommand::Kind::start,
+                             .attempt = x_attempt,
+                             .restarts = x_restarts,
+                             .world = world(),
+                             .node_rank = i,
+                             .place = place});
 }
 
 void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
@@ -130,9 +132,7 @@ void Coordinator::on_event(AgentId id, const AgentEvent& event, Time now) {
   auto& agent = found->second;
   agent.heard = now;
   if (event.kind == AgentEvent::Kind::heartbeat) {
-    AgentCommand answer;
-    answer.kind = AgentCommand::Kind::heartbeat;
-    return send(id, std::move(answer), false);
+    return send(id, {.kind = AgentCommand::Kind::heartbeat}, false);
   }
   if (x_state == State::ending || x_state == State::over) return;
   if (event.kind == AgentEvent::Kind::leaving) {
@@ -186,15 +186,13 @@ void Coordinator::take_failure(failures::RankFailure failure, Time now) {
 }
 
 AgentCommand Coordinator::order_after_failure(AgentCommand::Kind kind) const {
-  AgentCommand order;
-  order.kind = kind;
-  order.attempt = x_attempt;
-  order.restarts = x_restarts;
-  order.failure = x_failure;
-  order.restarts_all = x_restart_pending;
-  order.pause = x_pause;
-  order.code = x_code;
-  return order;
+  return {.kind = kind,
+          .attempt = x_attempt,
+          .restarts = x_restarts,
+          .failure = x_failure,
+          .restarts_all = x_restart_pending,
+          .pause = x_pause,
+          .code = x_code};
 }
 
 void Coordinator::stop(Restart restart, const std::string& reason, Time now) {
@@ -239,10 +237,9 @@ void Coordinator::handle_stall(Time now) {
   if (x_state == State::running && every(&Agent::quiet)) {
     x_state = State::looking;
     x_since = now;
-    AgentCommand order;
-    order.kind = AgentCommand::Kind::look;
-    order.attempt = x_attempt;
-    order.reason = "nothing has come of any rank for " + x_rules.stall_timeout;
+    const AgentCommand order = {.kind = AgentCommand::Kind::look,
+                                .attempt = x_attempt,
+                                .reason = "nothing has come of any rank for " + x_rules.stall_timeout};
     for (const auto id : x_participants)
       if (!x_agents.at(id).ended) send(id, order);
   }
@@ -276,6 +273,223 @@ void Coordinator::take_ended(Time now) {
   gather(now);
   if (x_state == State::gathering && !x_rules.nodes_return && !has_enough_nodes())
     finish(k_nodes_missing, x_reason + "; " + missing_nodes(), now);
+}
+
+/// Removes an agent that left, was lost or was asked to end. The others continue if the rules allow it.
+void Coordinator::remove_agent(AgentId id, const std::string& reason, int code, bool may_return,
+                               AgentCommand::Kind kind, Time now) {
+  const auto agent = x_agents.at(id);
+  const bool took_part = agent.takes_part;
+  if (agent.leads) {
+    x_agents.at(id).ended = true;
+    // What a run that ends already ends for comes first: srun ends the agents that are left of it.
+    if (x_state != State::stopping || x_restart_pending || x_code == 0) x_code = code;
+    if (x_state != State::gathering && x_state != State::stopping) return stop(Restart::no, reason, now);
+    x_restart_pending = false;
+    if (x_state == State::gathering) return finish(code, reason, now);
+    return take_ended(now);
+  }
+  send(id, {.kind = kind, .reason = reason, .code = code});
+  x_agents.erase(id);
+  x_participants.erase(std::remove(x_participants.begin(), x_participants.end(), id), x_participants.end());
+  if (x_state == State::gathering) {
+    x_words.push_back(reason);
+    // Between two attempts only a run whose nodes return waits for another one.
+    if (x_attempt > 0 && !x_rules.nodes_return && !has_enough_nodes()) return finish(code, reason, now);
+    return gather(now);
+  }
+  if (!took_part) return;
+  const bool goes_on = may_return || (is_elastic() && has_enough_nodes());
+  if (x_state == State::stopping) {
+    if (!goes_on && x_restart_pending && !x_failure) x_code = code, x_reason = reason;
+    if (!goes_on) x_restart_pending = false;
+    return take_ended(now);
+  }
+  if (agent.ended && agent.good) return take_ended(now);
+  x_code = code;
+  stop(goes_on ? Restart::after_pause : Restart::no, reason, now);
+}
+
+void Coordinator::on_disconnect(AgentId id, Time now) {
+  note_time(now);
+  const auto found = x_agents.find(id);
+  if (found == x_agents.end()) return;
+  const bool expected =
+      found->second.leads || !found->second.takes_part || found->second.ended || x_shutting_down;
+  if (!expected && x_state != State::gathering && x_state != State::ending)
+    x_lost.push_back(found->second.host);
+  if (x_state == State::ending) {
+    x_agents.erase(id);
+    return send_shutdown(now);
+  }
+  if (x_agents.at(id).leads) {
+    const auto reason = "the agent of the first node (" + x_agents.at(id).host + ") has gone";
+    x_agents.erase(id);
+    return finish(k_nodes_missing, reason, now);
+  }
+  remove_agent(id, "the agent of " + found->second.host + " has gone", k_nodes_missing, x_rules.nodes_return,
+               AgentCommand::Kind::end, now);
+}
+
+void Coordinator::finish(int code, const std::string& reason, Time now) {
+  x_code = code;
+  x_reason = reason;
+  x_lost = lost_hosts();
+  x_state = State::ending;
+  x_since = now;
+  // Without the first node's agent the next one reports it.
+  const auto all = in_order();
+  const bool leaderless = !all.empty() && !x_agents.at(all.front()).leads;
+  for (const auto id : all) {
+    if (x_agents.at(id).leads) continue;
+    send(id, {.kind = AgentCommand::Kind::end,
+              .failure = x_failure,
+              .reason = reason,
+              .code = code,
+              .says = leaderless && id == all.front()});
+  }
+  send_shutdown(now);
+}
+
+/// The leader ends last: with it the place where the others are told goes.
+void Coordinator::send_shutdown(Time now) {
+  bool others = false;
+  std::optional<AgentId> leader;
+  for (const auto& [id, agent] : x_agents) {
+    others = others || !agent.leads;
+    if (agent.leads) leader = id;
+  }
+  if (others && now - x_since < x_rules.shutdown_timeout) return;
+  x_state = State::over;
+  if (!leader) return;
+  send(*leader, {.kind = AgentCommand::Kind::end,
+                 .failure = x_failure,
+                 .reason = x_reason,
+                 .code = x_code,
+                 .lost = x_lost});
+}
+
+/// Where the agents of all other nodes go, and these are several, it is this node that nobody reaches.
+std::vector<std::string> Coordinator::lost_hosts() const {
+  const bool any_left = std::any_of(x_participants.begin(), x_participants.end(), [&](AgentId id) {
+    const auto found = x_agents.find(id);
+    return found == x_agents.end() || !found->second.leads;
+  });
+  return x_lost.size() > 1 && !any_left ? std::vector<std::string>{} : x_lost;
+}
+
+/// "2 of 4 nodes have not joined: node[003-004]"; numbers where only these are known.
+std::string Coordinator::missing_nodes() const {
+  std::vector<std::string> names;
+  for (const auto& host : x_rules.hosts)
+    if (std::none_of(x_agents.begin(), x_agents.end(),
+                     [&](const auto& entry) { return entry.second.host == host; }))
+      names.push_back(host);
+  auto who = names.empty() ? std::string() : model::compress_hostlist(names);
+  std::set<unsigned> joined;
+  for (const auto& [id, agent] : x_agents)
+    if (agent.node_rank) joined.insert(*agent.node_rank);
+  if (who.empty() && !joined.empty() && joined.size() == x_agents.size()) {
+    std::vector<unsigned> numbers;
+    for (unsigned node = 0; node < x_rules.min_nodes; ++node)
+      if (joined.count(node) == 0) numbers.push_back(node);
+    if (!numbers.empty())
+      who = (numbers.size() == 1 ? "node " : "nodes ") + model::IdSet::of(numbers).to_list();
+  }
+  const auto missing = x_rules.min_nodes - std::min<std::size_t>(x_agents.size(), x_rules.min_nodes);
+  return std::to_string(missing) + " of " + (is_elastic() ? "at least " : "") +
+         util::counted(x_rules.min_nodes, "node") + (missing == 1 ? " has" : " have") + " not joined" +
+         (who.empty() ? "" : ": " + who);
+}
+
+/// If this process was paused (SIGSTOP, a suspended job or machine), the agents may have been paused as well,
+/// and what they have sent meanwhile is not read yet: no agent is late for that time.
+void Coordinator::note_time(Time now) {
+  const bool paused =
+      x_last_call && util::is_late(*x_last_call + k_tick_interval, now, x_rules.heartbeat.late_limit());
+  if (paused) {
+    // The only node's own agent conducts, and reads stacks meanwhile.
+    if (x_rules.max_nodes > 1)
+      x_words.push_back("the coordinator was paused for " + whole_seconds(now - *x_last_call) +
+                        ": all timeouts begin again");
+    restart_deadlines(now);
+  }
+  x_last_call = now;
+}
+
+void Coordinator::restart_deadlines(Time now) {
+  x_since = now;
+  if (x_enough_since) x_enough_since = now;
+  for (auto& [id, agent] : x_agents) agent.heard = now;
+}
+
+void Coordinator::remove_silent_agents(Time now) {
+  if (!x_rules.heartbeat.is_on()) return;
+  const auto find_silent = [&] {
+    return std::find_if(x_agents.begin(), x_agents.end(), [&](const auto& entry) {
+      // An agent that reads stacks sends nothing meanwhile; `stack_time` bounds that.
+      const auto& agent = entry.second;
+      const bool reads_stacks = x_state == State::looking && agent.takes_part && !agent.looked;
+      return !reads_stacks && now - agent.heard >= x_rules.heartbeat.timeout;
+    });
+  };
+  while (x_state != State::ending && x_state != State::over) {
+    const auto silent = find_silent();
+    if (silent == x_agents.end()) return;
+    remove_silent(silent->first, now);
+  }
+}
+
+void Coordinator::remove_silent(AgentId id, Time now) {
+  const auto& agent = x_agents.at(id);
+  const auto place = std::find(x_participants.begin(), x_participants.end(), id);
+  auto reason = agent.host;
+  if (place != x_participants.end())
+    reason += " (node " + std::to_string(place - x_participants.begin()) + " of " +
+              std::to_string(x_participants.size()) + ")";
+  reason += ": no heartbeat from its agent for " + whole_seconds(now - agent.heard) + ": treated as lost";
+  if (x_state != State::gathering && agent.takes_part && !agent.ended && !x_shutting_down)
+    x_lost.push_back(agent.host);
+  if (!agent.leads)
+    return remove_agent(id, reason, k_nodes_missing, x_rules.nodes_return, AgentCommand::Kind::lost, now);
+  send(id, {.kind = AgentCommand::Kind::lost, .reason = reason, .code = k_nodes_missing});
+  x_agents.erase(id);
+  finish(k_nodes_missing, reason, now);
+}
+
+/// As torch's agents do: all ranks restart, with those of the nodes that have joined since, and this counts
+/// against no limit. A run of which some node is done already is not restarted.
+void Coordinator::add_newcomers(Time now) {
+  if (!has_room()) return;
+  std::vector<std::string> hosts;
+  for (const auto id : in_order()) {
+    const auto& agent = x_agents.at(id);
+    if (agent.takes_part && agent.ended) return;
+    if (!agent.takes_part) hosts.push_back(agent.host);
+  }
+  if (hosts.empty()) return;
+  x_code = k_nodes_missing; // if too few are left after that
+  stop(Restart::at_once, util::join(hosts, ", ") + " joined", now);
+}
+
+void Coordinator::tick(Time now) {
+  note_time(now);
+  remove_silent_agents(now);
+  if (x_state == State::ending) return send_shutdown(now);
+  if (x_state == State::looking) return handle_stall(now);
+  if (x_state == State::running) return add_newcomers(now);
+  if (x_state == State::stopping && !x_failure_reported && now - x_since >= x_rules.attribution_delay)
+    return name_failure();
+  if (x_state != State::gathering) return;
+  gather(now);
+  if (x_state != State::gathering || has_enough_nodes()) return;
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - x_since);
+  if (waited >= x_rules.join_timeout)
+    return finish(k_nodes_missing,
+                  missing_nodes() + " within " + std::to_string(x_rules.join_timeout.count()) + " s", now);
+  if (waited < x_next_word) return;
+  x_words.push_back(missing_nodes() + " after " + std::to_string(waited.count()) + " s");
+  x_next_word *= 3;
 }
 
 } // namespace hpcml::agent
