@@ -15,8 +15,8 @@
 #include "cli/app_tree.hpp"
 #include "cli/command.hpp"
 #include "core/slurm/options.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "core/util/trace.hpp"
 #include "core/util/user_path.hpp"
 
 namespace hpcml::cli {
@@ -58,12 +58,14 @@ bool add_commands(const Program& program, CLI::App& app, Context& context, int& 
   return wanted.empty();
 }
 
-void set_up_trace(unsigned verbosity, const util::EnvSnapshot& env) {
-  const auto variable = env.get_or("HPCML_TRACE", "0");
-  if (verbosity > 1 || variable == "debug")
-    util::set_trace(util::TraceLevel::debug);
-  else if (verbosity > 0 || variable != "0")
-    util::set_trace(util::TraceLevel::info);
+/// What HPCML_LOG sets, which -v and -vv replace.
+void set_log_level(unsigned verbosity, const Context& context) {
+  if (verbosity > 0)
+    return util::set_log_level(verbosity > 1 ? util::LogLevel::trace : util::LogLevel::debug);
+  const auto word = context.env.get_or("HPCML_LOG", "");
+  if (word.empty()) return;
+  if (const auto level = util::parse_log_level(word)) return util::set_log_level(*level);
+  print_note("warning: HPCML_LOG=" + word + " is not a level: error, warning, info, debug or trace");
 }
 
 /// The words that no option takes, in the order in which they were typed.
@@ -196,7 +198,8 @@ void set_up_app(const Program& program, CLI::App& app, Context& context, unsigne
           throw CLI::ValidationError("--sites-dir", "there is no folder " + *whole);
         return *whole;
       });
-  app.add_flag("-v,--verbose", verbosity, "say what is done while doing it; -vv says more");
+  app.add_flag("-v,--verbose", verbosity,
+               "log each program that is run and each profile that is read; -vv: and their results");
   app.fallthrough();
   app.require_subcommand(1);
   app.footer(program.footer);
@@ -218,7 +221,9 @@ std::optional<int> run_words(const Program& program, Context& context) {
                 context.colour);
     return k_usage;
   }
-  app.parse_complete_callback([&] { set_up_trace(verbosity, context.env); });
+  app.parse_complete_callback([&] {
+    if (verbosity > 0) set_log_level(verbosity, context);
+  });
   try {
     app.parse(
         std::vector<std::string>(words.rbegin(), words.rend())); // the parser takes the words last one first
@@ -279,6 +284,7 @@ int run(const Program& program, int argc, char** argv, const util::EnvSnapshot& 
   context.words.assign(context.argv.begin() + std::min(argc, 1), dashes);
   context.has_program = dashes != context.argv.end();
   if (context.has_program) context.program.assign(dashes + 1, context.argv.end());
+  set_log_level(0, context);
   try {
     if (const auto code = program.run_special_line(context)) return check_output(*code, context);
     context.every_flag = false;

@@ -91,8 +91,11 @@ TEST_CASE("-v says on standard error which profiles are read; without it nothing
   REQUIRE(result.exit_code == 0);
   CHECK(holds(result.err, "profile built in: narval.json\n"));
   CHECK(desk.hpcml({"sites", "show", "narval"}).err.empty());
-  desk.set("HPCML_TRACE", "1");
+  desk.set("HPCML_LOG", "debug");
   CHECK(holds(desk.hpcml({"sites", "show", "narval"}).err, "profile built in: narval.json\n"));
+  desk.set("HPCML_LOG", "loud");
+  CHECK(desk.hpcml({"sites", "show", "narval"}).err ==
+        "hpcml: warning: HPCML_LOG=loud is not a level: error, warning, info, debug or trace\n");
 }
 
 TEST_CASE("without --site the site is the one that the machine's variables tell, and it is said") {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/internal/internal_commands.hpp"
+#include "core/util/log.hpp"
 #include "run/launch/script_store.hpp"
 
 namespace hpcml::cli {
@@ -25,7 +26,7 @@ int run_serve(ServeOptions& options, const Context& context) {
         std::printf("%s\n", place.c_str());
         std::fflush(stdout);
       },
-      [](const std::string& line) { print_line("hpcml store: " + line); });
+      [](const std::string& line) { util::log_info("hpcml store: " + line); });
   if (served) return k_ok;
   print_error(served.error(), context.colour);
   return k_world_failed;

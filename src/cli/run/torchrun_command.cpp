@@ -10,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "cli/runtime_context.hpp"
+#include "core/util/log.hpp"
 #include "run/agent/agent.hpp"
 #include "run/launch/failure.hpp"
 #include "run/torchrun/torchrun_page.hpp"
@@ -53,7 +54,7 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
     plan->notes.push_back("the files of -r, -t and the filters are in " + request.log_folder +
                           "; --log-dir names another folder");
   }
-  for (const auto& note : plan->notes) launch::log_stderr("hpcml torchrun: " + note);
+  for (const auto& note : plan->notes) util::log_info("hpcml torchrun: " + note);
   return agent::run_agent(request, runtime);
 }
 

@@ -8,8 +8,8 @@
 
 #include "core/config/profile_layers.hpp"
 #include "core/config/site_reader.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "core/util/trace.hpp"
 
 namespace hpcml::config {
 
@@ -188,7 +188,7 @@ std::optional<SiteLoad> load_merged(const std::string& id, const std::vector<std
   auto read = read_site(profile->root, "built in", ReadCheck::done_by_build, std::move(profile->hash));
   if (!read.site || !read.diagnostics.empty())
     return std::nullopt; // the files themselves say what is wrong, and where
-  for (const auto& layer : load.layers) util::trace_info("profile built in: " + layer + ".json");
+  for (const auto& layer : load.layers) util::log_debug("profile built in: " + layer + ".json");
   load.site = std::move(read.site);
   return load;
 }

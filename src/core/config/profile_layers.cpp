@@ -7,8 +7,8 @@
 #include <map>
 
 #include "core/util/embedded.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "core/util/trace.hpp"
 
 namespace hpcml::config {
 
@@ -93,7 +93,7 @@ public:
 private:
   std::optional<JsonNode> load_open(const ProfileFile& file) {
     x_result.files.push_back(file);
-    util::trace_info("profile " + file.path);
+    util::log_debug("profile " + file.path);
     auto parsed = parse_json(file.text, file.path, "site");
     append(std::move(parsed.diagnostics));
     if (!parsed.root) return std::nullopt;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/util/trace.hpp"
+#include "core/util/log.hpp"
 
 namespace hpcml::util {
 
@@ -76,7 +76,7 @@ Status replace_file(const std::filesystem::path& path, std::string_view text, un
     ::unlink(temporary.c_str());
     return file_error("write", path, code);
   }
-  trace_debug("wrote " + path.string());
+  log_trace("wrote " + path.string());
   return Done{};
 }
 

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "core/util/trace.hpp"
 
 namespace hpcml::util {
 
@@ -119,7 +119,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (argv.empty()) return Error{"no program to run"};
   const auto program = find_program(argv[0], env);
   if (!program) return Error{"cannot run " + argv[0] + ": not found in PATH"};
-  trace_info("runs " + join(argv, " "));
+  log_debug("runs " + join(argv, " "));
   Pipe in, out, err;
   if (!in.open() || !out.open() || !err.open())
     return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
@@ -177,7 +177,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (stopped)
     return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
   result.exit_code = exit_code_of_status(status);
-  trace_debug(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
+  log_trace(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
   return result;
 }
 

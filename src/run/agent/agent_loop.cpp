@@ -9,6 +9,7 @@
 
 #include "core/failures/failure_hints.hpp"
 #include "core/util/file.hpp"
+#include "core/util/log.hpp"
 #include "run/agent/attempt_world.hpp"
 #include "run/agent/coordinator.hpp"
 #include "run/agent/failure_report.hpp"
@@ -51,7 +52,7 @@ AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& 
   if (watchdog)
     x_watchdog = std::move(*watchdog);
   else
-    launch::log_stderr("hpcml agent: " + watchdog.error().what);
+    util::log_error("hpcml agent: " + watchdog.error().what);
   x_met.link->set_watchdog(x_watchdog.get());
 }
 
@@ -88,7 +89,7 @@ std::optional<model::FailureClass> AgentLoop::tell_class() const {
                                          .node_at_fault = x_node_at_fault},
                                         x_here.env, std::chrono::system_clock::now(),
                                         x_met.leads ? x_here.ask_slurm : launch::AskSlurm());
-  if (why && x_end->code != 0 && x_met.leads) launch::log_stderr(launch::describe_class(x_end->code, *why));
+  if (why && x_end->code != 0 && x_met.leads) util::log_error(launch::describe_class(x_end->code, *why));
   return why;
 }
 
@@ -107,7 +108,7 @@ int AgentLoop::code_of_lost_line() const { return x_met.leads ? k_cannot_set_up 
 void AgentLoop::wait_for_order() {
   if (auto order = x_met.link->take()) return handle_command(*order);
   if (const auto fault = x_met.link->fault(); !fault.empty()) {
-    if (x_signal == 0) launch::log_stderr("hpcml agent: " + fault);
+    if (x_signal == 0) util::log_error("hpcml agent: " + fault);
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
     return;
   }
@@ -138,7 +139,7 @@ void AgentLoop::handle_command(const AgentCommand& order) {
   case AgentCommand::Kind::serve: return serve(order);
   case AgentCommand::Kind::start: return start(order);
   case AgentCommand::Kind::stop: // nothing runs here
-  case AgentCommand::Kind::name: return report_stop(order, launch::log_stderr);
+  case AgentCommand::Kind::name: return report_stop(order, util::log_error);
   case AgentCommand::Kind::lost: // no rank of it runs any more
   case AgentCommand::Kind::end: return end(order);
   case AgentCommand::Kind::heartbeat: // the link's own
@@ -159,7 +160,7 @@ void AgentLoop::fail(const launch::Failure& failure) {
   event.failure.host = x_here.host;
   event.failure.status = failure.exit_code << 8;
   event.failure.message = failure.error.what;
-  launch::log_stderr(launch::describe(failure));
+  util::log_error(launch::describe(failure));
   x_told_failure = true;
   send_event(std::move(event));
 }
@@ -317,7 +318,7 @@ void AgentLoop::end(const AgentCommand& order) {
             launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
   const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
-  if (order.code != 0 && !was_commanded) report_stop(order, launch::log_stderr);
+  if (order.code != 0 && !was_commanded) report_stop(order, util::log_error);
   if (order.says && order.failure && !x_here.env.get_or("HPCML_ERROR_DIR", "").empty()) {
     const auto& failed = *order.failure;
     const auto more = launch::record_failure(
@@ -327,7 +328,7 @@ void AgentLoop::end(const AgentCommand& order) {
          failed.of_launcher ? std::nullopt : std::optional(failed.rank),
          failed.host},
         x_here.env);
-    if (!more.empty()) launch::log_stderr(more);
+    if (!more.empty()) util::write_stderr_line(more);
   }
   const bool by_signal = order.code > 128 && !order.failure; // that some agent was sent
   if (by_signal) x_run_signal = order.code - 128;
@@ -351,7 +352,7 @@ launch::Outcome AgentLoop::outcome_of_signal(int signal) const {
 void AgentLoop::open_record(const AgentCommand& order) {
   if (x_record || !x_folder.is_kept()) return;
   auto record = RunRecord::open(x_folder.path() + "/" + record_name(order.node_rank));
-  if (!record) return launch::log_stderr("hpcml agent: " + record.error().what);
+  if (!record) return util::log_error("hpcml agent: " + record.error().what);
   x_record.emplace(std::move(*record));
   RunFacts facts;
   facts.run_id = x_run_id;
@@ -370,8 +371,7 @@ void AgentLoop::open_record(const AgentCommand& order) {
 
 void AgentLoop::note(const RecordEvent& event) {
   if (!x_record) return;
-  if (const auto added = x_record->add(event); !added)
-    launch::log_stderr("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added) util::log_error("hpcml agent: " + added.error().what);
 }
 
 /// Once for each node. The first node's agent reports it to the job's next start, unless any user may have

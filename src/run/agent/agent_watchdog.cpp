@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/util/file.hpp"
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/agent/process_states.hpp"
@@ -33,7 +34,7 @@ std::string file_in_use(pid_t pid, const std::string& proc) {
 }
 
 /// What blocks the agent must not block this process.
-void report(const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); }
+void report(const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); }
 
 /// Reads what the agent has sent; false if that is the end.
 bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {

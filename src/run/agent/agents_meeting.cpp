@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/util/host_names.hpp"
+#include "core/util/log.hpp"
 #include "run/agent/service.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meeting_ports.hpp"
@@ -134,8 +135,8 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
   for (const auto port : first.ports)
     for (const auto& address : launch::addresses_of(first.name)) search.places.push_back({address, port});
   search.slow = [&](std::chrono::seconds waited, const std::string& reason) {
-    launch::log_stderr("hpcml agent: " + registration.host + " has waited " + std::to_string(waited.count()) +
-                       " s for the agent of the first node (" + first.name + "): " + reason);
+    util::log_info("hpcml agent: " + registration.host + " has waited " + std::to_string(waited.count()) +
+                   " s for the agent of the first node (" + first.name + "): " + reason);
   };
   if (search.places.empty())
     return NoCoordinator{{"the name " + first.name + " of the first node does not resolve here"}, true};
@@ -166,9 +167,9 @@ util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequ
 void note_open_channel(AgentRendezvous& met, const FirstNodePlace& first) {
   if (auto key = store::SecretKey::parse(met.link->open_secret())) met.channel.key = std::move(key);
   if (met.leads)
-    launch::log_stderr("hpcml agent: note: no key protects this run (" + met.channel.origin +
-                       "): as with torchrun, every user who reaches " + first.name +
-                       " can take part in it (docs/security.md)");
+    util::log_info("hpcml agent: note: no key protects this run (" + met.channel.origin +
+                   "): as with torchrun, every user who reaches " + first.name +
+                   " can take part in it (docs/security.md)");
 }
 
 } // namespace

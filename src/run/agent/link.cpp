@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/store/client.hpp"
@@ -36,7 +37,7 @@ public:
       x_tick = Clock::now() + k_tick;
     }
     for (auto& [agent, order] : x_coordinator.take_orders()) x_orders.push_back(std::move(order));
-    for (const auto& line : x_coordinator.take_words()) launch::log_stderr("hpcml agent: " + line);
+    for (const auto& line : x_coordinator.take_words()) util::log_info("hpcml agent: " + line);
     if (x_orders.empty()) return std::nullopt;
     auto order = std::move(x_orders.front());
     x_orders.erase(x_orders.begin());

@@ -2,6 +2,7 @@
 // The process that serves the conductor: a child of the first node's agent.
 #include "run/agent/service.hpp"
 
+#include "core/util/log.hpp"
 #include "run/launch/failure.hpp"
 #include "run/store/session_gate.hpp"
 
@@ -12,7 +13,7 @@ util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
                                                const std::vector<std::string>& addresses,
                                                const std::vector<std::uint16_t>& ports) {
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
-    const auto say = [](const std::string& line) { launch::narrate_at_once("hpcml agent: " + line); };
+    const auto say = [](const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); };
     Service service(rules, say, channel.is_open ? channel.key->to_hex() : std::string());
     store::GateRules gate_rules{channel.key, rules.job};
     if (channel.is_open) gate_rules = {std::nullopt, rules.job, store::PlainMessages::accepted};

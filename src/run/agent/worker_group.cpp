@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "core/util/file.hpp"
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "core/util/visible.hpp"
@@ -77,8 +78,7 @@ WorkerGroup::WorkerGroup(const AgentRequest& request, const launch::RuntimeConte
 
 void WorkerGroup::note(const RecordEvent& event) {
   if (x_record == nullptr) return;
-  if (const auto added = x_record->add(event); !added)
-    launch::log_stderr("hpcml agent: " + added.error().what);
+  if (const auto added = x_record->add(event); !added) util::log_error("hpcml agent: " + added.error().what);
 }
 
 void WorkerGroup::send_event(AgentEvent event) {
@@ -114,7 +114,7 @@ bool WorkerGroup::look(launch::Supervisor& ranks) {
   if (hears_orders() && !x_link.fault().empty()) {
     line_lost = true;
     if (x_link.was_away()) ranks.kill(); // the others may have started again without them
-    launch::log_stderr("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
+    util::log_error("hpcml agent: " + x_link.fault() + ": the ranks of " + x_here.host + " are stopped");
   }
   if (stop || end || line_lost) return true;
   if (x_stall) watch_for_stall(ranks);
@@ -163,7 +163,7 @@ void WorkerGroup::watch_for_stall(const launch::Supervisor& ranks) {
 /// Before anything is killed.
 void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order) {
   if (const auto& fault = gpu_fault(); !fault.empty())
-    launch::log_stderr("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
+    util::log_error("hpcml agent: the kernel of " + x_here.host + " says: " + util::visible(fault));
   std::vector<RankToRead> running;
   std::vector<unsigned> numbers;
   for (const auto& rank : ranks.ranks()) {
@@ -184,7 +184,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
   if (x_attempt.kept) {
     file = x_attempt.folder + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
     if (const auto written = util::write_file(file, text); !written) {
-      launch::log_stderr("hpcml agent: " + written.error().what);
+      util::log_error("hpcml agent: " + written.error().what);
       file.clear();
     }
   }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/bind_check.hpp"
@@ -84,8 +85,8 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
                  std::string(mode == BindMode::none ? "nobody has bound it: --bind apply does; " : "") +
                      "hpcml affinity shows the plan; --bind-check warn starts the program in spite of it"};
   for (const auto& fault : faults)
-    log_stderr("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " + host +
-               ": " + fault);
+    util::log_warning("hpcml launch: warning: rank " + std::to_string(setup.world.layout.rank) + " on " +
+                      host + ": " + fault);
   return util::Done{};
 }
 
@@ -93,10 +94,10 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
 void say_warnings(const RankSetup& setup, const std::string& host) {
   if (setup.world.layout.rank == 0)
     for (const auto* list : {&setup.node->warnings, &setup.node->plan.warnings, &setup.warnings})
-      for (const auto& warning : *list) log_stderr("hpcml launch: warning: " + warning);
+      for (const auto& warning : *list) util::log_warning("hpcml launch: warning: " + warning);
   if (setup.world.layout.local_rank == 0)
     for (const auto& warning : setup.node->node_warnings)
-      log_stderr("hpcml launch: warning: " + host + ": " + warning);
+      util::log_warning("hpcml launch: warning: " + host + ": " + warning);
 }
 
 int fail(const RankSetup& setup, const RuntimeContext& context, const std::string& phase, const Error& error,
@@ -128,7 +129,7 @@ Result<std::vector<CacheDir>> open_caches(const std::vector<model::PlannedCache>
     opened.push_back(std::move(*cache));
   }
   if (const auto watched = start_watcher(opened); !watched)
-    log_stderr("hpcml launch: " + watched.error().what);
+    util::log_error("hpcml launch: " + watched.error().what);
   return opened;
 }
 
@@ -182,7 +183,7 @@ int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContex
   if (const auto meeting = join_rendezvous(setup, request, context); !meeting)
     return fail(setup, context, "meet", meeting.error());
   if (met != nullptr) met->touch(std::chrono::steady_clock::now());
-  if (report) log_stderr(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
+  if (report) util::write_stderr_line(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.rank_request.preflight))
     if (const auto failure = run_preflight(setup, request, context))
       return report_failure(*failure, context.env);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/failure.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -9,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/util/file.hpp"
-#include "core/util/visible.hpp"
+#include "core/util/log.hpp"
 #include "hpcml/json_line.hpp"
 
 namespace hpcml::launch {
@@ -42,20 +41,9 @@ std::string render_record(const Failure& failure) {
       .text();
 }
 
-void log_stderr(const std::string& line) {
-  const std::string text = util::visible(line) + "\n";
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = ::write(STDERR_FILENO, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;
-    done += static_cast<std::size_t>(count);
-  }
-}
-
-void narrate_at_once(const std::string& line) {
+void log_without_waiting(const std::string& line) {
   pollfd end{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) log_stderr(line);
+  if (::poll(&end, 1, 0) == 1 && (end.revents & POLLOUT) != 0) util::log_info(line);
 }
 
 std::string describe(const Failure& failure) {
@@ -68,8 +56,8 @@ std::string describe(const Failure& failure) {
 }
 
 int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
-  log_stderr(describe(failure));
-  if (const auto more = record_failure(failure, env); !more.empty()) log_stderr(more);
+  util::log_error(describe(failure));
+  if (const auto more = record_failure(failure, env); !more.empty()) util::write_stderr_line(more);
   return failure.exit_code;
 }
 

@@ -36,13 +36,9 @@ std::string record_failure(const Failure& failure, const util::EnvSnapshot& env)
 /// failure.
 int report_failure(const Failure& failure, const util::EnvSnapshot& env);
 
-/// One line on standard error in a single write, so that lines of several ranks don't mix; control characters
-/// are shown, not sent.
-void log_stderr(const std::string& line);
-
-/// The same, from a process that must not wait for its reader: the line is lost if standard error cannot take
-/// it at once.
-void narrate_at_once(const std::string& line);
+/// Logs a line at level info, from a process that must not wait for its reader: the line is lost if standard
+/// error cannot take it at once.
+void log_without_waiting(const std::string& line);
 
 /// Before a task of Slurm's ends badly: what it has said is read, and has time to arrive. srun, which ends
 /// the step then (--kill-on-bad-exit), drops what it has not got yet: of a task that ended at once the last

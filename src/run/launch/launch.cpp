@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/launch/launch.hpp"
 
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/container_environment.hpp"
 #include "run/launch/end_class.hpp"
@@ -31,8 +32,9 @@ std::optional<unsigned> rank_of_task(const LaunchRequest& request, const Runtime
 void warn_of_idle_nodes(const NodeSetup& node, const RuntimeContext& context) {
   const auto nodes = util::parse_unsigned(context.env.get_or("SLURM_JOB_NUM_NODES", "1"));
   if (nodes.value_or(1) > 1 && !node.world.in_job)
-    log_stderr("hpcml launch: warning: this is no task of srun, so only " + context.host + " of the job's " +
-               std::to_string(*nodes) + " nodes is used; srun hpcml launch … uses them all");
+    util::log_warning("hpcml launch: warning: this is no task of srun, so only " + context.host +
+                      " of the job's " + std::to_string(*nodes) +
+                      " nodes is used; srun hpcml launch … uses them all");
 }
 
 /// What this process is to do, and its node as planned for that.
@@ -141,7 +143,7 @@ int run_decided(const LaunchRequest& request, const RuntimeContext& context, con
     if (outcome.code == 0 && evidence &&
         report_separate_worlds(std::move(*evidence), store ? &connected : nullptr)) {
       outcome.code = k_cannot_set_up;
-      log_stderr(describe_class(outcome.code, model::FailureClass::program));
+      util::log_error(describe_class(outcome.code, model::FailureClass::program));
     }
   }
   for (auto& cache : caches) release_cache(cache);

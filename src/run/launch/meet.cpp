@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/util/host_names.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meet_decision.hpp"
@@ -99,9 +100,9 @@ private:
     if (!seeking.credentials) seeking.failure_retry_window = k_doubt_without_key;
     if (x_setup.world.layout.local_rank == 0)
       seeking.slow = [this](std::chrono::seconds waited, const std::string& status) {
-        log_stderr("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" + x_here.host +
-                   ") has waited " + std::to_string(waited.count()) + " s for rank 0's launcher on " +
-                   x_setup.world.first_node + ": " + status);
+        util::log_info("hpcml launch: rank " + std::to_string(x_setup.world.layout.rank) + " (" +
+                       x_here.host + ") has waited " + std::to_string(waited.count()) +
+                       " s for rank 0's launcher on " + x_setup.world.first_node + ": " + status);
       };
     return store::find_store(who, seeking);
   }
@@ -140,8 +141,8 @@ private:
       }
       // A step after the job's first is no surprise; a store that does not answer is.
       if (sought.refusal != store::JoinError::step && sought.refusal != store::JoinError::run)
-        log_stderr("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
-                   " is not for it: " + sought.reason);
+        util::log_info("hpcml launch: rank 0 serves the store: the one of " + std::string(k_store_variable) +
+                       " is not for it: " + sought.reason);
     }
     return lead_own(std::move(who));
   }
@@ -182,8 +183,8 @@ private:
   /// ranks.
   util::Status lead_without_key() {
     if (!x_setup.env.get_or(k_store_variable, "").empty())
-      log_stderr("hpcml launch: the store of " + std::string(k_store_variable) +
-                 " is not used: " + x_setup.world.channel.origin);
+      util::log_info("hpcml launch: the store of " + std::string(k_store_variable) +
+                     " is not used: " + x_setup.world.channel.origin);
     const auto program = x_ports.front();
     TRY(const auto decision, decide_alone(x_setup, x_request, x_here, program));
     const auto ports =

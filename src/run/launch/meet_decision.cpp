@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/util/host_names.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/agreement.hpp"
 #include "run/launch/failure.hpp"
@@ -35,8 +36,8 @@ std::uint16_t keep_program_port(const World& world, const std::vector<std::uint1
     const auto kept = store::keep_port(port, addresses);
     if (kept) return port;
     if (world.port_given) {
-      log_stderr("hpcml launch: rank 0's program will not be able to serve at port " + std::to_string(port) +
-                 ", which was asked for: " + kept.error().what);
+      util::log_info("hpcml launch: rank 0's program will not be able to serve at port " +
+                     std::to_string(port) + ", which was asked for: " + kept.error().what);
       break;
     }
   }
@@ -88,7 +89,7 @@ StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
 store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request,
                                const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
   const auto words = choose_words(setup, request);
-  if (words.say) log_stderr("hpcml launch: " + words.reason);
+  if (words.say) util::log_info("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
@@ -101,7 +102,7 @@ util::Result<store::Decision> decide_alone(const RankSetup& setup, const LaunchR
                                            const RuntimeContext& context, std::uint16_t port) {
   const bool leads = setup.world.layout.rank == 0;
   const auto words = choose_words(setup, request);
-  if (words.say && leads) log_stderr("hpcml launch: " + words.reason);
+  if (words.say && leads) util::log_info("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.address = address_for_all(setup.world, context.env);
   decision.port = port;

@@ -6,6 +6,7 @@
 #include <set>
 #include <unistd.h>
 
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/report_bad_node.hpp"
@@ -92,7 +93,8 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   if (!program)
     return failure(k_cannot_set_up, {"--preflight: " + program.error().what,
                                      program.error().hint + ", or leave --preflight out"});
-  if (setup.world.layout.rank == 0 && !program->note.empty()) log_stderr("hpcml launch: " + program->note);
+  if (setup.world.layout.rank == 0 && !program->note.empty())
+    util::log_info("hpcml launch: " + program->note);
   util::EnvSnapshot env = setup.env;
   // The program's own store must not meet connections of this group that is just going away.
   env.set("MASTER_PORT", std::to_string(side_port(setup.world.port)));
@@ -101,7 +103,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
   if (!output) return failure(k_cannot_set_up, output.error());
   if (output->exit_code == 0) {
     if (const auto success = preflight_success(output->out); !success.empty())
-      log_stderr("hpcml launch: " + success);
+      util::log_info("hpcml launch: " + success);
     return std::nullopt;
   }
   Error verdict = preflight_verdict(output->out);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "core/util/log.hpp"
 #include "run/launch/failure.hpp"
 
 namespace hpcml::launch {
@@ -20,8 +21,8 @@ void report_bad_node(const node_health::BadNode& bad, const util::EnvSnapshot& e
   const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   const bool written = fd >= 0 && ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written)
-    log_stderr("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " + file +
-               " cannot be written: " + std::strerror(errno));
+    util::log_warning("hpcml: " + bad.node + ": " + bad.why + "; the next start will not hear of it, " +
+                      file + " cannot be written: " + std::strerror(errno));
   if (fd >= 0) ::close(fd);
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/model/save_signal.hpp"
 #include "core/util/file.hpp"
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
@@ -81,7 +82,7 @@ void report_unhandled(const ProcessTable& table, int save_signal, const Signalle
                           : util::parse_unsigned(variable_of(programs.front().pid, "RANK").value_or(""));
     if (rank && *rank < own.world_size) ranks.push_back(static_cast<unsigned>(*rank));
   }
-  if (!ranks.empty()) log_stderr(describe_unhandled(ranks, own.world_size, own.host, save_signal));
+  if (!ranks.empty()) util::log_warning(describe_unhandled(ranks, own.world_size, own.host, save_signal));
 }
 
 void deliver_save_request(int save_signal, const SignalledRank& rank) {
@@ -164,8 +165,9 @@ int run_handing_on(int save_signal, const SignalledRank& rank, const std::functi
     ::_exit(program());
   }
   if (child < 0) { // nobody hands anything on, and the rank runs all the same
-    log_stderr(std::string("hpcml launch: warning: a request to save does not reach all of this rank: ") +
-               std::strerror(errno));
+    util::log_warning(
+        std::string("hpcml launch: warning: a request to save does not reach all of this rank: ") +
+        std::strerror(errno));
     ::close(descriptor);
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     return program();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/util/file.hpp"
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
 #include "run/launch/failure.hpp"
@@ -53,10 +54,11 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
 }
 
 void report_not_connected(unsigned world_size) {
-  log_stderr("hpcml: warning: no program of the " + std::to_string(world_size) +
-             " ranks connected to the rendezvous store: each ran as a world of 1");
-  log_stderr("hpcml: hint: for independent programs use --rendezvous-timeout 0; for Accelerate on CPUs set "
-             "ACCELERATE_USE_CPU=true");
+  util::log_warning("hpcml: warning: no program of the " + std::to_string(world_size) +
+                    " ranks connected to the rendezvous store: each ran as a world of 1");
+  util::log_warning(
+      "hpcml: hint: for independent programs use --rendezvous-timeout 0; for Accelerate on CPUs set "
+      "ACCELERATE_USE_CPU=true");
 }
 
 /// Waits until the process has ended, at most until the limit; true once it has.
@@ -94,7 +96,7 @@ bool is_known_to_have_failed(pid_t pid) {
     if (failed || !evidence || evidence->seen.joined) ::_exit(0);
     const auto fault = check_worlds(*evidence);
     if (fault == WorldFault::apart)
-      for (const auto& line : describe_worlds_apart(*evidence)) log_stderr(line);
+      for (const auto& line : describe_worlds_apart(*evidence)) util::log_error(line);
     if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
     if (ended || fault == WorldFault::apart) ::_exit(0);
   }
@@ -136,7 +138,7 @@ bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activ
   case WorldFault::apart: break;
   }
   if (!evidence.is_reported)
-    for (const auto& line : describe_worlds_apart(evidence)) log_stderr(line);
+    for (const auto& line : describe_worlds_apart(evidence)) util::log_error(line);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include "run/launch/serve_ranks.hpp"
 
 #include "core/util/host_names.hpp"
+#include "core/util/log.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/meet.hpp"
 #include "run/launch/meet_decision.hpp"
@@ -60,7 +61,7 @@ std::optional<StoreChild> serve_started_ranks(const std::shared_ptr<NodeSetup>& 
   if (world.layout.node_rank != 0 || !needs_rendezvous(world, request)) return std::nullopt;
   const auto store = serve_ranks(node, request, context, activity, world.layout.node_count() > 1);
   if (!store) {
-    log_stderr("hpcml launch: " + store.error().what);
+    util::log_error("hpcml launch: " + store.error().what);
     return std::nullopt;
   }
   node->env.set(k_store_variable, store::place_text(world.address, store->port));

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/util/log.hpp"
 #include "core/util/process.hpp"
 #include "run/launch/failure.hpp"
 #include "run/launch/rendezvous.hpp"
@@ -84,7 +85,7 @@ void keep_only(std::vector<int> kept) {
   gate.set_port(listening.port);
   store::Server server(std::move(listening), {}, gate);
   const auto ended = server.run(-1);
-  if (!ended) log_stderr("hpcml launch: " + ended.error().what);
+  if (!ended) util::log_error("hpcml launch: " + ended.error().what);
   ::_exit(ended ? 0 : 1);
 }
 
@@ -97,7 +98,7 @@ void keep_only(std::vector<int> kept) {
   bool holds_errors = true;
   const auto say = [&](const std::string& line) {
     if (holds_errors)
-      log_stderr("hpcml launch: " + line);
+      util::log_info("hpcml launch: " + line);
     else
       say_beside(program, "hpcml launch: " + line);
   };
@@ -158,7 +159,7 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
     if (::chdir("/") != 0) ::_exit(1);
     store::raise_file_limit();
     const auto ended = serve(std::move(listening));
-    if (!ended) log_stderr("hpcml launch: " + ended.error().what);
+    if (!ended) util::log_error("hpcml launch: " + ended.error().what);
     ::_exit(ended ? 0 : 1);
   }
   close_all(listening);
@@ -169,7 +170,7 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
 Result<StoreChild> start_store_child(const StoreOrder& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
   const auto serve_here = [&](store::Listening listening) {
-    const auto say = [](const std::string& line) { log_stderr("hpcml launch: " + line); };
+    const auto say = [](const std::string& line) { util::log_info("hpcml launch: " + line); };
     store::Meeting meeting(order.rules, say);
     store::SessionGate gate(order.gate, meeting, say);
     meeting.set_port(listening.port);

@@ -282,7 +282,7 @@ TEST_CASE("programs and output do not contain the key") {
   auto env = bare_environment();
   env.set("HPCML_JOB_SECRET", secret);
   env.set("HPCML_RENDEZVOUS_TIMEOUT", "120");
-  env.set("HPCML_TRACE", "debug");
+  env.set("HPCML_LOG", "trace");
   for (const Words& flags :
        {Words{"--nproc-per-node", "2", "--report"}, Words{"--nproc-per-node", "2", "--max-restarts", "1"},
         Words{"--nproc-per-node", "2", "--dry-run"}}) {
