@@ -34,7 +34,7 @@ std::string command_word(const std::vector<std::string>& words) {
   return {};
 }
 
-std::vector<std::string> command_names(const Program& program) {
+std::vector<std::string> command_names(const CommandLineProgram& program) {
   std::vector<std::string> names;
   for (const auto& command : program.commands) names.emplace_back(command.name);
   return names;
@@ -42,7 +42,7 @@ std::vector<std::string> command_names(const Program& program) {
 
 /// Registers the command that is asked for, or all where none is: a rank of a job pays only for its own
 /// options.
-bool add_commands(const Program& program, CLI::App& app, Context& context, int& exit_code,
+bool add_commands(const CommandLineProgram& program, CLI::App& app, Context& context, int& exit_code,
                   const std::vector<std::string>& words) {
   if (words == std::vector<std::string>{"--version"}) return true;
   const auto wanted = command_word(words);
@@ -178,7 +178,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error, const 
 }
 
 /// What stands before and behind every command.
-void set_up_app(const Program& program, CLI::App& app, Context& context, unsigned& verbosity) {
+void set_up_app(const CommandLineProgram& program, CLI::App& app, Context& context, unsigned& verbosity) {
   app.description(
       "Writes, rehearses and launches distributed PyTorch and LibTorch training jobs on Slurm clusters.");
   app.name("hpcml");
@@ -206,7 +206,7 @@ void set_up_app(const Program& program, CLI::App& app, Context& context, unsigne
 }
 
 /// Reads the line and runs its command; nothing if it cannot be read with the flags registered.
-std::optional<int> run_words(const Program& program, Context& context) {
+std::optional<int> run_words(const CommandLineProgram& program, Context& context) {
   const auto& words = context.words;
   CLI::App app;
   int exit_code = k_ok;
@@ -248,7 +248,7 @@ int check_output(int code, const Context& context) {
 
 } // namespace
 
-void with_app_tree(const Program& program, Context context, const std::vector<std::string>& words,
+void with_app_tree(const CommandLineProgram& program, Context context, const std::vector<std::string>& words,
                    const std::function<void(const CLI::App&, const Context&)>& use) {
   CLI::App app;
   int exit_code = k_ok;
@@ -274,7 +274,7 @@ bool Context::wants(std::string_view flag) const {
          });
 }
 
-int run(const Program& program, int argc, char** argv, const util::EnvSnapshot& env) {
+int run(const CommandLineProgram& program, int argc, char** argv, const util::EnvSnapshot& env) {
   Context context;
   context.env = env;
   context.argv.assign(argv, argv + argc);

@@ -10,22 +10,22 @@
 
 namespace hpcml::cli {
 
-struct Command {
+struct CommandEntry {
   const char* name;
   const char* group; ///< its heading in --help; empty: not listed there
   void (*add)(CLI::App&, Context&, int&);
 };
 
 /// A program made of commands: hpcml itself, or hpcml-emulate.
-struct Program {
-  std::span<const Command> commands; ///< in the order of --help
-  const char* footer;                ///< of --help
+struct CommandLineProgram {
+  std::span<const CommandEntry> commands; ///< in the order of --help
+  const char* footer;                     ///< of --help
   /// Runs a line that is read by other rules: torchrun's, completion's, an empty one. Returns the exit code,
   /// or nothing where the line is none of these.
   std::optional<int> (*run_special_line)(const Context& context);
 };
 
 /// Parses the command line, runs the command, returns the exit code.
-int run(const Program& program, int argc, char** argv, const util::EnvSnapshot& env);
+int run(const CommandLineProgram& program, int argc, char** argv, const util::EnvSnapshot& env);
 
 } // namespace hpcml::cli

@@ -2,8 +2,8 @@
 #include "cli/hpcml_commands.hpp"
 
 #include "cli/app_tree.hpp"
-#include "cli/quick_help.hpp"
 #include "cli/other/completion.hpp"
+#include "cli/quick_help.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::cli {
@@ -17,7 +17,7 @@ constexpr const char* k_know = "Know";
 constexpr const char* k_unlisted = "";
 
 // One line per command, in the order of --help.
-constexpr Command k_commands[] = {
+constexpr CommandEntry k_commands[] = {
     {"gen", k_create, add_gen},
     {"check", k_create, add_check},
     {"init", k_create, add_init},
@@ -62,8 +62,8 @@ std::optional<int> run_special_line(const Context& context) {
 
 } // namespace
 
-const Program& hpcml_program() {
-  static const Program k_program = {k_commands, k_app_footer, run_special_line};
+const CommandLineProgram& hpcml_program() {
+  static const CommandLineProgram k_program = {k_commands, k_app_footer, run_special_line};
   return k_program;
 }
 

@@ -6,6 +6,6 @@
 
 namespace hpcml::cli {
 
-const Program& hpcml_program();
+const CommandLineProgram& hpcml_program();
 
 } // namespace hpcml::cli

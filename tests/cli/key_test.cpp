@@ -90,7 +90,7 @@ TEST_CASE("a job's secret follows from key file, job and restarts") {
   const auto secret = [&](const char* job, const char* restart) {
     home.env().set("SLURM_JOB_ID", job);
     home.env().set("SLURM_RESTART_COUNT", restart);
-    const auto output = home.run({"store", "secret"});
+    const auto output = home.run({"internal", "job-secret"});
     CHECK(output.exit_code == 0);
     CHECK(util::trim(output.out).size() == 64);
     return output.out;
@@ -105,7 +105,7 @@ TEST_CASE("a job's secret follows from key file, job and restarts") {
   CHECK(secret("78", "0") != first);
   CHECK(secret("77", "1") != first);
   REQUIRE(::chmod(home.key().c_str(), 0640) == 0);
-  const auto rejected = home.run({"store", "secret"});
+  const auto rejected = home.run({"internal", "job-secret"});
   CHECK(rejected.exit_code == 5);
   CHECK(rejected.out.empty());
 }

@@ -99,7 +99,7 @@ class Masks(unittest.TestCase):
             "say --meet-timeout 5": "say --000000000000 5",
             "see https://told.example and": "see 00000000000000000000 and",
             "the asked_for of store::meet": "the 000000000 of 00000000000",
-            "in src/run/launch/meet.cpp or /dev/blank": "in 0000000000000000000 or 0000000000",
+            "in src/launch/meet.cpp or /dev/blank": "in 0000000000000000000 or 0000000000",
             "leave {folder} out, ${folder} and {{{folder}}}": "leave 00000000 out, 000000000 and 000000000000",
             "Either/or a Folder": "either/or a folder",
         }

@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: MIT
 // hpcml store: the place where the ranks of a job meet.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <memory>
 
 #include "cli/command.hpp"
 #include "cli/other/store_show.hpp"
-#include "run/launch/job_channel.hpp"
 
 namespace hpcml::cli {
 namespace {
-
-int run_secret(const Context& context) {
-  const auto secret = launch::make_job_secret(context.env);
-  if (!secret) {
-    print_error(secret.error(), context.colour);
-    return k_world_failed;
-  }
-  std::printf("%s\n", secret->c_str());
-  return k_ok;
-}
 
 const char* const k_store_footer = R"(Examples:
   hpcml store show 1234                    what the ranks of a running job wait for
@@ -34,8 +21,6 @@ void add_store(CLI::App& app, Context& context, int& exit_code) {
   command->require_subcommand(1);
   command->footer(k_store_footer);
   add_store_show(*command, context, exit_code);
-  command->add_subcommand("secret", "Print the value of HPCML_JOB_SECRET for the steps of this job.")
-      ->callback([&context, &exit_code] { exit_code = run_secret(context); });
 }
 
 } // namespace hpcml::cli

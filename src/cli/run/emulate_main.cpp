@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr hpcml::cli::Command k_commands[] = {{"emulate", "Commands", hpcml::cli::add_emulate}};
+constexpr hpcml::cli::CommandEntry k_commands[] = {{"emulate", "Commands", hpcml::cli::add_emulate}};
 
 std::optional<int> run_special_line(const hpcml::cli::Context&) { return std::nullopt; }
 

@@ -33,7 +33,7 @@ public:
     imply_tasks();
     collect();
     if (x_tasks_per_gpu > 0 && !apply_tasks_per_gpu() && from(Version::v21_08))
-      return refuse("ntasks-per-gpu", "needs",
+      return refuse("ntasks-per-gpu", "missing-dependency",
                     "it needs GPUs (--gpus or --gpus-per-node), --ntasks or --nodes", "add one of them");
     if (x_records.empty()) return std::nullopt;
     if (r.memory_mb.count("mem-per-gpu") > 0 && !x_has_gpu && from(Version::v21_08))
@@ -52,7 +52,8 @@ private:
     return GresRefusal{std::move(option), std::move(code), std::move(message), std::move(hint)};
   }
   static Refusal refuse_without_gpus(const std::string& option) {
-    return refuse(option, "needs", "--" + option + " needs GPUs: --gpus, --gpus-per-node or --gpus-per-task",
+    return refuse(option, "missing-dependency",
+                  "--" + option + " needs GPUs: --gpus, --gpus-per-node or --gpus-per-task",
                   "add one of them");
   }
 
@@ -144,7 +145,8 @@ private:
       return refuse(per_node_option(), "gpus", "a task or socket is to have more GPUs than its node",
                     "raise the GPUs per node");
     if (g.per_socket > 0 && !c.sockets_per_node)
-      return refuse("gpus-per-socket", "needs", "--gpus-per-socket needs --sockets-per-node", "add it");
+      return refuse("gpus-per-socket", "missing-dependency", "--gpus-per-socket needs --sockets-per-node",
+                    "add it");
     if (auto refusal = check_nodes(g)) return refusal;
     if (auto refusal = check_sockets(g)) return refusal;
     if (g.tasks_per > 0 && c.tasks && from(Version::v21_08) &&
@@ -207,7 +209,8 @@ private:
     } else if (c.tasks)
       g.per_job = g.per_task * static_cast<Count>(*c.tasks);
     else
-      return refuse(option, "needs", "--" + option + " needs --ntasks, --nodes or --gpus", "add one of them");
+      return refuse(option, "missing-dependency", "--" + option + " needs --ntasks, --nodes or --gpus",
+                    "add one of them");
     if (auto refusal = follow(g.per_node, g.per_task, c.tasks_per_node, option, "node")) return refusal;
     return follow(g.per_socket, g.per_task, c.tasks_per_socket, option, "socket");
   }

@@ -103,7 +103,7 @@ TEST_CASE("a script sets the key before it serves a store") {
   const auto has_secret = [](const model::Plan& plan) {
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto at = script.find("read -r HPCML_JOB_SECRET < <(\"$HPCML\" store secret)");
+    const auto at = script.find("read -r HPCML_JOB_SECRET < <(\"$HPCML\" internal job-secret)");
     if (at == std::string::npos) return false;
     CHECK(script.find("export HPCML_JOB_SECRET", at) != std::string::npos);
     if (const auto store = script.find(" internal store-serve "); store != std::string::npos)
