@@ -36,7 +36,7 @@ TEST_CASE("reasons and names of bad nodes are escaped") {
       0755);
   desk.put("bin/sinfo", "#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9; do echo \"n$i idle\"; done\n", 0755);
   const auto output = desk.program({"env", "PATH=" + (desk / "bin").string() + ":/usr/bin:/bin", HPCML_BINARY,
-                                    "bad-nodes", "--job", "1", "bad"});
+                                    "internal", "bad-nodes", "--job", "1", "bad"});
   check_clean(output, "\\x1b]0;title\\x07");
   CHECK(output.out == "n1\n");
 }

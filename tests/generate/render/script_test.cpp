@@ -79,8 +79,11 @@ TEST_CASE("a script serves the store at the name that its ranks are told, where 
   const auto served = [](const model::Plan& plan) {
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto at = script.find(" internal store-serve --with-parent --name ");
-    return at == std::string::npos ? "" : script.substr(at + 34, script.find(')', at) - at - 34);
+    const std::string start = " internal store-serve --with-parent --name ";
+    const auto at = script.find(start);
+    if (at == std::string::npos) return std::string();
+    const auto name = at + start.size();
+    return script.substr(name, script.find(')', name) - name);
   };
   auto plan = test::make_whole_node_plan();
   CHECK(served(plan) == "\"$SLURMD_NODENAME\"");
