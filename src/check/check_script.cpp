@@ -27,11 +27,11 @@ namespace {
 using slurm::Version;
 
 /// What sbatch refuses or warns of, in the script's bytes.
-using Refusals = std::vector<slurm::PlacedFinding>;
+using Refusals = std::vector<slurm::LocatedFinding>;
 
 /// Reads the job as this version of sbatch does; returns what it refuses.
 Refusals read_as(std::string_view text, slurm::TrackedVersion version, slurm::JobReading& job) {
-  slurm::PlacedFindings findings("", text);
+  slurm::LocatedFindings findings("", text);
   job = slurm::read_job(text, version, findings);
   for (std::size_t i = 0; i < job.requests.size(); ++i)
     slurm::check_possible(job.requests[i], job.sizes[i], version, findings);
@@ -41,13 +41,13 @@ Refusals read_as(std::string_view text, slurm::TrackedVersion version, slurm::Jo
 constexpr std::size_t k_versions = slurm::k_version_names.size();
 
 struct Seen {
-  slurm::PlacedFinding finding;
+  slurm::LocatedFinding finding;
   std::array<bool, k_versions> versions = {}; ///< that have it
 };
 
 /// What makes findings of two versions one.
 using Identity = std::tuple<std::size_t, bool, std::string>;
-Identity identity_of(const slurm::PlacedFinding& finding) {
+Identity identity_of(const slurm::LocatedFinding& finding) {
   return {finding.place.offset, finding.place.length > 0, finding.code};
 }
 
@@ -103,7 +103,7 @@ std::optional<Version> version_of(const Target& target) {
 }
 
 /// The rule that the refusal is one of, with its fix; nothing where it has none.
-const Rule* rule_of(const slurm::PlacedFinding& refusal) {
+const Rule* rule_of(const slurm::LocatedFinding& refusal) {
   static const auto by_id = [] {
     std::unordered_map<std::string_view, const Rule*> map;
     for (const auto& rule : rules_without_examples()) map.emplace(rule.id, &rule);
@@ -114,7 +114,7 @@ const Rule* rule_of(const slurm::PlacedFinding& refusal) {
 }
 
 /// The edits that fix a refusal by its rule.
-std::vector<Edit> fix_of(const slurm::PlacedFinding& refusal, const LintContext& subject) {
+std::vector<Edit> fix_of(const slurm::LocatedFinding& refusal, const LintContext& subject) {
   const auto* rule = refusal.place.length > 0 ? rule_of(refusal) : nullptr;
   return rule && rule->fix ? rule->fix(subject, refusal.place) : std::vector<Edit>{};
 }
@@ -130,7 +130,7 @@ std::size_t value_behind(std::string_view text, std::size_t at, std::string_view
 /// site.
 Refusals without_site_options(Refusals refusals, const LintContext& subject) {
   std::size_t value_at = std::string_view::npos;
-  const auto is_known = [&](slurm::PlacedFinding& refusal) {
+  const auto is_known = [&](slurm::LocatedFinding& refusal) {
     const auto [at, length] = refusal.place;
     if (length == 0) return false;
     if (refusal.code == "slurm/unexpected-argument" && at == value_at) return true;
@@ -171,7 +171,7 @@ bool leaves(const Finding& refusal, const LintContext& subject, const diag::Line
   slurm::JobReading reading;
   const auto rest = read_as_all(fixed, false, reading);
   const diag::Lines fixed_lines(fixed);
-  return std::any_of(rest.begin(), rest.end(), [&](const slurm::PlacedFinding& finding) {
+  return std::any_of(rest.begin(), rest.end(), [&](const slurm::LocatedFinding& finding) {
     return finding.place.length > 0 && finding.code == refusal.what.code &&
            finding.message == refusal.what.message &&
            fixed_lines.number_at(finding.place.offset) == lines.number_at(refusal.place.offset);

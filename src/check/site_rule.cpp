@@ -37,13 +37,13 @@ bool is_slip(const std::string& word, const std::string& name) {
 
 } // namespace
 
-diag::Place SitePart::place(const std::vector<std::string_view>& options) const {
+diag::Place ComponentAtSite::place(const std::vector<std::string_view>& options) const {
   for (const auto option : options)
     if (request.has(option)) return request.place(option);
   return {};
 }
 
-site_rules::PolicyViolations SitePart::under(std::string_view rule_id) const {
+site_rules::PolicyViolations ComponentAtSite::under(std::string_view rule_id) const {
   site_rules::PolicyViolations found;
   for (const auto& verdict : verdicts)
     if (site_rules::rule_id(verdict.rule) == rule_id) found.push_back(verdict);
@@ -58,8 +58,8 @@ diag::Severity severity_of(const site_rules::PolicyViolation& verdict) {
   }
 }
 
-std::vector<SitePart> parts_of(const LintContext& subject) {
-  std::vector<SitePart> parts;
+std::vector<ComponentAtSite> parts_of(const LintContext& subject) {
+  std::vector<ComponentAtSite> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
     parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
                      *subject.site, subject.verdicts[i]});

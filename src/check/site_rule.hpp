@@ -13,7 +13,7 @@
 namespace hpcml::check {
 
 /// One component of a job with what is known of it at the site.
-struct SitePart {
+struct ComponentAtSite {
   const slurm::JobOptions& request;
   const slurm::JobSize& size;
   const hpcml::site_rules::ResourceRequest& demand;
@@ -29,7 +29,7 @@ struct SitePart {
   diag::Severity severity() const { return fit.sure ? diag::Severity::error : diag::Severity::warning; }
 };
 /// The components; none without a site.
-std::vector<SitePart> parts_of(const LintContext& subject);
+std::vector<ComponentAtSite> parts_of(const LintContext& subject);
 
 /// A script that LUMI takes, which every rule must leave alone there: the good example of many.
 inline constexpr Example k_lumi_job(R"(#!/bin/bash

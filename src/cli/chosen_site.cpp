@@ -18,8 +18,8 @@ namespace hpcml::cli {
 
 namespace {
 
-std::vector<config::SiteMarks> built_in_sites() {
-  std::vector<config::SiteMarks> sites;
+std::vector<config::SiteFingerprint> built_in_sites() {
+  std::vector<config::SiteFingerprint> sites;
   for (auto& row : parse_site_rows(embedded::site_rows())) sites.push_back(std::move(row.marks));
   return sites;
 }

@@ -48,9 +48,9 @@ seconds lasting(seconds grace) { return grace.count() == 0 ? grace : grace + sec
 
 // The first is meant where none is said.
 constexpr PreemptWords k_ways[] = {
-    {PreemptWay::requeue, "requeue", "requeued", "REQUEUE"},
-    {PreemptWay::cancel, "cancel", "cancelled", "CANCEL"},
-    {PreemptWay::suspend, "suspend", "suspended", "SUSPEND,GANG"},
+    {PreemptionOutcome::requeue, "requeue", "requeued", "REQUEUE"},
+    {PreemptionOutcome::cancel, "cancel", "cancelled", "CANCEL"},
+    {PreemptionOutcome::suspend, "suspend", "suspended", "SUSPEND,GANG"},
 };
 
 constexpr std::string_view k_by_qos = "qos"; ///< before a way: "qos", "qos-cancel"
@@ -240,7 +240,7 @@ FaultList parse_faults(const std::vector<std::string>& texts, const FaultTarget&
   return list;
 }
 
-const PreemptWords& preempt_words(PreemptWay way) {
+const PreemptWords& preempt_words(PreemptionOutcome way) {
   return *std::find_if(std::begin(k_ways), std::end(k_ways), [&](const auto& row) { return row.way == way; });
 }
 

@@ -15,16 +15,16 @@ namespace hpcml::emulate {
 enum class FaultKind { node_down, link_cut, slow_link, controller_restart, preempt, out_of_memory };
 
 /// What becomes of jobs whose nodes another takes; its words are those of `preempt_words`.
-enum class PreemptWay { requeue, cancel, suspend };
+enum class PreemptionOutcome { requeue, cancel, suspend };
 
 /// How a way is called.
 struct PreemptWords {
-  PreemptWay way;
+  PreemptionOutcome way;
   const char* word;  ///< "requeue": in a fault as a person writes it
   const char* done;  ///< "requeued"
   const char* slurm; ///< slurm.conf's PreemptMode
 };
-const PreemptWords& preempt_words(PreemptWay way);
+const PreemptWords& preempt_words(PreemptionOutcome way);
 
 /// One thing that goes wrong. Times count from when the first job begins on a node.
 struct ClusterFault {
@@ -32,7 +32,7 @@ struct ClusterFault {
   std::string text;    ///< as it was written
   unsigned node = 0;   ///< counted from 1; 0 where it is no node's
   unsigned factor = 1; ///< of a slow link: the link's speed divided by it is left
-  PreemptWay way = PreemptWay::requeue;
+  PreemptionOutcome way = PreemptionOutcome::requeue;
   bool by_qos = false; ///< the QoS of jobs decides who is preempted, not their partitions
   std::chrono::seconds grace{
       0}; ///< GraceTime of what is preempted: from its SIGTERM until it loses its nodes

@@ -60,14 +60,14 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
   return places;
 }
 
-std::vector<OwnFolder> own_folders_of(const TemporaryPlaces& places, const std::string& state_dir,
-                                      const std::string& node) {
+std::vector<PrivateDirectory> own_folders_of(const TemporaryPlaces& places, const std::string& state_dir,
+                                             const std::string& node) {
   auto folders = places.folders;
   for (std::size_t i = 0; i < folders.size(); ++i) folders[i].source = state_dir + "/" + source_name(node, i);
   return folders;
 }
 
-util::Status make_own_folders(const std::vector<OwnFolder>& folders) {
+util::Status make_own_folders(const std::vector<PrivateDirectory>& folders) {
   for (const auto& folder : folders) {
     std::error_code error;
     fs::create_directories(folder.source, error);

@@ -54,7 +54,7 @@ std::string why_not_hint(const ClusterRun& run) {
 std::string make_preemption_lines(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
   if (fault == nullptr) return {};
-  const bool suspends = fault->way == PreemptWay::suspend;
+  const bool suspends = fault->way == PreemptionOutcome::suspend;
   const std::string mode = preempt_words(fault->way).slurm;
   // The tier makes its job the first of those that wait, too, so that no other takes what becomes free.
   return std::string("PreemptType=") + (fault->by_qos ? "preempt/qos" : "preempt/partition_prio") +
@@ -104,7 +104,7 @@ std::string describe_preemption(const model::Site& site, const ClusterFault& fau
 
 bool suspends_jobs(const std::vector<ClusterFault>& faults) {
   const auto* fault = find_preemption(faults);
-  return fault != nullptr && fault->way == PreemptWay::suspend;
+  return fault != nullptr && fault->way == PreemptionOutcome::suspend;
 }
 
 util::Result<std::string> submit_preempting_job(Sandbox& sandbox, const ClusterRun& run) {

@@ -37,7 +37,7 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 }
 
 /// What is kept is still reached through the open folder when the node's own lies over it.
-util::Status give_own_folder(const OwnFolder& folder) {
+util::Status give_own_folder(const PrivateDirectory& folder) {
   const int machines = ::open(folder.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (machines < 0) return util::Error{"cannot open " + folder.target + ": " + std::strerror(errno), {}};
   TRY_DONE(bind_mount(folder.source, folder.target));

@@ -97,7 +97,7 @@ util::Status build(const std::string& work, const std::string& prefix, const std
 }
 
 /// Where what is wished for is to be had.
-util::Error not_built(const SlurmWish& wish, const std::vector<std::string>& built) {
+util::Error not_built(const SlurmChoice& wish, const std::vector<std::string>& built) {
   return {"no Slurm " + wish.version + " is built yet" +
               (built.empty() ? "" : "; there is " + util::join(built, ", ")),
           "give its sources once: --slurm-source slurm-" + wish.version +
@@ -143,7 +143,8 @@ std::vector<std::string> list_built_slurms(const std::string& cache) {
   return versions;
 }
 
-util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSnapshot& env, const Say& say) {
+util::Result<std::string> obtain_slurm(const SlurmChoice& wish, const util::EnvSnapshot& env,
+                                       const Say& say) {
   TRY(const auto cache, slurm_cache(env));
   const auto built = list_built_slurms(cache);
   if (wish.source.empty()) {

@@ -12,7 +12,7 @@
 namespace hpcml::emulate {
 
 /// Which Slurm a person wants in the rehearsal; nothing: the machine's.
-struct SlurmWish {
+struct SlurmChoice {
   std::string version; ///< "23.11", "23.11.10"; empty: whatever the sources are
   std::string source;  ///< a tarball of Slurm's sources, or a folder with them; empty: none
   bool any() const { return !version.empty() || !source.empty(); }
@@ -37,7 +37,7 @@ std::vector<std::string> list_built_slurms(const std::string& cache);
 /// The folder of a Slurm that the wish means, built from its sources where the cache has none yet (minutes;
 /// `say` is told what is done). What it was configured and built with is VERSION.log in the cache. Fails with
 /// what to do.
-util::Result<std::string> obtain_slurm(const SlurmWish& wish, const util::EnvSnapshot& env,
+util::Result<std::string> obtain_slurm(const SlurmChoice& wish, const util::EnvSnapshot& env,
                                        const std::function<void(const std::string&)>& say);
 
 /// The environment with that Slurm's programs first in PATH.

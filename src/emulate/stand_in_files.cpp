@@ -20,7 +20,7 @@ namespace {
 using model::Site;
 using Files = std::map<std::string, StandInFile>;
 
-bool has_python(const Site& site, model::PythonWay kind) {
+bool has_python(const Site& site, model::PythonSource kind) {
   return std::any_of(site.python.begin(), site.python.end(),
                      [&](const auto& rule) { return rule.kind == kind; });
 }
@@ -84,7 +84,7 @@ std::string module_lines(const Site& site) {
   for (const auto& rule : site.containers) add_modules(modules, rule.modules);
   for (const auto& rule : site.python) {
     add_modules(modules, rule.modules);
-    if (rule.kind != model::PythonWay::conda) continue;
+    if (rule.kind != model::PythonSource::conda) continue;
     conda_modules.insert(conda_modules.end(), rule.modules.begin(), rule.modules.end());
     if (!rule.conda_env.empty()) conda_envs.push_back(rule.conda_env);
   }
@@ -244,9 +244,9 @@ void put_conda(Files& files, const Site& site, const StandInOptions& options) {
 }
 
 void put_python_tools(Files& files, const Site& site, const StandInOptions& options) {
-  const bool wheelhouse = has_python(site, model::PythonWay::wheelhouse);
-  const bool venv = has_python(site, model::PythonWay::venv) && !options.python.empty();
-  const bool conda = has_python(site, model::PythonWay::conda);
+  const bool wheelhouse = has_python(site, model::PythonSource::wheelhouse);
+  const bool venv = has_python(site, model::PythonSource::venv) && !options.python.empty();
+  const bool conda = has_python(site, model::PythonSource::conda);
   if (conda) put_conda(files, site, options);
   if (venv)
     for (const auto* name : {"python", "python3"})

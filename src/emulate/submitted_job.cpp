@@ -46,7 +46,7 @@ std::string gpus_text(const std::string& tres) {
 /// way of asking.
 bool is_gres(const model::Site& site, const SubmittedFields& fields, const std::string& value) {
   const auto script = text_of(fields, "script");
-  slurm::PlacedFindings ignored("", script);
+  slurm::LocatedFindings ignored("", script);
   const auto header = slurm::read_header(script, slurm::k_newest_version, ignored);
   for (const auto& component : slurm::read_settings(header, {}, slurm::k_newest_version, ignored))
     for (auto letter = component.rbegin(); letter != component.rend(); ++letter)
@@ -272,7 +272,7 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
 Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
                            const SubmittedFields& fields) {
   Admission admission;
-  slurm::PlacedFindings ignored("", "");
+  slurm::LocatedFindings ignored("", "");
   const auto request = slurm::make_request(settings_of(site, fields), slurm::k_newest_version, ignored);
   auto demand = site_rules::demand_of(
       request, slurm::size_job(request, slurm::k_newest_version, slurm::listed_nodes(request)));

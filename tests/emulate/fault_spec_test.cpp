@@ -49,10 +49,10 @@ TEST_CASE("a slow link says how much slower, a preemption how") {
   CHECK_FALSE(list.faults[0].until);
   CHECK(list.faults[1].factor == 500);
   CHECK(list.faults[1].until == seconds(120));
-  CHECK(list.faults[2].way == PreemptWay::cancel);
+  CHECK(list.faults[2].way == PreemptionOutcome::cancel);
   CHECK(list.faults[2].until == seconds(45));
   const auto requeued = parse({"preempt@40s"}).faults.at(0);
-  CHECK(requeued.way == PreemptWay::requeue);
+  CHECK(requeued.way == PreemptionOutcome::requeue);
   CHECK(requeued.until == seconds(70)); // the nodes are given back, or nothing could be requeued
   CHECK(describe_link_speed(10) == "1 Gbit/s");
   CHECK(describe_link_speed(1000) == "10 Mbit/s");
@@ -63,15 +63,15 @@ TEST_CASE("QoS decide about a preemption where that is said, and what is preempt
   const auto list = parse({"preempt:qos@40s"});
   REQUIRE(complaints(list).empty());
   CHECK(list.faults[0].by_qos);
-  CHECK(list.faults[0].way == PreemptWay::requeue);
+  CHECK(list.faults[0].way == PreemptionOutcome::requeue);
   CHECK(list.faults[0].grace == seconds(0));
   CHECK(needs_accounting(list.faults));
   const auto cancelled = parse({"preempt:qos-cancel:20s@1m"}).faults.at(0);
   CHECK(cancelled.by_qos);
-  CHECK(cancelled.way == PreemptWay::cancel);
+  CHECK(cancelled.way == PreemptionOutcome::cancel);
   CHECK(cancelled.grace == seconds(20));
   CHECK(cancelled.until == seconds(60 + 20 + 30 + 30)); // Slurm looks twice a minute whether a grace is over
-  CHECK(parse({"preempt:qos-suspend@1s"}).faults.at(0).way == PreemptWay::suspend);
+  CHECK(parse({"preempt:qos-suspend@1s"}).faults.at(0).way == PreemptionOutcome::suspend);
   const auto by_partition = parse({"preempt:1m@40s"}).faults;
   CHECK_FALSE(by_partition.at(0).by_qos);
   CHECK_FALSE(needs_accounting(by_partition));
@@ -177,9 +177,9 @@ TEST_CASE("a preemption that begins or ends while slurmctld is away is refused, 
 }
 
 TEST_CASE("how jobs are preempted is called by one set of words") {
-  CHECK(std::string(preempt_words(PreemptWay::suspend).slurm) == "SUSPEND,GANG");
-  CHECK(std::string(preempt_words(PreemptWay::cancel).done) == "cancelled");
-  CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptWay::requeue);
+  CHECK(std::string(preempt_words(PreemptionOutcome::suspend).slurm) == "SUSPEND,GANG");
+  CHECK(std::string(preempt_words(PreemptionOutcome::cancel).done) == "cancelled");
+  CHECK(parse({"preempt:requeue@4s"}).faults.at(0).way == PreemptionOutcome::requeue);
   CHECK(parse({"preempt:kindly@4s"}).errors.at(0).hint ==
         "write one of preempt@40s (they are requeued), preempt:cancel@40s (they are cancelled), "
         "preempt:suspend@40s (they are suspended), preempt:qos@40s or preempt:qos-cancel@40s (QoS decide), "

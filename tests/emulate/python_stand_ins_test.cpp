@@ -76,7 +76,7 @@ TEST_CASE("the site's list of wheels is what this machine's Python has") {
 TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
   auto site = rich_site();
   model::PythonRule rule;
-  rule.kind = model::PythonWay::container;
+  rule.kind = model::PythonSource::container;
   rule.modules = {"LUMI", "cotainr"};
   rule.image = {"cotainr", "/appl/base.sif", {}, {}};
   site.python.push_back(rule);
@@ -114,7 +114,7 @@ TEST_CASE("cotainr checks what it is asked, and its image needs no entering") {
 TEST_CASE("an environment of venv has a pip that needs no network") {
   auto site = rich_site();
   model::PythonRule rule;
-  rule.kind = model::PythonWay::venv;
+  rule.kind = model::PythonSource::venv;
   site.python = {rule};
   const Installed installed(site);
   const auto made =

@@ -51,7 +51,7 @@ struct Workshop {
     return (folder / (tree + ".tar.gz")).string();
   }
 
-  util::Result<std::string> obtain(const SlurmWish& wish) {
+  util::Result<std::string> obtain(const SlurmChoice& wish) {
     return obtain_slurm(wish, env, [&](const std::string& sentence) { reports.push_back(sentence); });
   }
 

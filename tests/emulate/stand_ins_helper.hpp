@@ -25,11 +25,11 @@ inline model::Site rich_site() {
   container.binds.push_back({"/opt/nowhere/cray", "", false, {}});
   site.containers.push_back(container);
   model::PythonRule conda;
-  conda.kind = model::PythonWay::conda;
+  conda.kind = model::PythonSource::conda;
   conda.modules = {"miniforge3/25.3.1"};
   conda.conda_env = "pytorch";
   model::PythonRule wheels;
-  wheels.kind = model::PythonWay::wheelhouse;
+  wheels.kind = model::PythonSource::wheelhouse;
   wheels.modules = {"StdEnv/2023", "python"};
   wheels.where = "$SLURM_TMPDIR";
   site.python = {conda, wheels};

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "run/agent/service.hpp"
-#include "run/store/meeting.hpp"
 #include "run/store/hpcml_protocol.hpp"
+#include "run/store/meeting.hpp"
 #include "run/store/session_gate.hpp"
 
 using namespace hpcml;
@@ -111,12 +111,12 @@ public:
       x_inner = std::make_unique<agent::Service>(conductor, say, is_open ? key().to_hex() : std::string());
     } else {
       auto meeting =
-          std::make_unique<Meeting>(MeetingRules{k_job, "", std::chrono::seconds(20), k_ranks}, say);
+          std::make_unique<Meeting>(RendezvousRules{k_job, "", std::chrono::seconds(20), k_ranks}, say);
       meeting->set_port(k_port);
       x_inner = std::move(meeting);
     }
     x_checked = std::make_unique<Checked>(rules, *x_inner);
-    GateRules gate;
+    SessionGateOptions gate;
     if (rules.has_key) gate.key = key();
     gate.job = k_job;
     gate.plain = rules.plain;

@@ -10,7 +10,7 @@
 namespace hpcml::slurm {
 
 void check_admission(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
-                     Version version, PlacedFindings& findings) {
+                     Version version, LocatedFindings& findings) {
   check_known_names(request, size, cluster, version, findings);
   check_contradictions(request, size, version, findings);
   check_nodes(request, size, cluster, version, findings);

@@ -54,7 +54,7 @@ struct ClusterFacts {
 
 /// Refusals of the controller at submission, as findings with codes "site/…".
 void check_admission(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
-                     Version version, PlacedFindings& findings);
+                     Version version, LocatedFindings& findings);
 
 /// The partitions that the request names; the default one without a name; nullptr entries where there is no
 /// such.

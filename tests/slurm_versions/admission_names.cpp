@@ -84,7 +84,7 @@ private:
 
   /// As sbatch sends them, with those that its GPUs make.
   long told_tasks() const {
-    SentCounts sent = count_sent(r, x_version);
+    SubmittedCounts sent = count_sent(r, x_version);
     (void)slurm::check_gres(r, x_version, sent);
     return sent.tasks.value_or(0);
   }
@@ -192,7 +192,7 @@ private:
     if (!deadline) return;
     const bool passed = util::to_lower(r.text("deadline")) == "today"; // at its first second
     const auto late = [&] { refuse("deadline", "deadline", "the job cannot end before its --deadline"); };
-    const Moment begin = parse_moment(r.text("begin"), x_version).value_or(Moment{});
+    const ScheduledTime begin = parse_moment(r.text("begin"), x_version).value_or(ScheduledTime{});
     if (passed || (deadline->year > 0 && deadline->year < 2020)) return late();
     if (begin.is_from_now && deadline->is_from_now && begin.seconds > deadline->seconds) return late();
     if (begin.year > 2020 && deadline->is_from_now) return late();
@@ -222,7 +222,7 @@ private:
 } // namespace
 
 void check_known_names(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
-                       Version version, PlacedFindings& findings) {
+                       Version version, LocatedFindings& findings) {
   NameCheck(request, size, cluster, version, findings).run();
 }
 

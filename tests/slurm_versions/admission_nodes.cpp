@@ -323,7 +323,7 @@ private:
 } // namespace
 
 void check_nodes(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                 PlacedFindings& findings) {
+                 LocatedFindings& findings) {
   NodeCheck(request, size, cluster, version, findings).run();
 }
 

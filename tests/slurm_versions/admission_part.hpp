@@ -12,7 +12,7 @@ namespace hpcml::slurm {
 class AdmissionPart {
 public:
   AdmissionPart(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                PlacedFindings& findings)
+                LocatedFindings& findings)
       : r(request), s(size), c(cluster), x_version(version), x_findings(findings) {}
 
 protected:
@@ -33,15 +33,15 @@ protected:
   const JobSize& s;
   const ClusterFacts& c;
   Version x_version;
-  PlacedFindings& x_findings;
+  LocatedFindings& x_findings;
 };
 
 /// What a cluster knows by name or by clock: partitions, features, nodes, GRES, jobs, files, users, times.
 void check_known_names(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster,
-                       Version version, PlacedFindings& findings);
+                       Version version, LocatedFindings& findings);
 
 /// What its nodes can hold, as far as the controller looks at them at submission.
 void check_nodes(const JobOptions& request, const JobSize& size, const ClusterFacts& cluster, Version version,
-                 PlacedFindings& findings);
+                 LocatedFindings& findings);
 
 } // namespace hpcml::slurm

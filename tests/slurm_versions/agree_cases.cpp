@@ -72,7 +72,7 @@ void exclude_wanted(std::vector<Fields>& components) {
 
 Reading read_script(const std::string& script, const slurm::Invocation& invocation,
                     const slurm::ClusterFacts& cluster, slurm::Version version) {
-  slurm::PlacedFindings findings("case.sh", script);
+  slurm::LocatedFindings findings("case.sh", script);
   const auto header = slurm::read_header(script, version, findings);
   const auto components = slurm::read_settings(header, invocation, version, findings);
   Reading reading;

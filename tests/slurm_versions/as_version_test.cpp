@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/slurm/job_request.hpp"
 #include "core/slurm/job_size.hpp"
 #include "core/slurm/possible.hpp"
-#include "core/slurm/job_request.hpp"
 #include "live_cases.hpp"
 #include "mutations.hpp"
 
@@ -56,7 +56,7 @@ std::string text_of(const slurm::JobSize& s) {
 /// All that is read of a script, and each refusal's code and place (its words name the version).
 std::string reading(const std::string& script, const slurm::Invocation& invocation,
                     slurm::TrackedVersion version) {
-  slurm::PlacedFindings findings("case.sh", script);
+  slurm::LocatedFindings findings("case.sh", script);
   std::string text;
   for (const auto& settings :
        slurm::read_settings(slurm::read_header(script, version, findings), invocation, version, findings)) {

@@ -9,7 +9,7 @@ namespace site_gpu_count {
 
 using site_rules::SiteRule;
 
-std::string words_of(const SitePart& part, const site_rules::PolicyViolation& verdict) {
+std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
   if (verdict.rule == SiteRule::gpus_whole_nodes)
     return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(verdict.limit) +
            " GPUs of each";

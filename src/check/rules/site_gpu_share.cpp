@@ -9,7 +9,7 @@ namespace site_gpu_share {
 
 using site_rules::SiteRule;
 
-RuleMatch hit_of_cpus(const SitePart& part, const site_rules::PolicyViolation& verdict) {
+RuleMatch hit_of_cpus(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
   const auto what = util::counted(verdict.have, "CPU") + " for " +
                     util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
                     util::counted(*verdict.node->cpus_per_gpu, "core");
@@ -23,7 +23,7 @@ RuleMatch hit_of_cpus(const SitePart& part, const site_rules::PolicyViolation& v
           severity_of(verdict)};
 }
 
-RuleMatch hit_of_memory(const SitePart& part, const site_rules::PolicyViolation& verdict) {
+RuleMatch hit_of_memory(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
   return {
       part.place({"mem"}),
       model::MemSize::of_mib(verdict.have).to_slurm() + " for " +

@@ -10,7 +10,7 @@ namespace hpcml::check {
 namespace site_gpu_type {
 
 /// The names that it has, or what its GPUs are where the profile does not know all of them.
-std::string known_types(const SitePart& part) {
+std::string known_types(const ComponentAtSite& part) {
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
   if (!types.empty()) return "types: " + util::join(types, ", ");
   const auto models = site_rules::gpu_models(part.fit.nodes);
@@ -18,7 +18,7 @@ std::string known_types(const SitePart& part) {
 }
 
 /// Another type than the site has; one in other capitals is fixed.
-RuleMatch wrong_type(const LintContext& subject, const SitePart& part,
+RuleMatch wrong_type(const LintContext& subject, const ComponentAtSite& part,
                      const site_rules::PolicyViolation& verdict) {
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
   const auto& wanted = verdict.name;

@@ -7,7 +7,7 @@ namespace site_nodes {
 
 using site_rules::SiteRule;
 
-std::string words_of(const SitePart& part, const site_rules::PolicyViolation& verdict) {
+std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
   const auto limit = std::to_string(verdict.limit);
   switch (verdict.rule) {
   case SiteRule::max_nodes_per_user: return "one user of " + part.site.name + " may have " + limit;

@@ -9,7 +9,7 @@ namespace hpcml::check {
 namespace site_option_refused {
 
 /// Whether the job gets the same without it.
-bool is_idle(const SitePart& part, const std::string& name) {
+bool is_idle(const ComponentAtSite& part, const std::string& name) {
   if (name == "mem") return true;
   const bool for_gpus =
       name == "gres" ? std::all_of(part.request.gres.at("gres").begin(), part.request.gres.at("gres").end(),
@@ -20,7 +20,8 @@ bool is_idle(const SitePart& part, const std::string& name) {
 }
 
 /// The same request in the form that the site takes; none where it is not the same.
-std::vector<Edit> in_other_words(const LintContext& subject, const SitePart& part, const std::string& name) {
+std::vector<Edit> in_other_words(const LintContext& subject, const ComponentAtSite& part,
+                                 const std::string& name) {
   if (is_idle(part, name)) return remove_option(subject, part.place({name}));
   const auto value = part.request.text(name);
   const bool one_type = value.find(',') == std::string::npos;

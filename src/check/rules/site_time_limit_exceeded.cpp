@@ -11,7 +11,7 @@ namespace site_time_limit_exceeded {
 
 using model::Walltime;
 
-std::string long_enough(const SitePart& part, Walltime time) {
+std::string long_enough(const ComponentAtSite& part, Walltime time) {
   std::vector<std::string> names;
   for (const auto& partition : part.site.partitions) {
     const auto limit = site_rules::time_limit(partition, part.demand.nodes, part.fit.facts.gpu_count);
@@ -27,7 +27,7 @@ std::string long_enough(const SitePart& part, Walltime time) {
 }
 
 /// Nodes times time over what the partition or the QoS allows.
-RuleMatch too_much(const SitePart& part, const site_rules::PolicyViolation& verdict) {
+RuleMatch too_much(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
   const unsigned nodes = part.demand.nodes;
   return {part.place({"time"}),
           util::counted(nodes, "node") + " for " + util::counted(verdict.have, "minute") + ": " +

@@ -19,7 +19,7 @@ struct Need {
   model::Origin origin;
 };
 
-Need need_of(const SitePart& part) {
+Need need_of(const ComponentAtSite& part) {
   Need need;
   for (const auto* node : part.fit.nodes) {
     if (!node->gpu) return {};

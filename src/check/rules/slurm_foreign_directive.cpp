@@ -24,7 +24,7 @@ RuleMatches find(const LintContext& subject) {
   if (std::all_of(directives.begin(), directives.end(), is_own) ||
       std::none_of(directives.begin(), directives.end(), is_own) || subject.directive("ignore-pbs"))
     return hits;
-  slurm::PlacedFindings refusals({}, subject.text); // reported with all others that sbatch makes
+  slurm::LocatedFindings refusals({}, subject.text); // reported with all others that sbatch makes
   for (const auto& setting : slurm::translate_foreign(subject.header, subject.version, refusals)) {
     const auto* own = own_setting(subject, setting.option);
     if (own && own->value == setting.value) continue;

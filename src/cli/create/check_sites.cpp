@@ -38,7 +38,7 @@ struct Row {
 /// What the script asks for, whatever its partition, account and other names are called: the same job
 /// elsewhere.
 model::JobSpec job_of(std::string_view text, slurm::Version version) {
-  slurm::PlacedFindings ignored("", text);
+  slurm::LocatedFindings ignored("", text);
   model::JobSpec job;
   job.command = {"true"};
   const auto read = slurm::read_job(text, version, ignored);

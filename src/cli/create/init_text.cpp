@@ -235,7 +235,7 @@ void write_software(FileText& file, const model::Site& site, const model::JobSpe
   software("venv", job.venv, "~/venvs/train");
   software("conda", job.conda, "NAME");
   const auto wheels = std::find_if(site.python.begin(), site.python.end(), [](const auto& rule) {
-    return rule.kind == model::PythonWay::wheelhouse;
+    return rule.kind == model::PythonSource::wheelhouse;
   });
   if (wheels != site.python.end()) software("wheelhouse", job.wheelhouse, "torch numpy");
   write_images(file, site, job);

@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  util::UserPlaces x_places;
+  util::UserDirectories x_places;
   diag::Diagnostics& x_findings;
 };
 

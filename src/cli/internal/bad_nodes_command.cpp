@@ -24,7 +24,7 @@ struct BadNodesOptions {
 };
 
 /// What Slurm says of the job and of its partition's nodes.
-util::Result<slurm::ChoiceOfNodes> ask_slurm(const std::string& job, const util::EnvSnapshot& env) {
+util::Result<slurm::NodeCandidates> ask_slurm(const std::string& job, const util::EnvSnapshot& env) {
   const slurm::LiveCommands commands(env);
   const auto record = commands.ask({"scontrol", "-o", "show", "job", job});
   if (!record.ok()) return util::Error{record.command() + ": " + record.why_not};

@@ -60,7 +60,7 @@ int say_health(const HealthOptions& options, const Context& context) {
   return k_ok;
 }
 
-void say_choice(const slurm::NodesToRun& run, unsigned need) {
+void say_choice(const slurm::NodeChoice& run, unsigned need) {
   for (const auto& [node, why] : run.bad) print_note(node + ": " + why + "; it does not take part");
   if (!run.was_informed) print_note("no node says that it is well: they are taken as they come");
   if (run.chosen.size() < need)

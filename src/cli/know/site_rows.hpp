@@ -12,7 +12,7 @@ namespace hpcml::cli {
 
 /// One compiled-in site.
 struct SiteRow {
-  config::SiteMarks marks;
+  config::SiteFingerprint marks;
   std::vector<std::string> cells; ///< its row in `hpcml sites list`
 };
 

@@ -99,7 +99,7 @@ void log_stderr(const discover::ClusterFacts& facts, const std::vector<discover:
 
 /// CPUs from one source and GPUs from another may belong to the same kind of node.
 void add_topology(discover::ProfileRequest& request, const std::string& kind,
-                  const discover::SeenNode& seen) {
+                  const discover::ObservedNode& seen) {
   auto& type = request.topologies[kind];
   if (seen.cpu.cores > 0) type.cpu = seen.cpu;
   if (!seen.gpus.empty()) {

@@ -15,7 +15,7 @@ namespace hpcml::cli {
 
 struct StorePlaces {
   slurm::StepIdentity job; ///< zeros outside of Slurm
-  std::vector<store::StorePlace> places;
+  std::vector<store::StoreAddress> places;
 };
 
 /// `named`: a job's number, ADDRESS:PORT, or nothing: then HPCML_STORE_ADDR, MASTER_ADDR and MASTER_PORT, or

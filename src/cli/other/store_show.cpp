@@ -44,7 +44,7 @@ Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_na
   return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
 }
 
-Error explain(const launch::NoReport& none, const StorePlaces& found) {
+Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
   using store::SessionError;
   const auto job = std::to_string(found.job.job);
   switch (none.error) {
@@ -69,7 +69,7 @@ Error explain(const launch::NoReport& none, const StorePlaces& found) {
 Result<store::StoreReport> ask(const StorePlaces& found, const store::Credentials& credentials) {
   auto answer = launch::query_stores(found.places, credentials, k_patience);
   if (auto* report = std::get_if<store::StoreReport>(&answer)) return std::move(*report);
-  return explain(std::get<launch::NoReport>(answer), found);
+  return explain(std::get<launch::StoreQueryError>(answer), found);
 }
 
 std::string render_text(const store::StoreReport& report) {

@@ -42,7 +42,7 @@ std::string account_fault(std::string& name) {
 }
 
 /// Another Slurm than this machine's.
-void add_slurm_options(CLI::App& command, emulate::SlurmWish& wish) {
+void add_slurm_options(CLI::App& command, emulate::SlurmChoice& wish) {
   const auto starts_with_digit = [](std::string& text) {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
                    text.find('/') == std::string::npos

@@ -23,7 +23,7 @@ struct EmulateOptions {
   std::string record_file;
   std::string logs_dir;
   std::string judged_job; ///< a submitted job that is only to be judged, as a file
-  emulate::SlurmWish slurm;
+  emulate::SlurmChoice slurm;
   std::vector<std::string> faults; ///< what is to go wrong, as it was written
   bool accounting = false;
   bool limit_memory = false;  ///< jobs get no more than they asked for

@@ -188,7 +188,7 @@ std::string render_places(const std::vector<CandidatePlace>& places, const std::
   return util::render_columns(rows);
 }
 
-int run_where(const MergedRequest& request, const WhereOptions& options, const Context& context) {
+int run_where(const MergedRequest& request, const PartitionSearchOptions& options, const Context& context) {
   if (request.exit_code != k_ok) return request.exit_code;
   if (request.parts.size() > 1) {
     print_error("the job file has several jobs, and --where is about one", "choose one with --only NAME",

@@ -29,12 +29,12 @@ void sort_places(std::vector<CandidatePlace>& places);
 std::string render_places(const std::vector<CandidatePlace>& places, const std::string& format);
 
 /// The flags of submit --where.
-struct WhereOptions {
+struct PartitionSearchOptions {
   bool all_sites = false;
   std::string format;
 };
 /// Asks Slurm where it is here and one site is meant; else the profiles alone. Exit code 0 if the request
 /// fits somewhere, else 4.
-int run_where(const MergedRequest& request, const WhereOptions& options, const Context& context);
+int run_where(const MergedRequest& request, const PartitionSearchOptions& options, const Context& context);
 
 } // namespace hpcml::cli

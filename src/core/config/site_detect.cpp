@@ -24,7 +24,8 @@ std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& 
 }
 
 std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
-                                    const std::vector<SiteMarks>& built_in, const util::EnvSnapshot& env,
+                                    const std::vector<SiteFingerprint>& built_in,
+                                    const util::EnvSnapshot& env,
                                     const std::vector<std::string>& host_names) {
   const auto own = own_profiles(directories);
   std::map<std::string, model::Detect> sites; // by id

@@ -19,7 +19,7 @@ struct SiteMatch {
 };
 
 /// A site and what its machines are known by.
-struct SiteMarks {
+struct SiteFingerprint {
   std::string id;
   std::vector<std::string> layers; ///< ids of the profiles that this comes from
   model::Detect detect;
@@ -33,7 +33,7 @@ std::optional<SiteMatch> match_site(const std::string& id, const model::Detect& 
 /// asked. Profiles that cannot be loaded are left out. Those of `built_in`, the sites that are compiled in,
 /// are read only where there is one of a person's.
 std::vector<SiteMatch> detect_sites(const std::vector<std::string>& directories,
-                                    const std::vector<SiteMarks>& built_in, const util::EnvSnapshot& env,
-                                    const std::vector<std::string>& host_names);
+                                    const std::vector<SiteFingerprint>& built_in,
+                                    const util::EnvSnapshot& env, const std::vector<std::string>& host_names);
 
 } // namespace hpcml::config

@@ -135,7 +135,8 @@ void check_whole(ObjectReader& root, const JsonNode& profile, const model::Site&
 
 std::string hash_of(const JsonNode& profile) { return util::hex16(util::fnv1a(render_canonical(profile))); }
 
-SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check, std::string hash) {
+SiteReadResult read_site(const JsonNode& profile, const std::string& file, ReadCheck check,
+                         std::string hash) {
   ReadContext context;
   context.checks = check == ReadCheck::whole;
   model::Site site;
@@ -150,7 +151,7 @@ SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck c
     check_texts(profile, context);
   }
 
-  SiteRead result;
+  SiteReadResult result;
   result.diagnostics = std::move(context.diagnostics);
   if (!diag::has_errors(result.diagnostics)) result.site = std::move(site);
   return result;

@@ -10,7 +10,7 @@
 namespace hpcml::config {
 
 /// The site, where its profile has no errors, and all findings.
-struct SiteRead {
+struct SiteReadResult {
   std::optional<model::Site> site; ///< absent if there are errors
   diag::Diagnostics diagnostics;
 };
@@ -22,7 +22,7 @@ enum class ReadCheck { whole, done_by_build };
 std::string hash_of(const JsonNode& profile);
 /// Reads a merged profile. `file` is what the site calls its own file; `hash` is worked out where it is not
 /// known.
-SiteRead read_site(const JsonNode& profile, const std::string& file, ReadCheck check = ReadCheck::whole,
-                   std::string hash = {});
+SiteReadResult read_site(const JsonNode& profile, const std::string& file, ReadCheck check = ReadCheck::whole,
+                         std::string hash = {});
 
 } // namespace hpcml::config

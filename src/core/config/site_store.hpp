@@ -46,7 +46,7 @@ struct SiteFact {
   std::string source;  ///< id in the profile's sources; for a value without one the file that states it
   std::string checked; ///< YYYY-MM-DD
   std::string note;
-  std::vector<model::Superseded> superseded;
+  std::vector<model::AlternativeValue> superseded;
 };
 /// A profile as a list of its facts.
 struct SiteFacts {

@@ -167,7 +167,7 @@ void read_options(OptionReader& reader, const model::ProgramWords& wrapper,
 }
 
 /// `A=1` among the words of `env`.
-void add_settings(std::span<const Argument> words, std::vector<shell::OwnVariable>& sets) {
+void add_settings(std::span<const Argument> words, std::vector<shell::CommandVariable>& sets) {
   for (const auto& word : words) {
     const auto head = word.prefix();
     const auto equals = head.find('=');

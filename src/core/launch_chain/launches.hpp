@@ -26,14 +26,14 @@ struct GivenOption {
 struct Link {
   std::string program; ///< without its folder; "torchrun" also for `python -m torch.distributed.run`, which
                        ///< `module` tells
-  Role role = Role::other;               ///< of `program`
-  std::string module;                    ///< of `python -m MODULE`
-  diag::Place place;                     ///< the program's word
-  std::vector<GivenOption> options;      ///< of the program itself
-  std::vector<shell::Argument> operands; ///< what is neither program nor option and not the next link: an
-                                         ///< image, a script with its arguments
-  std::vector<shell::OwnVariable> sets;  ///< variables that `env` in front of it, or its own options, set for
-                                         ///< what it starts: srun's --export, a container's --env
+  Role role = Role::other;                  ///< of `program`
+  std::string module;                       ///< of `python -m MODULE`
+  diag::Place place;                        ///< the program's word
+  std::vector<GivenOption> options;         ///< of the program itself
+  std::vector<shell::Argument> operands;    ///< what is neither program nor option and not the next link: an
+                                            ///< image, a script with its arguments
+  std::vector<shell::CommandVariable> sets; ///< variables that `env` in front of it, or its own options, set
+                                            ///< for what it starts: srun's --export, a container's --env
   std::vector<std::string> passes; ///< variables that its options hand on by name alone, whoever set them:
                                    ///< `--env NAME`
   bool complete = true; ///< false: words of unknown number stand among the options, there may be more

@@ -82,7 +82,7 @@ std::string full_option(const ProgramWords& wrapper, std::string_view written) {
 
 Role role_of(std::string_view program) {
   if (const auto* launcher = model::find_launcher(program)) {
-    if (launcher->ranks == model::RanksBy::launch) return Role::other;
+    if (launcher->ranks == model::RankStartMethod::launch) return Role::other;
     return launcher->starts_tasks ? Role::step : Role::agent;
   }
   const auto* engine = model::find_engine_program(program);

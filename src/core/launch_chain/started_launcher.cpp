@@ -16,7 +16,7 @@ using model::OptionMeaning;
 
 bool is_hpcml(const std::string& program) {
   const auto* launcher = model::find_launcher(program);
-  return launcher && launcher->ranks == model::RanksBy::launch;
+  return launcher && launcher->ranks == model::RankStartMethod::launch;
 }
 
 /// hpcml's own launcher is one, too: within itself it would make a second world.
@@ -172,7 +172,7 @@ bool StartedLauncher::has(std::initializer_list<model::OptionMeaning> what) cons
   });
 }
 
-bool StartedLauncher::is_hpcml() const { return row->ranks == model::RanksBy::launch; }
+bool StartedLauncher::is_hpcml() const { return row->ranks == model::RankStartMethod::launch; }
 
 bool StartedLauncher::meets_other_nodes() const {
   if (has({OptionMeaning::alone})) return false;

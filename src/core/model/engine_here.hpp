@@ -12,7 +12,7 @@
 namespace hpcml::model {
 
 /// What is known of one.
-struct EngineHere {
+struct InstalledEngine {
   std::string_view program; ///< of a row in k_engines
   /// Its words before the command: IMAGE, DIR for a folder that is /mnt in there (every image has that, and
   /// not every engine makes one), PROGRAM where the command's program stands among them.
@@ -21,7 +21,7 @@ struct EngineHere {
   bool runs_names = false; ///< images by a registry's name
 };
 
-inline constexpr auto k_engines_here = std::to_array<EngineHere>({
+inline constexpr auto k_engines_here = std::to_array<InstalledEngine>({
     {"apptainer", "exec --bind DIR:/mnt IMAGE", true, true},
     {"singularity", "exec --bind DIR:/mnt IMAGE", true, true},
     {"ch-run", "--bind=DIR:/mnt IMAGE --", true, true},
@@ -30,7 +30,7 @@ inline constexpr auto k_engines_here = std::to_array<EngineHere>({
     {"podman", "run --rm --volume=DIR:/mnt --entrypoint=PROGRAM IMAGE", false, true},
 });
 
-static_assert(std::all_of(k_engines_here.begin(), k_engines_here.end(), [](const EngineHere& engine) {
+static_assert(std::all_of(k_engines_here.begin(), k_engines_here.end(), [](const InstalledEngine& engine) {
   return std::any_of(k_engines.begin(), k_engines.end(),
                      [&](const EngineRow& row) { return row.words.name == engine.program; });
 }));

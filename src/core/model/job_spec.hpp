@@ -77,9 +77,9 @@ struct JobSpec : RankRequest {
   Known<std::string> array;
   Known<std::string> dependency;
   bool nccl_debug = false;
-  std::vector<JobSpec> components; ///< of a heterogeneous job, each with what it says itself; else none
-  Known<std::string> hpcml_path;   ///< hpcml on the compute node; unset: the running binary's path
-  std::optional<PortedBody> body;  ///< of a script that is ported; `command` is its main program then
+  std::vector<JobSpec> components;  ///< of a heterogeneous job, each with what it says itself; else none
+  Known<std::string> hpcml_path;    ///< hpcml on the compute node; unset: the running binary's path
+  std::optional<ImportedBody> body; ///< of a script that is ported; `command` is its main program then
 };
 
 } // namespace hpcml::model

@@ -117,7 +117,7 @@ bool starts_tasks(std::string_view name) {
 
 Launcher::Launcher() : x_row(k_launchers.begin()), x_name(k_launchers.front().words.name) {}
 
-RanksBy Launcher::ranks_by() const { return x_row->ranks; }
+RankStartMethod Launcher::ranks_by() const { return x_row->ranks; }
 
 bool Launcher::is_step() const { return x_row->is_step(); }
 
@@ -125,7 +125,7 @@ util::Result<Launcher> Launcher::parse(std::string_view name) {
   Launcher launcher;
   launcher.x_name = name;
   launcher.x_row = find_launcher(name);
-  if (launcher.x_row && launcher.x_row->ranks != RanksBy::nobody) return launcher;
+  if (launcher.x_row && launcher.x_row->ranks != RankStartMethod::nobody) return launcher;
   const std::vector<std::string> names(k_launcher_names.begin(), k_launcher_names.end());
   const auto near = util::nearest(std::string(name), names);
   return util::Error{"unknown launcher '" + std::string(name) + "'",

@@ -15,7 +15,7 @@ namespace hpcml::model {
 struct LauncherRow;
 
 /// How the ranks come to be in a script that gen writes.
-enum class RanksBy : std::uint8_t {
+enum class RankStartMethod : std::uint8_t {
   launch, ///< `hpcml launch` in every task
   agent,  ///< one agent per node starts them
   tasks,  ///< they are tasks, and read their place from the environment
@@ -32,14 +32,14 @@ public:
   const LauncherRow& row() const { return *x_row; }
   const std::string& name() const { return x_name; }
   /// True where `hpcml launch` runs in the tasks; else the script is plain and needs no hpcml on the node.
-  bool is_hpcml() const { return ranks_by() == RanksBy::launch; }
+  bool is_hpcml() const { return ranks_by() == RankStartMethod::launch; }
   /// True where one agent per node starts the ranks.
-  bool is_agent() const { return ranks_by() == RanksBy::agent; }
+  bool is_agent() const { return ranks_by() == RankStartMethod::agent; }
   /// True for a program that starts tasks itself: its name stands for the site's own.
   bool is_step() const;
 
 private:
-  RanksBy ranks_by() const;
+  RankStartMethod ranks_by() const;
   const LauncherRow* x_row;
   std::string x_name;
 };

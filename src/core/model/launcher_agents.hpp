@@ -41,7 +41,7 @@ inline constexpr LauncherRow k_torchrun = {
              "--duplicate-stderr-filters ",
          .variables = "PET_",
          .abbreviates = true},
-    .ranks = RanksBy::agent,
+    .ranks = RankStartMethod::agent,
     .modules = " torch.distributed.run torch.distributed.launch torch.distributed.elastic.launch ",
     .says = k_torchrun_says,
     .of_python = true,
@@ -119,7 +119,7 @@ inline constexpr LauncherRow k_accelerate = {
                   "--use_deepspeed --use_fsdp --use_megatron_lm --use_xpu --same_network --same-network -m "
                   "--module --no_python --no-python --tpu_cluster --no_tpu_cluster --tpu_use_sudo "
                   "--downcast_bf16 --fp8_use_autocast_during_eval --debug "},
-    .ranks = RanksBy::agent,
+    .ranks = RankStartMethod::agent,
     .modules = " accelerate.commands.launch accelerate.launch ",
     .says = k_accelerate_says,
     .of_python = true,
@@ -169,7 +169,7 @@ inline constexpr LauncherRow k_deepspeed = {
                   " -h --help --module --no_python --no_local_rank --no_ssh --no_ssh_check --force_multi "
                   "--save_pid --elastic_training --bind_cores_to_rank ",
               .abbreviates = true},
-    .ranks = RanksBy::tasks,
+    .ranks = RankStartMethod::tasks,
     .modules = " deepspeed.launcher.runner deepspeed ",
     .says = k_deepspeed_says,
     .of_python = true,

@@ -67,9 +67,9 @@ struct AgentScript {
 /// All that is known of a launcher.
 struct LauncherRow {
   ProgramWords words;
-  bool starts_tasks = false;       ///< tasks on the job's nodes; else processes on its own node
-  RanksBy ranks = RanksBy::nobody; ///< --launcher takes it unless nobody
-  std::string_view modules = "";   ///< what `python -m` knows it by, between blanks
+  bool starts_tasks = false; ///< tasks on the job's nodes; else processes on its own node
+  RankStartMethod ranks = RankStartMethod::nobody; ///< --launcher takes it unless nobody
+  std::string_view modules = "";                   ///< what `python -m` knows it by, between blanks
   std::span<const LauncherOption> says = {};
   bool of_python = false;           ///< Python environments install it in the same directory as pip
   bool alone_without_nodes = false; ///< starts on one node if it gets no number
@@ -97,7 +97,7 @@ struct LauncherRow {
   /// Its first option that says this; empty where none does.
   std::string_view option_for(OptionMeaning what) const;
   /// Whether it is a step's: a site's own may stand in its place, with another word before its name.
-  bool is_step() const { return starts_tasks && ranks == RanksBy::tasks; }
+  bool is_step() const { return starts_tasks && ranks == RankStartMethod::tasks; }
   /// Whether its number of nodes may change while it runs, as its script's words can say.
   bool is_elastic() const;
   /// The variable that says the same as the option, written without dashes before it; empty where it reads

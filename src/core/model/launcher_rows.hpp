@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "core/model/enum_names.hpp"
 #include "core/model/launcher_agents.hpp"
 #include "core/model/launcher_row.hpp"
 #include "core/model/rank_request.hpp"
-#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 
@@ -104,26 +104,26 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
     {.words = {.name = "hpcml",
                .values = Concat<rows::k_asked_text, rows::k_other_values>::text,
                .subcommands = " launch "},
-     .ranks = RanksBy::launch},
+     .ranks = RankStartMethod::launch},
     rows::k_torchrun,
     rows::k_accelerate,
     rows::k_deepspeed,
     {.words = {.name = "srun"}, // its options are Slurm's: src/core/slurm has them
      .starts_tasks = true,
-     .ranks = RanksBy::tasks,
+     .ranks = RankStartMethod::tasks,
      .says = rows::k_srun_says},
     {.words = {.name = "ibrun", .values = " -n -o "},
      .starts_tasks = true,
-     .ranks = RanksBy::tasks,
+     .ranks = RankStartMethod::tasks,
      .says = rows::k_ibrun_says,
      .of_some_sites = true},
     {.words = {.name = "mpirun", .values = rows::k_mpi_values},
      .starts_tasks = true,
-     .ranks = RanksBy::tasks,
+     .ranks = RankStartMethod::tasks,
      .says = rows::k_mpi_says},
     {.words = {.name = "mpiexec", .values = rows::k_mpi_values},
      .starts_tasks = true,
-     .ranks = RanksBy::tasks,
+     .ranks = RankStartMethod::tasks,
      .says = rows::k_mpi_says},
     {.words =
          {.name = "jsrun",
@@ -131,12 +131,12 @@ inline constexpr auto k_launchers = std::to_array<LauncherRow>({
               " -n --nrs -a --tasks_per_rs -c --cpu_per_rs -g --gpu_per_rs -r --rs_per_host -d -b --bind "
               "-l "},
      .starts_tasks = true,
-     .ranks = RanksBy::tasks,
+     .ranks = RankStartMethod::tasks,
      .says = rows::k_jsrun_says,
      .of_some_sites = true},
     {.words = {.name = "aprun", .values = " -n -N -d -S -cc -m -B -j -L "},
      .starts_tasks = true,
-     .ranks = RanksBy::tasks,
+     .ranks = RankStartMethod::tasks,
      .says = rows::k_aprun_says,
      .of_some_sites = true},
     {.words = {.name = "composer",
@@ -193,12 +193,13 @@ inline constexpr auto k_launcher_aliases = std::to_array<std::pair<std::string_v
 
 /// Those that --launcher takes.
 inline constexpr auto k_launcher_names = [] {
-  constexpr auto c_count = std::count_if(k_launchers.begin(), k_launchers.end(),
-                                         [](const LauncherRow& row) { return row.ranks != RanksBy::nobody; });
+  constexpr auto c_count = std::count_if(k_launchers.begin(), k_launchers.end(), [](const LauncherRow& row) {
+    return row.ranks != RankStartMethod::nobody;
+  });
   std::array<std::string_view, c_count> names = {};
   std::size_t at = 0;
   for (const auto& row : k_launchers)
-    if (row.ranks != RanksBy::nobody) names[at++] = row.words.name;
+    if (row.ranks != RankStartMethod::nobody) names[at++] = row.words.name;
   return names;
 }();
 

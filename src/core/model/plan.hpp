@@ -215,9 +215,9 @@ struct Plan {
   std::string qos;      ///< the one that the job is known to have, named or not; empty: unknown
   std::string gpu_type; ///< a part of a GPU, or a type that the profile does not know; empty: the node type's
   std::vector<std::string> command;
-  std::vector<JobStep> steps;     ///< empty: the command is the only one
-  std::optional<PortedBody> body; ///< of a script that is ported: its text around the programs
-  std::string request_line;       ///< the gen command that made it, for the script's head
+  std::vector<JobStep> steps;       ///< empty: the command is the only one
+  std::optional<ImportedBody> body; ///< of a script that is ported: its text around the programs
+  std::string request_line;         ///< the gen command that made it, for the script's head
   std::vector<PlannedDirective> directives;
   PlannedLayout layout;
   PlannedLauncher launcher;

@@ -8,7 +8,7 @@
 namespace hpcml::model {
 
 /// A program that the old script started on the job's nodes.
-struct PortedLaunch {
+struct ImportedLaunch {
   std::vector<std::string> command; ///< its words; what only bash can tell stands in them as it was written
   std::vector<std::string> source;  ///< the same words as the script wrote them, for the shell: the only text
                                     ///< of a person that a script takes over unquoted
@@ -20,15 +20,15 @@ struct PortedLaunch {
 };
 
 /// Text of the script as it is, then a launch (its `command` empty: none).
-struct PortedPiece {
+struct ImportedPiece {
   std::string text;
-  PortedLaunch launch;
+  ImportedLaunch launch;
 };
 
 /// What stands behind the header of the old script, without what the new one does itself.
-struct PortedBody {
+struct ImportedBody {
   std::string file;
-  std::vector<PortedPiece> pieces;
+  std::vector<ImportedPiece> pieces;
   bool own_environment = false; ///< the script activates one: the site's own is not put beside it
   std::vector<std::string> agent_options = {}; ///< of the torchrun or accelerate that stays, as shell text
   unsigned least_nodes = 0; ///< the old torchrun was content with so many; 0: it wanted all

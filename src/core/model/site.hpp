@@ -126,7 +126,7 @@ struct ContainerRule {
   std::string enter; ///< text evaluated inside the image before the program: "$WITH_CONDA"; empty: none
   When when = {};
   Origin origin;
-  std::vector<Superseded>
+  std::vector<AlternativeValue>
       superseded; ///< beside those of the origin, which has e.g. the manual binds that a module replaced
 };
 
@@ -140,20 +140,20 @@ struct ImageBuild {
 };
 
 /// A way to Python packages.
-enum class PythonWay { venv, conda, wheelhouse, uv, module, container };
+enum class PythonSource { venv, conda, wheelhouse, uv, module, container };
 
 template <>
-inline constexpr std::array<NamedValue<PythonWay>, 6> k_words<PythonWay> = {
-    {{"venv", PythonWay::venv},
-     {"conda", PythonWay::conda},
-     {"wheelhouse", PythonWay::wheelhouse},
-     {"uv", PythonWay::uv},
-     {"module", PythonWay::module},
-     {"container", PythonWay::container}}};
+inline constexpr std::array<NamedValue<PythonSource>, 6> k_words<PythonSource> = {
+    {{"venv", PythonSource::venv},
+     {"conda", PythonSource::conda},
+     {"wheelhouse", PythonSource::wheelhouse},
+     {"uv", PythonSource::uv},
+     {"module", PythonSource::module},
+     {"container", PythonSource::container}}};
 
 /// A way to Python packages that the site recommends.
 struct PythonRule {
-  PythonWay kind = PythonWay::venv;
+  PythonSource kind = PythonSource::venv;
   std::vector<std::string> modules;
   std::string conda_env;             ///< site-wide environment
   std::string where;                 ///< "$SLURM_TMPDIR", "$SCRATCH"

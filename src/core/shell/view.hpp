@@ -32,7 +32,7 @@ struct CommandContext {
 };
 
 /// A variable for one command only: `NAME=value program`, `env NAME=value program`.
-struct OwnVariable {
+struct CommandVariable {
   std::string name;
   Argument value;
 };
@@ -51,7 +51,7 @@ struct Command {
   std::vector<Argument> words;        ///< with prefixes such as `time`, `env`, `numactl --localalloc`
   std::optional<std::size_t> program; ///< which word is the program behind the prefixes; nothing: not known
   std::vector<std::string> prefixes;  ///< their names
-  std::vector<OwnVariable> own;
+  std::vector<CommandVariable> own;
   std::vector<RedirectView> redirects;
   std::shared_ptr<const Exports> exports; ///< what the script has exported so far
   CommandContext context;

@@ -94,7 +94,7 @@ slurm::JobOptions raw_request(const model::JobSpec& job) {
   for (const auto& raw : job.sbatch)
     if (auto option = slurm::read_option(slurm::Program::sbatch, raw.value))
       settings.push_back({option->name.substr(2), std::move(option->value)});
-  slurm::PlacedFindings ignored("", "");
+  slurm::LocatedFindings ignored("", "");
   return slurm::make_request(settings, slurm::k_newest_version, ignored);
 }
 

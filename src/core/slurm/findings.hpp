@@ -16,7 +16,7 @@ namespace hpcml::slurm {
 using diag::Place;
 
 /// What is wrong at a place of the script.
-struct PlacedFinding {
+struct LocatedFinding {
   diag::Severity severity = diag::Severity::error;
   std::string code;
   std::string message;
@@ -25,9 +25,9 @@ struct PlacedFinding {
 };
 
 /// The findings about one text, all of them, in the order in which they were found.
-class PlacedFindings {
+class LocatedFindings {
 public:
-  PlacedFindings(std::string file, std::string_view text) : x_file(std::move(file)), x_text(text) {}
+  LocatedFindings(std::string file, std::string_view text) : x_file(std::move(file)), x_text(text) {}
   void error(Place place, std::string code, std::string message, std::string hint = {}) {
     x_placed.push_back({diag::Severity::error, std::move(code), std::move(message), std::move(hint), place});
   }
@@ -36,7 +36,7 @@ public:
         {diag::Severity::warning, std::move(code), std::move(message), std::move(hint), place});
   }
   /// By their bytes.
-  const std::vector<PlacedFinding>& placed() const { return x_placed; }
+  const std::vector<LocatedFinding>& placed() const { return x_placed; }
   /// By lines and columns, for a report.
   diag::Diagnostics list() const {
     diag::Diagnostics list;
@@ -50,7 +50,7 @@ public:
 private:
   std::string x_file;
   std::string_view x_text;
-  std::vector<PlacedFinding> x_placed;
+  std::vector<LocatedFinding> x_placed;
 };
 
 } // namespace hpcml::slurm

@@ -59,7 +59,7 @@ constexpr Letter k_bsub[] = {{'c', "cwd", true, "chdir"},
 class Translator {
 public:
   Translator(Magic magic, const std::vector<HeaderWord>& words, TrackedVersion version,
-             PlacedFindings& findings)
+             LocatedFindings& findings)
       : x_magic(magic), x_words(words), x_version(version), x_findings(findings) {}
 
   /// getopt_long that ends at the first operand.
@@ -247,7 +247,7 @@ private:
   Magic x_magic;
   const std::vector<HeaderWord>& x_words;
   TrackedVersion x_version;
-  PlacedFindings& x_findings;
+  LocatedFindings& x_findings;
   Place x_place;
   std::size_t x_at = 0;
   std::vector<Setting> x_settings;
@@ -256,7 +256,7 @@ private:
 } // namespace
 
 std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
-                                       PlacedFindings& findings) {
+                                       LocatedFindings& findings) {
   for (const auto magic : {Magic::bsub, Magic::pbs}) {
     std::vector<HeaderWord> words;
     bool present = false;

@@ -11,6 +11,6 @@ namespace hpcml::slurm {
 /// The #PBS or #BSUB lines (of both, LSF's alone count) in sbatch's options; what has no counterpart is left
 /// out, what sbatch refuses goes to `findings`.
 std::vector<Setting> translate_foreign(const ScriptHeader& header, TrackedVersion version,
-                                       PlacedFindings& findings);
+                                       LocatedFindings& findings);
 
 } // namespace hpcml::slurm

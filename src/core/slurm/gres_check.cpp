@@ -25,7 +25,7 @@ struct AskedGres {
 
 class GresCheck {
 public:
-  GresCheck(const JobOptions& request, TrackedVersion version, SentCounts& counts)
+  GresCheck(const JobOptions& request, TrackedVersion version, SubmittedCounts& counts)
       : r(request), x_version(version), c(counts) {}
 
   std::optional<GresRefusal> run() {
@@ -259,7 +259,7 @@ private:
 
   const JobOptions& r;
   TrackedVersion x_version;
-  SentCounts& c;
+  SubmittedCounts& c;
   Count x_tasks_per_gpu = 0;
   bool x_has_gpu = false;
   std::vector<AskedGres> x_records;
@@ -267,7 +267,7 @@ private:
 
 } // namespace
 
-SentCounts count_sent(const JobOptions& r, TrackedVersion version) {
+SubmittedCounts count_sent(const JobOptions& r, TrackedVersion version) {
   const auto later = [&] { return version >= Version::v23_02; }; // asked last, where it matters
   const auto size = geometry_of(r);
   long tasks = r.count("ntasks", 1);
@@ -297,7 +297,7 @@ SentCounts count_sent(const JobOptions& r, TrackedVersion version) {
     max = std::min(max, tasks);
     if (tasks < min) min = max = tasks;
   }
-  SentCounts sent;
+  SubmittedCounts sent;
   if (tasks_set) sent.tasks = tasks;
   if (nodes_set) sent.min_nodes = min;
   if (spread) sent.min_nodes = (tasks + per_node - 1) / per_node;
@@ -316,7 +316,8 @@ SentCounts count_sent(const JobOptions& r, TrackedVersion version) {
   return sent;
 }
 
-std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version, SentCounts& counts) {
+std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version,
+                                      SubmittedCounts& counts) {
   return GresCheck(request, version, counts).run();
 }
 

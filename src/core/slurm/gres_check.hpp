@@ -11,7 +11,7 @@
 namespace hpcml::slurm {
 
 /// What sbatch sends of the job's size; nothing where it leaves a number to the controller.
-struct SentCounts {
+struct SubmittedCounts {
   std::optional<long> tasks;
   std::optional<long> min_nodes;
   std::optional<long> max_nodes;
@@ -22,7 +22,7 @@ struct SentCounts {
 };
 
 /// The numbers that follow from the options before GPUs are looked at.
-SentCounts count_sent(const JobOptions& request, TrackedVersion version);
+SubmittedCounts count_sent(const JobOptions& request, TrackedVersion version);
 
 /// Why a job is refused, at the option that is to be changed.
 struct GresRefusal {
@@ -33,6 +33,7 @@ struct GresRefusal {
 };
 
 /// Compares the request's gres with each other and with `counts`, which gets what follows from them.
-std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version, SentCounts& counts);
+std::optional<GresRefusal> check_gres(const JobOptions& request, TrackedVersion version,
+                                      SubmittedCounts& counts);
 
 } // namespace hpcml::slurm

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/slurm/job_size.hpp"
 #include "core/slurm/job_request.hpp"
+#include "core/slurm/job_size.hpp"
 #include "core/slurm/script_header.hpp"
 #include "core/slurm/settings.hpp"
 
@@ -23,6 +23,6 @@ struct JobReading {
 
 /// Reads the script; what sbatch refuses in its lines and values goes to `findings`. Whether such a job is
 /// possible check_possible tells.
-JobReading read_job(std::string_view text, TrackedVersion version, PlacedFindings& findings);
+JobReading read_job(std::string_view text, TrackedVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -119,7 +119,7 @@ void apply_hint(JobOptions& request, TrackedVersion version) {
 }
 
 /// Up to 20.11 both names exclude each other, later they have to say the same.
-void check_both_names(const JobOptions& request, TrackedVersion version, PlacedFindings& findings) {
+void check_both_names(const JobOptions& request, TrackedVersion version, LocatedFindings& findings) {
   if (version >= Version::v21_08 && request.count("ntasks-per-gpu") == request.count("ntasks-per-tres"))
     return;
   findings.error(request.place("ntasks-per-tres"), "slurm/exclusive-options",
@@ -170,7 +170,7 @@ std::string code_of(ValueKind kind) {
   }
 }
 
-void report(const Setting& setting, const std::string& hint, PlacedFindings& findings) {
+void report(const Setting& setting, const std::string& hint, LocatedFindings& findings) {
   std::string where;
   if (setting.source == SettingSource::environment) where = " (from the environment)";
   if (setting.source == SettingSource::command_line) where = " (from the command line)";
@@ -181,7 +181,7 @@ void report(const Setting& setting, const std::string& hint, PlacedFindings& fin
 } // namespace
 
 JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version,
-                        PlacedFindings& findings) {
+                        LocatedFindings& findings) {
   JobOptions request;
   std::optional<std::string> hint_problem;
   for (const auto& setting : settings) {

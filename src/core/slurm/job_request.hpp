@@ -52,9 +52,9 @@ struct JobOptions {
 /// Reads the values; every one that this version of sbatch refuses goes to `findings`, as do options that
 /// exclude each other.
 JobOptions make_request(const std::vector<Setting>& settings, TrackedVersion version,
-                        PlacedFindings& findings);
+                        LocatedFindings& findings);
 
 /// The combinations that sbatch itself refuses.
-void check_combinations(const JobOptions& request, TrackedVersion version, PlacedFindings& findings);
+void check_combinations(const JobOptions& request, TrackedVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

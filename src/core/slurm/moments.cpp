@@ -17,7 +17,7 @@ public:
   MomentReader(string_view text, TrackedVersion version)
       : x_text(text), x_lower(util::to_lower(x_text)), x_version(version) {}
 
-  std::optional<Moment> run() {
+  std::optional<ScheduledTime> run() {
     if (x_lower.starts_with("uts")) return read_epoch();
     for (; current() != '\0' && current() != '\n'; ++x_at) {
       // A 'T' parts a date from its time; so "Today" is none.
@@ -35,11 +35,11 @@ private:
   char current() const { return at(x_at); }
   bool follows(string_view word) const { return x_lower.compare(x_at, word.size(), word) == 0; }
 
-  std::optional<Moment> read_epoch() const {
+  std::optional<ScheduledTime> read_epoch() const {
     char* end = nullptr;
     const long seconds = std::strtol(x_text.c_str() + 3, &end, 10);
     if (seconds < 1000000 || *end != '\0') return std::nullopt;
-    Moment moment;
+    ScheduledTime moment;
     moment.year = static_cast<int>(1970 + seconds / 31556952);
     return moment;
   }
@@ -151,12 +151,12 @@ private:
   int x_number = 0;
   bool x_has_date = false;
   bool x_has_clock = false;
-  Moment x_moment;
+  ScheduledTime x_moment;
 };
 
 } // namespace
 
-std::optional<Moment> parse_moment(string_view text, TrackedVersion version) {
+std::optional<ScheduledTime> parse_moment(string_view text, TrackedVersion version) {
   return MomentReader(text, version).run();
 }
 

@@ -42,11 +42,11 @@ std::string partition_of(std::string_view job) {
   return records.empty() ? std::string() : records.front().get("Partition").value_or("");
 }
 
-util::Result<ChoiceOfNodes> parse_choice(std::string_view job, std::string_view nodes) {
+util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view nodes) {
   const auto records = read_records(job, "JobId");
   if (records.empty()) return util::Error{"scontrol says nothing of the job"};
   const auto& record = records.front();
-  ChoiceOfNodes choice;
+  NodeCandidates choice;
   choice.excluded = nodes_of(record.get("ExcNodeList").value_or(""));
   choice.required = nodes_of(record.get("ReqNodeList").value_or(""));
   const auto needed = record.get("NumNodes").value_or("1"); // "2", of a job that waits "2-2"
@@ -60,8 +60,8 @@ util::Result<ChoiceOfNodes> parse_choice(std::string_view job, std::string_view 
   return choice;
 }
 
-LeftOut leave_out(const std::vector<node_health::BadNode>& bad, const ChoiceOfNodes& choice) {
-  LeftOut left;
+NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice) {
+  NodeExclusion left;
   auto exclude = choice.excluded;
   const auto remaining = [&](const std::vector<std::string>& nodes) {
     return static_cast<std::size_t>(

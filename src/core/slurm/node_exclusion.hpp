@@ -13,7 +13,7 @@
 namespace hpcml::slurm {
 
 /// What Slurm says of the job and of the nodes that it may get.
-struct ChoiceOfNodes {
+struct NodeCandidates {
   std::vector<std::string> excluded; ///< by the job
   std::vector<std::string> required; ///< by the job's --nodelist
   std::vector<std::string> nodes;    ///< of its partition
@@ -21,18 +21,18 @@ struct ChoiceOfNodes {
   unsigned needed = 1;               ///< how many nodes the job has
 };
 
-struct LeftOut {
+struct NodeExclusion {
   std::vector<std::string> exclude; ///< the job's whole list from now on; empty: nothing changes
   std::vector<std::string> words;   ///< a sentence for each node, for people
 };
 
 /// Of `scontrol -o show job ID` and `sinfo -h -N -p PARTITION -o "%N %t"`. Errors where the job is not known.
-util::Result<ChoiceOfNodes> parse_choice(std::string_view job, std::string_view nodes);
+util::Result<NodeCandidates> parse_choice(std::string_view job, std::string_view nodes);
 /// The partition of `scontrol -o show job ID`; empty where it says none.
 std::string partition_of(std::string_view job);
 
 /// Nodes that the job excludes already are not said again. What its partition does not know, what the job
 /// names in --nodelist, and what would leave it too few nodes, is not left out, and that is said.
-LeftOut leave_out(const std::vector<node_health::BadNode>& bad, const ChoiceOfNodes& choice);
+NodeExclusion leave_out(const std::vector<node_health::BadNode>& bad, const NodeCandidates& choice);
 
 } // namespace hpcml::slurm

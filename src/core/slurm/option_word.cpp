@@ -14,7 +14,7 @@ bool is_option_word(std::string_view word) {
          util::is_one_line(word);
 }
 
-util::Result<OptionWord> check_value(OptionWord option, TakesValue argument) {
+util::Result<NamedOption> check_value(NamedOption option, TakesValue argument) {
   if (argument == TakesValue::none && option.value)
     return util::Error{option.name + " takes no value", "give one option each; write " + option.name};
   if (argument == TakesValue::required && (!option.value || option.value->empty()))
@@ -22,8 +22,8 @@ util::Result<OptionWord> check_value(OptionWord option, TakesValue argument) {
   return option;
 }
 
-util::Result<OptionWord> read_long(Program program, std::string_view word) {
-  OptionWord option = split_option(word);
+util::Result<NamedOption> read_long(Program program, std::string_view word) {
+  NamedOption option = split_option(word);
   const auto match = find_option(program, std::string_view(option.name).substr(2));
   if (match.candidates.size() > 1)
     return util::Error{"'" + option.name + "' could be --" + util::join(match.candidates, ", --"),
@@ -36,27 +36,27 @@ util::Result<OptionWord> read_long(Program program, std::string_view word) {
   return option;
 }
 
-util::Result<OptionWord> read_short(Program program, std::string_view word) {
+util::Result<NamedOption> read_short(Program program, std::string_view word) {
   const auto found = find_option(program, word[1]);
   if (!found)
     return util::Error{program_name(program) + " has no option '" + std::string(word.substr(0, 2)) + "'",
                        "write its full name"};
-  OptionWord option{"--" + found->name, {}};
+  NamedOption option{"--" + found->name, {}};
   if (word.size() > 2) option.value = std::string(util::trim(word.substr(2)));
   return check_value(std::move(option), found->argument);
 }
 
 } // namespace
 
-OptionWord split_option(std::string_view word) {
+NamedOption split_option(std::string_view word) {
   const std::size_t end = word.find_first_of("= ");
-  OptionWord option{std::string(word.substr(0, end)), {}};
+  NamedOption option{std::string(word.substr(0, end)), {}};
   if (end != std::string_view::npos)
     option.value = std::string(word[end] == '=' ? word.substr(end + 1) : util::trim(word.substr(end + 1)));
   return option;
 }
 
-util::Result<OptionWord> read_option(Program program, std::string_view word) {
+util::Result<NamedOption> read_option(Program program, std::string_view word) {
   if (!is_option_word(word))
     return util::Error{"'" + std::string(word) + "' is no option of " + program_name(program),
                        "give one option each, as --" + program_name(program) +

@@ -12,7 +12,7 @@
 namespace hpcml::slurm {
 
 /// An option by its full long name ("--mem").
-struct OptionWord {
+struct NamedOption {
   std::string name;
   std::optional<std::string> value;
   bool known = true; ///< false: no option of Slurm's own; a plugin of the site may have it
@@ -22,8 +22,8 @@ struct OptionWord {
 /// Reads an option as `program` would: "--mem=4G", "--mem 4G", "-p gpu", "-pgpu", "--part=gpu", "--requeue".
 /// An error for what it would refuse: no option, an unknown letter, an ambiguous beginning, a missing or
 /// superfluous value.
-util::Result<OptionWord> read_option(Program program, std::string_view word);
+util::Result<NamedOption> read_option(Program program, std::string_view word);
 /// Splits a word that is known to be written out: "--name" or "--name=value".
-OptionWord split_option(std::string_view word);
+NamedOption split_option(std::string_view word);
 
 } // namespace hpcml::slurm

@@ -19,7 +19,7 @@ std::vector<std::string> names_of(const JobOptions& request, std::string_view op
 
 /// Whether the controller learns of a number of tasks.
 bool tells_tasks(const JobOptions& r, TrackedVersion version) {
-  SentCounts sent = count_sent(r, version);
+  SubmittedCounts sent = count_sent(r, version);
   (void)check_gres(r, version, sent);
   return sent.tasks.value_or(0) > 0;
 }
@@ -29,7 +29,7 @@ long least_nodes(const JobOptions& r) {
   return r.has("ntasks") ? std::min(r.nodes->min, r.count("ntasks")) : r.nodes->min;
 }
 
-void check_nodelist(const JobOptions& r, TrackedVersion version, PlacedFindings& findings) {
+void check_nodelist(const JobOptions& r, TrackedVersion version, LocatedFindings& findings) {
   const auto wanted = names_of(r, "nodelist");
   const auto refuse = [&](std::string message, std::string hint) {
     findings.error(r.place("nodelist"), "slurm/impossible", std::move(message), std::move(hint));
@@ -70,7 +70,7 @@ bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, 
          !(size.max_nodes == 1 && version >= Version::v26_05);
 }
 
-void check_no_nodes(const JobOptions& r, TrackedVersion version, PlacedFindings& findings) {
+void check_no_nodes(const JobOptions& r, TrackedVersion version, LocatedFindings& findings) {
   if (!r.nodes || r.nodes->max != 0 || r.nodes->min != 0) return;
   const bool counted_later = r.text("array").empty() && version >= Version::v26_05 && tells_tasks(r, version);
   const bool by_names = !names_of(r, "nodelist").empty() && version < Version::v23_02;
@@ -79,7 +79,7 @@ void check_no_nodes(const JobOptions& r, TrackedVersion version, PlacedFindings&
 }
 
 void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion version,
-                          PlacedFindings& findings) {
+                          LocatedFindings& findings) {
   check_nodelist(r, version, findings);
   const auto refuse = [&](std::string_view option, std::string message, std::string hint) {
     findings.error(r.place(option), "slurm/impossible", std::move(message), std::move(hint));
@@ -96,7 +96,8 @@ void check_contradictions(const JobOptions& r, const JobSize& s, TrackedVersion 
            "name the nodes, one name for each task");
 }
 
-void check_possible(const JobOptions& r, const JobSize& s, TrackedVersion version, PlacedFindings& findings) {
+void check_possible(const JobOptions& r, const JobSize& s, TrackedVersion version,
+                    LocatedFindings& findings) {
   check_no_nodes(r, version, findings);
   check_contradictions(r, s, version, findings);
   if (r.has("hold") || s.max_nodes <= 0 || (r.has("nodelist") && !r.nodes) ||

@@ -13,14 +13,14 @@ bool has_choice(const JobOptions& request, TrackedVersion version);
 bool exceeds_places(const JobOptions& request, const JobSize& size, long nodes, TrackedVersion version);
 
 /// --nodes=0, where nothing else makes nodes, as a finding "slurm/impossible".
-void check_no_nodes(const JobOptions& request, TrackedVersion version, PlacedFindings& findings);
+void check_no_nodes(const JobOptions& request, TrackedVersion version, LocatedFindings& findings);
 
 /// What is refused at once, however few nodes the cluster has, as findings "slurm/impossible".
 void check_contradictions(const JobOptions& request, const JobSize& size, TrackedVersion version,
-                          PlacedFindings& findings);
+                          LocatedFindings& findings);
 
 /// These and what no cluster with enough nodes takes.
 void check_possible(const JobOptions& request, const JobSize& size, TrackedVersion version,
-                    PlacedFindings& findings);
+                    LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -18,7 +18,7 @@ bool has_per_task(const JobOptions& r, std::string_view name) {
 
 class Checker {
 public:
-  Checker(const JobOptions& request, TrackedVersion version, PlacedFindings& findings)
+  Checker(const JobOptions& request, TrackedVersion version, LocatedFindings& findings)
       : r(request), x_version(version), x_findings(findings) {}
 
   void run() {
@@ -87,7 +87,7 @@ private:
     if (r.has("gpus-per-socket") && r.count("sockets-per-node") == 0 && x_version == Version::v20_11)
       return error("gpus-per-socket", "slurm/missing-dependency",
                    "--gpus-per-socket needs --sockets-per-node", "add it");
-    SentCounts counts;
+    SubmittedCounts counts;
     if (counts_matter()) counts = count_sent(r, x_version);
     if (const auto refusal = check_gres(r, x_version, counts))
       error(refusal->option, "slurm/" + refusal->code, refusal->message, refusal->hint);
@@ -119,7 +119,7 @@ private:
   }
 
   /// Every node must get a task when blocks of the plane's size are dealt out.
-  void check_plane(const SentCounts& counts) {
+  void check_plane(const SubmittedCounts& counts) {
     const std::string text = util::to_lower(r.text("distribution"));
     const auto size =
         text.starts_with("plane=") ? parse_count(text.substr(6, text.find(',') - 6), 1) : std::nullopt;
@@ -143,12 +143,12 @@ private:
 
   const JobOptions& r;
   TrackedVersion x_version;
-  PlacedFindings& x_findings;
+  LocatedFindings& x_findings;
 };
 
 } // namespace
 
-void check_combinations(const JobOptions& request, TrackedVersion version, PlacedFindings& findings) {
+void check_combinations(const JobOptions& request, TrackedVersion version, LocatedFindings& findings) {
   Checker(request, version, findings).run();
 }
 

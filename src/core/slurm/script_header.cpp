@@ -13,7 +13,7 @@ using std::string_view;
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-void check_file(string_view text, PlacedFindings& findings) {
+void check_file(string_view text, LocatedFindings& findings) {
   if (text.empty())
     findings.error({}, "slurm/empty", "the script is empty");
   else if (std::all_of(text.begin(), text.end(), is_space))
@@ -35,7 +35,7 @@ void check_file(string_view text, PlacedFindings& findings) {
 class WordReader {
 public:
   WordReader(string_view text, std::size_t from, std::size_t to, TrackedVersion version,
-             PlacedFindings& findings)
+             LocatedFindings& findings)
       : x_text(text), x_at(from), x_end(to), x_version(version), x_findings(findings) {}
 
   std::vector<HeaderWord> read() {
@@ -107,7 +107,7 @@ private:
   std::size_t x_at;
   std::size_t x_end;
   TrackedVersion x_version;
-  PlacedFindings& x_findings;
+  LocatedFindings& x_findings;
   HeaderWord x_word;
 };
 
@@ -130,7 +130,7 @@ bool is_separator(const HeaderWord& word) {
 
 /// Adds the line's words. A separator that comes first starts the next component, and the rest of its line is
 /// ignored; a later one is dropped without a word.
-void add_directive(ScriptHeader& header, HeaderLine directive, PlacedFindings& findings) {
+void add_directive(ScriptHeader& header, HeaderLine directive, LocatedFindings& findings) {
   directive.component = header.components - 1;
   auto& words = directive.words;
   if (directive.magic == Magic::sbatch && !words.empty() && is_separator(words.front())) {
@@ -151,7 +151,7 @@ void add_directive(ScriptHeader& header, HeaderLine directive, PlacedFindings& f
 
 } // namespace
 
-ScriptHeader read_header(string_view text, TrackedVersion version, PlacedFindings& findings) {
+ScriptHeader read_header(string_view text, TrackedVersion version, LocatedFindings& findings) {
   constexpr unsigned k_most_plain_lines = 100; // that sbatch reads for the other systems' lines
   check_file(text, findings);
   ScriptHeader header;

@@ -35,6 +35,6 @@ struct ScriptHeader {
 };
 
 /// What sbatch of this version reads of the script; what it refuses (or warns of) goes to `findings`.
-ScriptHeader read_header(std::string_view text, TrackedVersion version, PlacedFindings& findings);
+ScriptHeader read_header(std::string_view text, TrackedVersion version, LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -25,7 +25,7 @@ std::string versions_text(string_view range) {
 class SettingReader {
 public:
   SettingReader(const std::vector<HeaderWord>& words, SettingSource source, TrackedVersion version,
-                PlacedFindings& findings)
+                LocatedFindings& findings)
       : x_words(words), x_source(source), x_version(version), x_findings(findings) {}
 
   std::vector<Setting> read() {
@@ -140,14 +140,14 @@ private:
   const std::vector<HeaderWord>& x_words;
   SettingSource x_source;
   TrackedVersion x_version;
-  PlacedFindings& x_findings;
+  LocatedFindings& x_findings;
   std::size_t x_at = 0;
   std::vector<Setting> x_settings;
 };
 
 /// All words of a component are one list: an option's value may stand on the next directive.
 std::vector<Setting> read_component(const ScriptHeader& header, unsigned component, bool foreign,
-                                    TrackedVersion version, PlacedFindings& findings) {
+                                    TrackedVersion version, LocatedFindings& findings) {
   std::vector<HeaderWord> words;
   for (const auto& directive : header.directives)
     if (directive.component == component && directive.magic == Magic::sbatch)
@@ -177,7 +177,7 @@ bool is_on(const std::string& value) {
 }
 
 std::vector<Setting> read_environment(const Invocation& invocation, TrackedVersion version,
-                                      PlacedFindings& findings) {
+                                      LocatedFindings& findings) {
   std::vector<Setting> settings;
   if (invocation.environment.empty())
     return settings; // as check reads: hundreds of names need not be looked up for each version
@@ -232,7 +232,7 @@ void hand_on(const Setting& setting, const std::vector<Setting>& settings, std::
 } // namespace
 
 Components read_settings(const ScriptHeader& header, const Invocation& invocation, TrackedVersion version,
-                         PlacedFindings& findings) {
+                         LocatedFindings& findings) {
   const auto arguments = split_arguments(invocation.arguments);
   const bool foreign = !ignores_foreign(header, invocation);
   const auto environment = read_environment(invocation, version, findings);

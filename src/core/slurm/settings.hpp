@@ -35,6 +35,6 @@ using Components = std::vector<std::vector<Setting>>;
 /// Reads the whole: script, then environment, then command line. Unknown or malformed options go to
 /// `findings`.
 Components read_settings(const ScriptHeader& header, const Invocation& invocation, TrackedVersion version,
-                         PlacedFindings& findings);
+                         LocatedFindings& findings);
 
 } // namespace hpcml::slurm

@@ -109,13 +109,13 @@ struct CpuFrequency {
 std::optional<CpuFrequency> parse_cpu_frequency(std::string_view text, TrackedVersion version);
 
 /// What --begin and --deadline say, as far as it can be said without a clock.
-struct Moment {
+struct ScheduledTime {
   bool is_from_now = false;
   long long seconds = 0; ///< from now, of "now+1hour"
   int year = 0;          ///< of "2030-01-31"; 0: none is named
 };
 /// "now+1hour", "16:00", "4:00 PM", "tomorrow", "2030-01-31T10:00", "01/31/30", "uts1893456000", one after
 /// another.
-std::optional<Moment> parse_moment(std::string_view text, TrackedVersion version);
+std::optional<ScheduledTime> parse_moment(std::string_view text, TrackedVersion version);
 
 } // namespace hpcml::slurm

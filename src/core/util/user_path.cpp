@@ -5,7 +5,7 @@
 
 namespace hpcml::util {
 
-UserPlaces user_places(const EnvSnapshot& env) {
+UserDirectories user_places(const EnvSnapshot& env) {
   std::error_code failed;
   const auto current_folder = std::filesystem::current_path(failed);
   const std::filesystem::path shells = env.get_or("PWD", "");
@@ -15,7 +15,7 @@ UserPlaces user_places(const EnvSnapshot& env) {
   return {env.get_or("HOME", ""), same ? shells : current_folder};
 }
 
-Result<std::string> absolute_path(std::string_view text, const UserPlaces& places) {
+Result<std::string> absolute_path(std::string_view text, const UserDirectories& places) {
   if (text.empty()) return Error{"a path is empty", "leave it out, or name a file or folder"};
   if (text.front() == '/') return std::string(text);
   if (text.front() == '$')

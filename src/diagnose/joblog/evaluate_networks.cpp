@@ -51,24 +51,24 @@ std::vector<LogEvidence> evidence_of(const ProcessNetwork& process) {
 
 std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
   std::vector<std::string> steps;
-  const auto seen = [&](Obstacle what) { return group.obstacles.count(what) == 1; };
-  if (seen(Obstacle::switched_off))
+  const auto seen = [&](NetworkObstacle what) { return group.obstacles.count(what) == 1; };
+  if (seen(NetworkObstacle::switched_off))
     steps.emplace_back(
         "a variable switches the fast network off: unset NCCL_IB_DISABLE, NCCL_NET and NCCL_NET_PLUGIN "
         "in the job and the image");
-  if (wanted != Carrier::infiniband && seen(Obstacle::no_plugin))
+  if (wanted != Carrier::infiniband && seen(NetworkObstacle::no_plugin))
     steps.emplace_back(
         "the plugin for libfabric was not found: load the site's module of it, take an image that has it, "
         "or put the folder with libnccl-net.so (librccl-net.so) into LD_LIBRARY_PATH");
-  if (seen(Obstacle::plugin_failed))
+  if (seen(NetworkObstacle::plugin_failed))
     steps.emplace_back(
         "the plugin was found and did not start: its libfabric must be the host's, with the provider of "
         "this network (bind /opt/cray and libcxi into the image on Slingshot); FI_LOG_LEVEL=warn says at "
         "what it fails");
-  if (seen(Obstacle::no_verbs_library))
+  if (seen(NetworkObstacle::no_verbs_library))
     steps.emplace_back(
         "libibverbs.so.1 is missing: an image needs rdma-core (libibverbs1, ibverbs-providers)");
-  if (wanted != Carrier::libfabric && seen(Obstacle::no_device))
+  if (wanted != Carrier::libfabric && seen(NetworkObstacle::no_device))
     steps.emplace_back(
         "no device of InfiniBand was seen: /dev/infiniband must be in the container, and NCCL_IB_HCA name "
         "devices that the node has (ls /sys/class/infiniband)");

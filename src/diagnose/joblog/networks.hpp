@@ -23,7 +23,7 @@ struct LogEvidence {
 };
 
 /// What was seen in the way of the fast network.
-enum class Obstacle {
+enum class NetworkObstacle {
   no_plugin,        ///< libnccl-net.so or librccl-net.so was not found
   plugin_failed,    ///< it was, and did not start
   no_verbs_library, ///< libibverbs.so is missing
@@ -44,7 +44,7 @@ struct ProcessNetwork {
   bool has_sockets = false;
   std::map<std::string, LogEvidence>
       evidence; ///< by what it tells: "network", "plugin", "provider", "ib", "socket"
-  std::map<Obstacle, LogEvidence> obstacles;
+  std::map<NetworkObstacle, LogEvidence> obstacles;
 };
 
 /// What carries this process's traffic, by its own last word.
@@ -74,7 +74,7 @@ struct NetworkGroup {
   std::set<unsigned> ranks;
   std::size_t processes = 0;
   std::vector<LogEvidence> evidence;
-  std::map<Obstacle, LogEvidence> obstacles;
+  std::map<NetworkObstacle, LogEvidence> obstacles;
   std::string warning;           ///< a clause; empty: nothing is wrong
   std::vector<std::string> next; ///< what to do, most likely first
 };

@@ -72,7 +72,7 @@ void ask_tools(ClusterProbe& ask, const ProbeOptions& inquirer, ClusterFacts& fa
 
 } // namespace
 
-std::string NotAsked::sentence() const { return why.starts_with(what) ? why : what + ": " + why; }
+std::string UnansweredQuery::sentence() const { return why.starts_with(what) ? why : what + ": " + why; }
 
 ProbeOptions make_inquirer(const util::EnvSnapshot& env) {
   ProbeOptions inquirer;

@@ -15,7 +15,7 @@
 namespace hpcml::discover {
 
 /// A question that nobody answered.
-struct NotAsked {
+struct UnansweredQuery {
   std::string what; ///< "sacctmgr", "module avail"
   std::string why;
   std::string sentence() const; ///< "sacctmgr: this Slurm keeps no accounts"
@@ -31,7 +31,7 @@ struct ClusterFacts {
   std::vector<std::string> modules;  ///< "name/version", the default version of each where the tool tells
   std::vector<std::string> programs; ///< container engines in PATH
   std::string gpu_tool;              ///< "nvidia-smi" or "rocm-smi" where exactly one of them works here
-  std::vector<NotAsked> not_asked;
+  std::vector<UnansweredQuery> not_asked;
   std::vector<slurm::Answer> answers; ///< all that were asked, for a record
 };
 

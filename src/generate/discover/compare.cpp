@@ -29,7 +29,7 @@ bool is_required(const model::Site& site, const std::string& flag) {
 
 /// A limit of the profile against the cluster's: a higher one lets requests through that Slurm refuses.
 template <class T, class ToText>
-void compare_limit(Drift& drift, const std::string& fact, const model::Known<T>& profile,
+void compare_limit(ProfileDifferences& drift, const std::string& fact, const model::Known<T>& profile,
                    const std::optional<T>& cluster, ToText to_text) {
   if (!profile && !cluster) return;
   if (!profile) {
@@ -46,7 +46,7 @@ void compare_limit(Drift& drift, const std::string& fact, const model::Known<T>&
   }
 }
 
-void compare_partition(Drift& drift, const Partition& partition, const PartitionRecord& record,
+void compare_partition(ProfileDifferences& drift, const Partition& partition, const PartitionRecord& record,
                        const ClusterFacts& facts) {
   const auto at = "partition " + partition.name;
   const auto limits = find_limits(record, facts.qos);
@@ -75,7 +75,7 @@ void compare_partition(Drift& drift, const Partition& partition, const Partition
   if (!record.up) drift.add(Severity::note, "down", fmt::format("{}: it is not up now", at));
 }
 
-void compare_partitions(Drift& drift, const model::Site& site, const ClusterFacts& facts,
+void compare_partitions(ProfileDifferences& drift, const model::Site& site, const ClusterFacts& facts,
                         const std::vector<NodeKind>& kinds) {
   std::vector<std::string> names;
   for (const auto& record : facts.partitions) names.push_back(record.name);
@@ -104,7 +104,7 @@ void compare_partitions(Drift& drift, const model::Site& site, const ClusterFact
 }
 
 /// Slurm's default partition matters where the profile names none in scripts.
-void compare_default(Drift& drift, const model::Site& site, const ClusterFacts& facts) {
+void compare_default(ProfileDifferences& drift, const model::Site& site, const ClusterFacts& facts) {
   const auto slurm = std::find_if(facts.partitions.begin(), facts.partitions.end(),
                                   [](const PartitionRecord& record) { return record.is_default; });
   const auto profile = std::find_if(site.partitions.begin(), site.partitions.end(),
@@ -133,7 +133,7 @@ std::string series(const std::string& version) {
   return version.substr(0, version.find_first_not_of("0123456789", dot == std::string::npos ? 0 : dot + 1));
 }
 
-void compare_version(Drift& drift, const model::Site& site, const ClusterFacts& facts) {
+void compare_version(ProfileDifferences& drift, const model::Site& site, const ClusterFacts& facts) {
   const auto& cluster = facts.config.version;
   if (cluster.empty()) return;
   if (!site.slurm_version)
@@ -149,7 +149,7 @@ void compare_version(Drift& drift, const model::Site& site, const ClusterFacts& 
 
 diag::Diagnostics compare_site(const model::Site& site, const ClusterFacts& facts,
                                const std::vector<NodeKind>& kinds) {
-  Drift drift;
+  ProfileDifferences drift;
   compare_version(drift, site, facts);
   if (needs_account(facts) && !is_required(site, "account"))
     drift.add(Severity::warning, "account",

@@ -31,7 +31,8 @@ int likeness(const NodeType& type, const NodeKind& kind, bool gpus_hidden) {
   return score;
 }
 
-void compare_cpus(Drift& drift, const std::string& at, const NodeType& type, const NodeKind& kind) {
+void compare_cpus(ProfileDifferences& drift, const std::string& at, const NodeType& type,
+                  const NodeKind& kind) {
   const auto differ = [&](const char* what, unsigned profile, unsigned cluster) {
     if (profile != cluster)
       drift.add(Severity::error, "node",
@@ -53,7 +54,8 @@ void compare_cpus(Drift& drift, const std::string& at, const NodeType& type, con
               fmt::format("{}: cpu_arch: the profile says {}, the cluster says {}", at, arch, kind.arch));
 }
 
-void compare_memory(Drift& drift, const std::string& at, const NodeType& type, const NodeKind& kind) {
+void compare_memory(ProfileDifferences& drift, const std::string& at, const NodeType& type,
+                    const NodeKind& kind) {
   if (kind.memory_mib <= 1) return; // what Slurm takes when nobody configured it
   const auto cluster = model::MemSize::of_mib(kind.memory_mib);
   if (!type.memory) {
@@ -71,8 +73,8 @@ void compare_memory(Drift& drift, const std::string& at, const NodeType& type, c
   }
 }
 
-void compare_gpus(Drift& drift, const std::string& at, const NodeType& type, const NodeKind& kind,
-                  bool gpus_hidden) {
+void compare_gpus(ProfileDifferences& drift, const std::string& at, const NodeType& type,
+                  const NodeKind& kind, bool gpus_hidden) {
   if (gpus_hidden) {
     if (kind.gpus > 0)
       drift.add(Severity::warning, "gpu",
@@ -104,15 +106,15 @@ void compare_gpus(Drift& drift, const std::string& at, const NodeType& type, con
 
 } // namespace
 
-void Drift::add(Severity severity, const std::string& rule, const std::string& message,
-                const std::string& hint) {
+void ProfileDifferences::add(Severity severity, const std::string& rule, const std::string& message,
+                             const std::string& hint) {
   const bool is_known = std::any_of(x_list.begin(), x_list.end(), [&](const diag::Diagnostic& finding) {
     return finding.message == message;
   });
   if (!is_known) x_list.push_back({severity, "drift/" + rule, message, {}, hint});
 }
 
-void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition,
+void compare_nodes(ProfileDifferences& drift, const model::Site& site, const model::Partition& partition,
                    const std::vector<NodeKind>& kinds) {
   std::vector<const NodeKind*> partition_kinds;
   for (const auto& kind : kinds)

@@ -12,7 +12,7 @@
 namespace hpcml::discover {
 
 /// Differences, each said once however many partitions show it.
-class Drift {
+class ProfileDifferences {
 public:
   void add(diag::Severity severity, const std::string& rule, const std::string& message,
            const std::string& hint = {});
@@ -23,7 +23,7 @@ private:
 };
 
 /// Adds where the nodes of a partition differ from what the profile says of them.
-void compare_nodes(Drift& drift, const model::Site& site, const model::Partition& partition,
+void compare_nodes(ProfileDifferences& drift, const model::Site& site, const model::Partition& partition,
                    const std::vector<NodeKind>& kinds);
 
 } // namespace hpcml::discover

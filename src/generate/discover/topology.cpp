@@ -82,8 +82,8 @@ std::vector<GpuPlace> read_gpu_topology(std::string_view text) {
   return parse_amd(lines);
 }
 
-util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
-  SeenNode seen;
+util::Result<ObservedNode> load_seen_node(const std::filesystem::path& path) {
+  ObservedNode seen;
   seen.source = path.filename().string();
   TRY(const auto text, topo::read_topology(path));
   seen.gpus = read_gpu_topology(text);
@@ -98,13 +98,14 @@ util::Result<SeenNode> load_seen_node(const std::filesystem::path& path) {
   return seen;
 }
 
-util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root) {
+util::Result<ObservedNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root) {
   TRY(auto cpu, topo::read_live_cpus(root));
   auto gpus = topo::read_live_gpus(root);
-  return SeenNode{std::move(cpu), std::move(gpus.places), gpus.vendor, "the node " + host_name + " itself"};
+  return ObservedNode{std::move(cpu), std::move(gpus.places), gpus.vendor,
+                      "the node " + host_name + " itself"};
 }
 
-util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds) {
+util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<NodeKind>& kinds) {
   std::vector<std::string> found, all;
   const bool listed =
       std::any_of(kinds.begin(), kinds.end(), [](const NodeKind& kind) { return kind.gpus > 0; });

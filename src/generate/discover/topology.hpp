@@ -14,7 +14,7 @@
 namespace hpcml::discover {
 
 /// What one node showed of itself; parts that it did not show are empty.
-struct SeenNode {
+struct ObservedNode {
   model::CpuShape cpu; ///< no cores: not shown
   std::vector<model::GpuPlace> gpus;
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown;
@@ -26,14 +26,15 @@ struct SeenNode {
 std::vector<model::GpuPlace> read_gpu_topology(std::string_view text);
 
 /// A node from hwloc XML, NCCL XML, JSON, or from what one of the GPU tools printed.
-util::Result<SeenNode> load_seen_node(const std::filesystem::path& path);
+util::Result<ObservedNode> load_seen_node(const std::filesystem::path& path);
 
 /// The node this runs on, as the kernel and the drivers show it below `root`.
-util::Result<SeenNode> read_seen_node(const std::string& host_name, const std::filesystem::path& root = "/");
+util::Result<ObservedNode> read_seen_node(const std::string& host_name,
+                                          const std::filesystem::path& root = "/");
 
 /// The kind of node that it is one of: same sockets, cores and threads, and as many GPUs where it shows any
 /// and Slurm lists some.
 /// Errors when none or several fit.
-util::Result<std::string> find_kind(const SeenNode& node, const std::vector<NodeKind>& kinds);
+util::Result<std::string> find_kind(const ObservedNode& node, const std::vector<NodeKind>& kinds);
 
 } // namespace hpcml::discover

@@ -17,7 +17,7 @@ bool is_rank_variable(const std::string& name) {
          std::find(k_rank_variables.begin(), k_rank_variables.end(), name) != k_rank_variables.end();
 }
 
-std::string_view text_of(const Porting& porting, const Assigning& assigning) {
+std::string_view text_of(const ImportState& porting, const AssignmentStatement& assigning) {
   return std::string_view(porting.text)
       .substr(assigning.range.begin, assigning.range.end - assigning.range.begin);
 }
@@ -28,14 +28,15 @@ bool exports(std::string_view text) {
          text.find(" -gx") != std::string_view::npos;
 }
 
-void note(Porting& porting, const Assigning& assigning, const std::string& what, const std::string& hint) {
+void note(ImportState& porting, const AssignmentStatement& assigning, const std::string& what,
+          const std::string& hint) {
   porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable", what,
                hint);
 }
 
 /// A rank's variable that stays is the script's own commands' alone: exported it would contradict the
 /// launcher. False where there is none.
-bool keep_from_ranks(Porting& porting, TextCuts& cuts, const Assigning& assigning, bool inner) {
+bool keep_from_ranks(ImportState& porting, TextCuts& cuts, const AssignmentStatement& assigning, bool inner) {
   constexpr std::string_view c_export = "export ";
   if (std::none_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) return false;
   const auto text = text_of(porting, assigning);
@@ -81,9 +82,9 @@ bool is_owned(const std::string& name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-std::optional<Assigning> as_assignment(const shell::SyntaxNode& node) {
+std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node) {
   if (node.kind != shell::SyntaxNode::Kind::simple || !node.redirects.empty()) return std::nullopt;
-  Assigning result;
+  AssignmentStatement result;
   result.range = {node.place.offset, node.place.offset + node.place.length};
   const auto word = node.words.empty()                 ? std::string()
                     : node.words.front().parts.empty() ? std::string("?")
@@ -99,8 +100,8 @@ std::optional<Assigning> as_assignment(const shell::SyntaxNode& node) {
   return result.names.empty() ? std::nullopt : std::optional(result);
 }
 
-void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
-                  const std::vector<Assigning>& inner) {
+void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<AssignmentStatement>& outermost,
+                  const std::vector<AssignmentStatement>& inner) {
   for (const auto& assigning : outermost)
     if (!assigning.names.empty() && exports(text_of(porting, assigning)))
       keep_from_ranks(porting, cuts, assigning, false);

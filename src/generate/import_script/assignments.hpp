@@ -12,18 +12,18 @@
 namespace hpcml::import_script {
 
 /// A statement that does nothing but set variables.
-struct Assigning {
+struct AssignmentStatement {
   Range range;
   std::vector<std::string> names; ///< none: it is gone
 };
 
 /// The statement as one that only sets variables; nothing where it does more.
-std::optional<Assigning> as_assignment(const shell::SyntaxNode& node);
+std::optional<AssignmentStatement> as_assignment(const shell::SyntaxNode& node);
 /// Whether hpcml or the new profile sets the variable, or it belongs to the old site's network and devices.
 bool is_owned(const std::string& name);
 /// What stays and is exported, and the new script or its launcher sets, too: said, each statement once.
 /// `inner`: statements inside `if`, loops, functions, which may be all that stands there.
-void note_exports(Porting& porting, TextCuts& cuts, const std::vector<Assigning>& outermost,
-                  const std::vector<Assigning>& inner);
+void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<AssignmentStatement>& outermost,
+                  const std::vector<AssignmentStatement>& inner);
 
 } // namespace hpcml::import_script

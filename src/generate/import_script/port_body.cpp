@@ -22,11 +22,12 @@ std::string first_word(const shell::SyntaxNode& node) {
 
 class BodyPorter {
 public:
-  BodyPorter(Porting& porting, const slurm::ScriptHeader& header, const std::vector<FoundLaunch>& launches)
+  BodyPorter(ImportState& porting, const slurm::ScriptHeader& header,
+             const std::vector<FoundLaunch>& launches)
       : x_porting(porting), x_text(porting.text), x_header(header), x_launches(launches),
         x_cuts(porting.text) {}
 
-  model::PortedBody port(const shell::SyntaxNode& program) {
+  model::ImportedBody port(const shell::SyntaxNode& program) {
     cut_header();
     for (const auto& node : program.children) look_at(node);
     cut_assignments();
@@ -228,7 +229,7 @@ private:
 
   /// Whether it is put together with a variable that names what starts programs: `CMD="$LAUNCHER x.py"`.
   bool reads_launcher(std::string_view text) const {
-    return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const Assigning& assigning) {
+    return std::any_of(x_assignments.begin(), x_assignments.end(), [&](const AssignmentStatement& assigning) {
       const auto its = text_of(assigning.range);
       const auto reads = [&](const std::string& name) {
         return text.find("$" + name) != std::string_view::npos ||
@@ -239,8 +240,8 @@ private:
     });
   }
 
-  model::PortedBody pieces() {
-    model::PortedBody body;
+  model::ImportedBody pieces() {
+    model::ImportedBody body;
     body.file = x_porting.file;
     body.own_environment = x_own_environment;
     body.agent_options = x_porting.agent_options;
@@ -259,20 +260,20 @@ private:
     return body;
   }
 
-  Porting& x_porting;
+  ImportState& x_porting;
   std::string_view x_text;
   const slurm::ScriptHeader& x_header;
   const std::vector<FoundLaunch>& x_launches;
   TextCuts x_cuts;
-  std::vector<Assigning> x_assignments; ///< of the outermost level
-  std::vector<Assigning> x_inner;       ///< of all others
+  std::vector<AssignmentStatement> x_assignments; ///< of the outermost level
+  std::vector<AssignmentStatement> x_inner;       ///< of all others
   bool x_own_environment = false;
 };
 
 } // namespace
 
-model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header,
-                            const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches) {
+model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
+                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches) {
   return BodyPorter(porting, header, launches).port(program);
 }
 

@@ -70,7 +70,7 @@ const char* describe(Form form) {
 
 class ImagePorter {
 public:
-  ImagePorter(Porting& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs)
+  ImagePorter(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs)
       : x_porting(porting), x_header(header), x_programs(programs) {}
 
   void port() {
@@ -277,7 +277,7 @@ private:
     return std::string(x_porting.text.substr(option.place.offset, option.place.length));
   }
 
-  Porting& x_porting;
+  ImportState& x_porting;
   const slurm::ScriptHeader& x_header;
   std::vector<FoundLaunch>& x_programs;
   std::optional<Image> x_image;
@@ -292,7 +292,7 @@ bool is_image_option(std::string_view word) {
   return model::find_image_option(name) != nullptr;
 }
 
-void port_image(Porting& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs) {
+void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs) {
   ImagePorter(porting, header, programs).port();
 }
 

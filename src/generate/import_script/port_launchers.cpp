@@ -75,7 +75,7 @@ std::string shown(const GivenOption& option) { return (option.name.size() == 1 ?
 
 class LauncherPorter {
 public:
-  LauncherPorter(Porting& porting, std::vector<FoundLaunch>& programs)
+  LauncherPorter(ImportState& porting, std::vector<FoundLaunch>& programs)
       : x_porting(porting), x_programs(programs) {}
 
   void port() {
@@ -175,7 +175,7 @@ private:
     std::vector<std::string> meeting, watching, watching_names;
     const auto* row = model::find_launcher(agent.program);
     const auto& chosen = x_porting.chosen.launcher;
-    const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RanksBy::agent &&
+    const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RankStartMethod::agent &&
                           (chosen.empty() || chosen == agent.program);
     for (const auto& option : agent.options) {
       const auto says = row ? row->says_of(option.name) : OptionMeaning::none;
@@ -195,7 +195,7 @@ private:
         continue;
       }
       x_porting.warn(option.place, "port/launcher", agent.program + "'s " + shown(option) + " is left out",
-                     row && row->ranks != model::RanksBy::nobody
+                     row && row->ranks != model::RankStartMethod::nobody
                          ? "--launcher " + agent.program + " keeps the launcher, without this option"
                          : "");
     }
@@ -212,7 +212,7 @@ private:
       x_porting.note(agent.place, "port/launcher",
                      agent.program + "'s " + util::join(watching_names, ", ") +
                          ": how it watches its processes goes with it",
-                     row && row->ranks != model::RanksBy::nobody
+                     row && row->ranks != model::RankStartMethod::nobody
                          ? "--launcher " + agent.program + " keeps the launcher, without them"
                          : "");
   }
@@ -288,13 +288,13 @@ private:
     return dashes + equals + "\"" + text + "\"";
   }
 
-  Porting& x_porting;
+  ImportState& x_porting;
   std::vector<FoundLaunch>& x_programs;
 };
 
 } // namespace
 
-void port_launchers(Porting& porting, std::vector<FoundLaunch>& programs) {
+void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs) {
   LauncherPorter(porting, programs).port();
 }
 

@@ -79,7 +79,7 @@ std::set<std::string_view> find_plain_names(std::string_view text) {
 
 class Leftovers {
 public:
-  Leftovers(Porting& porting, const model::PortedBody& body)
+  Leftovers(ImportState& porting, const model::ImportedBody& body)
       : x_porting(porting), x_set(find_plain_names(porting.text)) {
     for (const auto& piece : body.pieces) {
       x_kept.push_back(piece.text);
@@ -110,7 +110,7 @@ public:
     note_hidden();
     const auto& python = x_porting.to.python;
     const bool wheels = std::any_of(python.begin(), python.end(), [](const auto& rule) {
-      return rule.kind == model::PythonWay::wheelhouse;
+      return rule.kind == model::PythonSource::wheelhouse;
     });
     if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
       x_porting.note(*at, "port/wheels",
@@ -203,7 +203,7 @@ private:
     return at == std::string_view::npos ? diag::Place{} : diag::Place{at, word.size()};
   }
 
-  Porting& x_porting;
+  ImportState& x_porting;
   std::set<std::string_view> x_set; ///< names that some line of the script may give a value
   std::vector<std::string> x_kept;
   std::map<std::string, std::string> x_paths;
@@ -212,6 +212,8 @@ private:
 
 } // namespace
 
-void note_leftovers(Porting& porting, const model::PortedBody& body) { Leftovers(porting, body).note(); }
+void note_leftovers(ImportState& porting, const model::ImportedBody& body) {
+  Leftovers(porting, body).note();
+}
 
 } // namespace hpcml::import_script

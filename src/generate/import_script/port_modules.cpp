@@ -19,12 +19,12 @@ std::vector<std::string> usual_modules(const model::Site& site) {
 
 bool has_wheelhouse(const model::Site& site) {
   return std::any_of(site.python.begin(), site.python.end(),
-                     [](const auto& rule) { return rule.kind == model::PythonWay::wheelhouse; });
+                     [](const auto& rule) { return rule.kind == model::PythonSource::wheelhouse; });
 }
 
 /// The script's version where the site names none: environments are built in jobs, of wheels for each version
 /// of Python.
-bool take_over(Porting& porting, diag::Place place, const std::string& shown, const std::string& module) {
+bool take_over(ImportState& porting, diag::Place place, const std::string& shown, const std::string& module) {
   auto& modules = porting.result.job.modules;
   if (std::any_of(modules.begin(), modules.end(),
                   [&](const auto& existing) { return existing.value == module; }))
@@ -38,7 +38,7 @@ bool take_over(Porting& porting, diag::Place place, const std::string& shown, co
 
 } // namespace
 
-bool keep_module_versions(Porting& porting, const shell::SyntaxNode& node, const std::string& shown) {
+bool keep_module_versions(ImportState& porting, const shell::SyntaxNode& node, const std::string& shown) {
   const auto usual = usual_modules(porting.to);
   const bool by_wheels = has_wheelhouse(porting.to);
   bool any = false;

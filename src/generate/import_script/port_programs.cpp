@@ -83,7 +83,7 @@ bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size
 }
 
 /// srun reads its programs from a file, which holds the old layout's ranks: whether the line is such a one.
-bool refuse_list(Porting& porting, const Launch& launch, diag::Place place) {
+bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) {
   if (!launch.step() || !launch.step()->find("multi-prog")) return false;
   porting.error(place, "port/launch",
                 "srun --multi-prog starts what a file lists for each rank, and only the old layout has these",
@@ -93,8 +93,8 @@ bool refuse_list(Porting& porting, const Launch& launch, diag::Place place) {
 
 /// The line has run `first` before and runs `now` this time: where the words are not the same, the line's
 /// variables stay, if they make both; else it is refused.
-void keep_expansions(Porting& porting, const Launch& launch, const shell::View& view, const ProgramText& now,
-                     FoundLaunch& first) {
+void keep_expansions(ImportState& porting, const Launch& launch, const shell::View& view,
+                     const ProgramText& now, FoundLaunch& first) {
   if (now.source == first.program.source || first.program.source.empty()) return;
   std::string why;
   const auto kept = program_text(porting.text, *first.launch, view, Expansions::kept, why);
@@ -109,7 +109,7 @@ void keep_expansions(Porting& porting, const Launch& launch, const shell::View& 
 }
 
 /// Steps beside each other share the job's nodes; the steps that are written here take all of them.
-void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
+void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found,
                      const shell::SyntaxNode& program) {
   const auto has_neighbour = [&](const FoundLaunch& launch) {
     return launch.launch->command->context.loop ||
@@ -127,7 +127,7 @@ void refuse_parallel(Porting& porting, const std::vector<FoundLaunch>& found,
 
 } // namespace
 
-std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<Launch>& launches,
+std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<Launch>& launches,
                                        const shell::View& view, const shell::SyntaxNode& tree) {
   std::vector<FoundLaunch> found;
   const bool has_step = std::any_of(launches.begin(), launches.end(), [](const Launch& launch) {

@@ -101,7 +101,7 @@ std::string word_of(const slurm::Setting& setting) {
 
 class RequestPorter {
 public:
-  RequestPorter(Porting& porting, const slurm::JobOptions& request)
+  RequestPorter(ImportState& porting, const slurm::JobOptions& request)
       : x_porting(porting), x_request(request), x_job(porting.result.job) {}
 
   void port() {
@@ -223,14 +223,14 @@ private:
 
   const std::string& name() const { return x_porting.to.id; }
 
-  Porting& x_porting;
+  ImportState& x_porting;
   const slurm::JobOptions& x_request;
   model::JobSpec& x_job;
 };
 
 } // namespace
 
-void port_request(Porting& porting, const slurm::JobOptions& request) {
+void port_request(ImportState& porting, const slurm::JobOptions& request) {
   RequestPorter(porting, request).port();
 }
 

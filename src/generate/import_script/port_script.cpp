@@ -13,7 +13,7 @@ namespace {
 
 /// What sbatch itself refuses: the script never ran as it is. Options that it does not know may be those of
 /// the old site's plugins.
-bool take_refusals(Porting& porting, const slurm::PlacedFindings& findings) {
+bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings) {
   for (auto finding : findings.list()) {
     // What may have come from sbatch's command line the request can say as well.
     if (finding.code == "slurm/missing-dependency" && porting.chosen.nodes) continue;
@@ -36,7 +36,7 @@ bool take_refusals(Porting& porting, const slurm::PlacedFindings& findings) {
 }
 
 /// What bash cannot read it does not run; what follows the first such place is often only its consequence.
-void say_unread(Porting& porting, const std::vector<shell::Unread>& unread) {
+void say_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
   if (!unread.empty())
     porting.error(unread.front().place, "port/syntax", "bash cannot read this: " + unread.front().why,
                   "bash -n FILE reads a script without running it");
@@ -44,7 +44,7 @@ void say_unread(Porting& porting, const std::vector<shell::Unread>& unread) {
 
 /// Where another program than srun starts the tasks, Slurm's numbers of tasks are not set: a shell in the
 /// task reads those of the launcher.
-void read_launchers_ranks(Porting& porting, FoundLaunch& found) {
+void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
   static constexpr std::pair<std::string_view, std::string_view> k_names[] = {
       {"SLURM_PROCID", "RANK"}, {"SLURM_LOCALID", "LOCAL_RANK"}, {"SLURM_NODEID", "GROUP_RANK"}};
   const auto& first = found.program.command.front();
@@ -74,11 +74,11 @@ const FoundLaunch& main_program(const std::vector<FoundLaunch>& programs) {
 
 } // namespace
 
-Ported port_script(const std::string& file, std::string_view text, const model::Site& to,
-                   const Chosen& chosen) {
-  Porting porting{file, text, to, chosen};
+ImportResult port_script(const std::string& file, std::string_view text, const model::Site& to,
+                         const Chosen& chosen) {
+  ImportState porting{file, text, to, chosen};
   constexpr auto k_version = slurm::k_newest_version;
-  slurm::PlacedFindings findings(file, text);
+  slurm::LocatedFindings findings(file, text);
   const auto read = slurm::read_job(text, k_version, findings);
   const auto& header = read.header;
   const auto& requests = read.requests;

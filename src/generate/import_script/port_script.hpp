@@ -26,13 +26,13 @@ struct Chosen {
 
 /// The request, and a note on everything that changes, each at its place in the old script. Errors where it
 /// cannot be ported.
-struct Ported {
+struct ImportResult {
   model::JobSpec job;
   diag::Diagnostics findings;
 };
 
 /// Reads the script as the newest sbatch and bash do; nothing of it is run. `file` is its name for people.
-Ported port_script(const std::string& file, std::string_view text, const model::Site& to,
-                   const Chosen& chosen);
+ImportResult port_script(const std::string& file, std::string_view text, const model::Site& to,
+                         const Chosen& chosen);
 
 } // namespace hpcml::import_script

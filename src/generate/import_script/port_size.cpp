@@ -52,7 +52,7 @@ bool reaches_nodes(const check::Link& agent) {
 
 class SizePorter {
 public:
-  SizePorter(Porting& porting, const slurm::JobOptions& request, const Sizes& sizes,
+  SizePorter(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
              std::vector<FoundLaunch>& programs)
       : x_porting(porting), x_request(request), x_sizes(sizes), x_programs(programs),
         x_job(porting.result.job) {}
@@ -288,7 +288,7 @@ private:
 
   const std::string& name() const { return x_porting.to.id; }
 
-  Porting& x_porting;
+  ImportState& x_porting;
   const slurm::JobOptions& x_request;
   const Sizes& x_sizes;
   std::vector<FoundLaunch>& x_programs;
@@ -297,7 +297,7 @@ private:
 
 } // namespace
 
-const model::Partition* target_partition(const Porting& porting) {
+const model::Partition* target_partition(const ImportState& porting) {
   const auto& site = porting.to;
   if (!porting.chosen.partition.empty()) return site.find_partition(porting.chosen.partition);
   if (porting.result.job.partition) return site.find_partition(porting.result.job.partition->value);
@@ -307,7 +307,7 @@ const model::Partition* target_partition(const Porting& porting) {
   return usual == site.partitions.end() ? nullptr : &*usual;
 }
 
-const model::NodeType* target_node(const Porting& porting) {
+const model::NodeType* target_node(const ImportState& porting) {
   const auto* place = target_partition(porting);
   const model::NodeType* best = nullptr;
   for (const auto& node : porting.to.node_types) {
@@ -325,7 +325,7 @@ bool has_srun(const model::Site& site) {
          (usual == site.launchers.end() ? site.launchers.front() : *usual).name == "srun";
 }
 
-void port_size(Porting& porting, const slurm::JobOptions& request, const Sizes& sizes,
+void port_size(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
                std::vector<FoundLaunch>& programs) {
   SizePorter(porting, request, sizes, programs).port();
 }

@@ -11,20 +11,20 @@
 #include "core/diag/lines.hpp"
 #include "core/model/job_spec.hpp"
 #include "core/model/site.hpp"
-#include "core/slurm/job_size.hpp"
 #include "core/slurm/job_request.hpp"
+#include "core/slurm/job_size.hpp"
 #include "core/slurm/script_header.hpp"
 #include "generate/import_script/port_script.hpp"
 
 namespace hpcml::import_script {
 
 /// One script on its way to another site.
-struct Porting {
+struct ImportState {
   std::string file;
   std::string_view text;
   const model::Site& to;
   Chosen chosen;
-  Ported result = {};
+  ImportResult result = {};
   std::vector<std::string> agent_options = {}; ///< of the one agent that stays, as shell text
   unsigned least_nodes = 0; ///< an elastic agent was content with so many of `old_nodes`; 0: with all
   unsigned old_nodes = 1;
@@ -65,7 +65,7 @@ struct FoundLaunch {
   std::size_t begin = 0;         ///< of srun, torchrun …
   std::size_t end = 0;           ///< behind the program's last word
   std::size_t program_begin = 0; ///< of the program's first word that the script wrote
-  model::PortedLaunch program;
+  model::ImportedLaunch program;
   std::vector<std::string> command; ///< the person's own, where a shell of ours stands around it
   const check::Launch* launch = nullptr;
   bool bare() const { return !launch->step() && !launch->agent(); }
@@ -105,32 +105,32 @@ struct Shape {
 Shape shape_of(const FoundLaunch& found, const Sizes& sizes);
 
 /// The programs to be started anew, in the script's order; what cannot be taken apart is reported.
-std::vector<FoundLaunch> find_programs(Porting& porting, const std::vector<check::Launch>& launches,
+std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<check::Launch>& launches,
                                        const shell::View& view, const shell::SyntaxNode& tree);
 /// Fills the request from the directives.
-void port_request(Porting& porting, const slurm::JobOptions& request);
+void port_request(ImportState& porting, const slurm::JobOptions& request);
 /// Nodes, GPUs and ranks for the new site's nodes: the same world.
-void port_size(Porting& porting, const slurm::JobOptions& request, const Sizes& sizes,
+void port_size(ImportState& porting, const slurm::JobOptions& request, const Sizes& sizes,
                std::vector<FoundLaunch>& programs);
 /// What becomes of the launchers' own options, each said.
-void port_launchers(Porting& porting, std::vector<FoundLaunch>& programs);
+void port_launchers(ImportState& porting, std::vector<FoundLaunch>& programs);
 /// The image that the programs run in, with its binds.
-void port_image(Porting& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs);
+void port_image(ImportState& porting, const slurm::ScriptHeader& header, std::vector<FoundLaunch>& programs);
 /// Whether the word of a directive is an option of a plugin that names an image or its binds.
 bool is_image_option(std::string_view word);
 /// Whether srun starts the tasks at the site where nobody says otherwise.
 bool has_srun(const model::Site& site);
 /// Where the new script goes, as far as that is known; nothing where it is not.
-const model::Partition* target_partition(const Porting& porting);
+const model::Partition* target_partition(const ImportState& porting);
 /// A kind of node that the new script can land on: the one with most GPUs; nothing where none is known.
-const model::NodeType* target_node(const Porting& porting);
+const model::NodeType* target_node(const ImportState& porting);
 /// The versions of modules that the new site loads, too: taken over where its environments are made for one,
 /// else said. `shown` is the statement. True if one was taken over.
-bool keep_module_versions(Porting& porting, const shell::SyntaxNode& node, const std::string& shown);
+bool keep_module_versions(ImportState& porting, const shell::SyntaxNode& node, const std::string& shown);
 /// Paths and variables of the old site in the text that stays.
-void note_leftovers(Porting& porting, const model::PortedBody& body);
+void note_leftovers(ImportState& porting, const model::ImportedBody& body);
 /// The text behind the directives with its launches as gaps, without what the new script does itself.
-model::PortedBody port_body(Porting& porting, const slurm::ScriptHeader& header,
-                            const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
+model::ImportedBody port_body(ImportState& porting, const slurm::ScriptHeader& header,
+                              const shell::SyntaxNode& program, const std::vector<FoundLaunch>& launches);
 
 } // namespace hpcml::import_script

@@ -182,7 +182,7 @@ std::optional<StartedLauncher> agent_of(const model::JobSpec& job, bool& only_op
   }
   auto found = launch_chain::find_started_launcher(words);
   if (!found || !found->first) return std::nullopt;
-  const bool is_agent = found->row->ranks == model::RanksBy::agent;
+  const bool is_agent = found->row->ranks == model::RankStartMethod::agent;
   const bool wanted = !job.launcher || job.launcher->value.name() == found->name;
   return is_agent && wanted ? found : std::nullopt;
 }

@@ -204,7 +204,7 @@ void give_to_slurm(const LaunchInput& input, StepResult<Software>& result, const
                                                          : util::replace_all(option, "{image}", image));
       continue;
     }
-    const slurm::OptionWord split = slurm::split_option(util::replace_all(option, "{image}", image));
+    const slurm::NamedOption split = slurm::split_option(util::replace_all(option, "{image}", image));
     result.value.image_options.push_back({split.name, split.value, container.origin});
   }
 }

@@ -6,8 +6,8 @@
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/command_words.hpp"
-#include "generate/plan/plan_limits.hpp"
 #include "generate/plan/option_value.hpp"
+#include "generate/plan/plan_limits.hpp"
 #include "generate/plan/resource_directives.hpp"
 #include "generate/plan/site_directives.hpp"
 #include "generate/plan/site_violations.hpp"
@@ -57,7 +57,7 @@ void add_options(const SoftwareInput& input, StepResult<Directives>& result) {
 /// What the user gave raw comes last and wins over a line of the same name; features add up.
 void add_raw(const SoftwareInput& input, StepResult<Directives>& result) {
   for (const auto& raw : input.job.sbatch) {
-    slurm::OptionWord option = slurm::split_option(raw.value);
+    slurm::NamedOption option = slurm::split_option(raw.value);
     auto& directives = result.value.header;
     const auto same = [&](const auto& planned) { return planned.name == option.name; };
     if (const auto old = std::find_if(directives.begin(), directives.end(), same);
@@ -122,7 +122,7 @@ StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::D
   add_directive(header, "--ntasks-per-node", std::to_string(layout.tasks_per_node), tasks);
   add_gpu_directive(input, result);
   add_core_directives(input, result);
-  const SiteJudgement judgement(input, demand_of(input));
+  const SiteViolations judgement(input, demand_of(input));
   if (const auto memory = plan_memory(input, judgement, result.remarks))
     add_directive(header, "--mem", memory->value.to_slurm(), memory->origin);
   if (const auto time = plan_time(input, judgement, result.remarks))

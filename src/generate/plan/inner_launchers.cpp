@@ -53,7 +53,7 @@ std::string right_line(const StartedLauncher& found) {
   std::string flags = flags_of_prefixes(found.prefixes);
   auto command = found.command;
   // A step's own name is the site's affair.
-  if (!found.row->starts_tasks && !found.is_hpcml() && found.row->ranks != model::RanksBy::nobody)
+  if (!found.row->starts_tasks && !found.is_hpcml() && found.row->ranks != model::RankStartMethod::nobody)
     flags += "--launcher " + found.name + " ";
   const auto tasks = tasks_of(found);
   if (const auto nodes = number_of(found.value(OptionMeaning::nodes)))

@@ -28,7 +28,7 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
 StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directives) {
   using site_rules::SiteRule;
   StepDiagnostics diagnostics;
-  const SiteJudgement judgement(input, demand_of(input, directives.header));
+  const SiteViolations judgement(input, demand_of(input, directives.header));
   judgement.say(diagnostics, {SiteRule::nodes_under});
   judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
   judgement.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});

@@ -213,7 +213,7 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
 
   StepDiagnostics diagnostics;
   const LayoutInput done(input, layout);
-  const SiteJudgement judgement(done, demand_of(done));
+  const SiteViolations judgement(done, demand_of(done));
   using site_rules::SiteRule;
   if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
   judgement.say(diagnostics, {SiteRule::nodes_over});

@@ -27,7 +27,7 @@ void refuse_combinations(StepDiagnostics& diagnostics, const model::Site& site,
   for (int number = 0; number < static_cast<int>(slurm::k_version_names.size()); ++number) {
     const auto version = static_cast<slurm::Version>(number);
     if (runs && version != *runs) continue;
-    slurm::PlacedFindings values("", ""),
+    slurm::LocatedFindings values("", ""),
         findings("", ""); // those of single values are said where they are read
     slurm::check_combinations(slurm::make_request(settings, version, values), version, findings);
     for (const auto& finding : findings.list())

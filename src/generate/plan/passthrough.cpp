@@ -10,8 +10,8 @@
 #include "core/slurm/option_word.hpp"
 #include "core/util/text.hpp"
 #include "generate/plan/option_value.hpp"
-#include "generate/plan/raw_options.hpp"
 #include "generate/plan/plan_request.hpp"
+#include "generate/plan/raw_options.hpp"
 
 namespace hpcml::plan {
 namespace {
@@ -26,8 +26,8 @@ void set_option(StepResult<model::JobSpec>& result, const std::string& name, Kno
   target = model::Sourced<T>{std::move(value), origin};
 }
 
-void take_number(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, Known<unsigned>& target,
-                 const Origin& origin) {
+void take_number(StepResult<model::JobSpec>& result, const slurm::NamedOption& option,
+                 Known<unsigned>& target, const Origin& origin) {
   const auto number = util::parse_unsigned(option.value.value_or(""));
   if (!number || *number > 1000000) {
     result.remarks.error("usage/sbatch",
@@ -37,7 +37,7 @@ void take_number(StepResult<model::JobSpec>& result, const slurm::OptionWord& op
   set_option(result, option.name, target, static_cast<unsigned>(*number), origin);
 }
 
-void take_gpus(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
+void take_gpus(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, const Origin& origin) {
   const std::string text = option.value.value_or("");
   const std::size_t colon = text.rfind(':');
   if (colon != std::string::npos)
@@ -47,7 +47,7 @@ void take_gpus(StepResult<model::JobSpec>& result, const slurm::OptionWord& opti
 }
 
 template <class T>
-void take_parsed(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, Known<T>& target,
+void take_parsed(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, Known<T>& target,
                  const Origin& origin) {
   auto parsed = T::parse(option.value.value_or(""));
   if (parsed)
@@ -57,7 +57,7 @@ void take_parsed(StepResult<model::JobSpec>& result, const slurm::OptionWord& op
 }
 
 /// GPUs become the request's; other kinds of GRES stay.
-void take_gres(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin,
+void take_gres(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, const Origin& origin,
                std::vector<model::Sourced<std::string>>& kept) {
   std::vector<std::string> others;
   for (const auto& item : util::split(option.value.value_or(""), ','))
@@ -71,7 +71,7 @@ void take_gres(StepResult<model::JobSpec>& result, const slurm::OptionWord& opti
 }
 
 /// Makes the option a part of the request.
-void fold(StepResult<model::JobSpec>& result, const slurm::OptionWord& option, const Origin& origin) {
+void fold(StepResult<model::JobSpec>& result, const slurm::NamedOption& option, const Origin& origin) {
   model::JobSpec& job = result.value;
   const std::string value = option.value.value_or("");
   const std::map<std::string, Known<std::string>*> texts = {
@@ -128,7 +128,7 @@ void check_version(StepDiagnostics& diagnostics, const model::Site& site, const 
 
 /// A name that Slurm does not know is a plugin's, or a slip.
 void check_known(StepDiagnostics& diagnostics, const model::Site& site, const std::string& flag,
-                 slurm::Program program, const slurm::OptionWord& option) {
+                 slurm::Program program, const slurm::NamedOption& option) {
   if (option.known) return check_version(diagnostics, site, flag, program, option.name.substr(2));
   const auto name = option.name.substr(2);
   const auto near = util::nearest(name, slurm::option_names(program));
@@ -148,23 +148,23 @@ void check_known(StepDiagnostics& diagnostics, const model::Site& site, const st
 }
 
 /// The option, if it may be passed on or folded; what speaks against it is said.
-std::optional<slurm::OptionWord> read_raw(StepDiagnostics& diagnostics, const model::Site& site,
-                                          const std::string& flag, slurm::Program program,
-                                          const std::string& word, RawUse& use) {
+std::optional<slurm::NamedOption> read_raw(StepDiagnostics& diagnostics, const model::Site& site,
+                                           const std::string& flag, slurm::Program program,
+                                           const std::string& word, RawOptionUse& use) {
   const auto option = slurm::read_option(program, word);
   if (!option) {
     diagnostics.error("usage/" + flag, option.error().what, option.error().hint);
     return std::nullopt;
   }
-  const RawDecision decision = decide_raw(program, *option);
+  const RawOptionDecision decision = decide_raw(program, *option);
   use = decision.use;
-  if (use == RawUse::refuse) {
+  if (use == RawOptionUse::refuse) {
     diagnostics.error("usage/" + flag, "--" + flag + " " + option->to_word() + " " + decision.why,
                       decision.hint);
     return std::nullopt;
   }
   check_known(diagnostics, site, flag, program, *option);
-  if (use != RawUse::allow || program != slurm::Program::sbatch || !option->value) return *option;
+  if (use != RawOptionUse::allow || program != slurm::Program::sbatch || !option->value) return *option;
   if (const auto fault = find_value_fault(site, option->name.substr(2), *option->value))
     diagnostics.error("usage/" + flag, fault->what, fault->hint);
   return *option;
@@ -194,12 +194,12 @@ StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Sit
   result.value.sbatch.clear();
   for (const auto& raw : words) {
     if (site_refuses(result, site, raw.value)) continue;
-    RawUse use = RawUse::allow;
+    RawOptionUse use = RawOptionUse::allow;
     const auto option = read_raw(result.remarks, site, "sbatch", slurm::Program::sbatch, raw.value, use);
     if (!option) continue;
     if (option->name == "--gres")
       take_gres(result, *option, raw.origin, kept);
-    else if (use == RawUse::fold)
+    else if (use == RawOptionUse::fold)
       fold(result, *option, raw.origin);
     else
       kept.push_back({option->to_word(), raw.origin});
@@ -207,7 +207,7 @@ StepResult<model::JobSpec> read_passthrough(model::JobSpec job, const model::Sit
   check_memory(result, kept);
   result.value.sbatch = std::exchange(kept, {});
   for (const auto& raw : result.value.srun) {
-    RawUse use = RawUse::allow;
+    RawOptionUse use = RawOptionUse::allow;
     if (const auto option = read_raw(result.remarks, site, "srun", slurm::Program::srun, raw.value, use))
       kept.push_back({option->to_word(), raw.origin});
   }

@@ -12,7 +12,7 @@ namespace hpcml::plan {
 using model::Sourced;
 using model::Walltime;
 
-std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, const SiteJudgement& judgement,
+std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, const SiteViolations& judgement,
                                                    StepDiagnostics& diagnostics) {
   const model::FlagRule& rule = input.flag("mem");
   const model::PlannedLayout& layout = input.numbers();
@@ -61,7 +61,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   return std::nullopt;
 }
 
-std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteJudgement& judgement,
+std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteViolations& judgement,
                                            StepDiagnostics& diagnostics) {
   std::optional<Sourced<Walltime>> time = input.job.time;
   const model::FlagRule& rule = input.flag("time");

@@ -10,9 +10,9 @@ namespace hpcml::plan {
 
 /// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
 std::optional<model::Sourced<model::MemSize>>
-plan_memory(const LayoutInput& input, const SiteJudgement& judgement, StepDiagnostics& diagnostics);
+plan_memory(const LayoutInput& input, const SiteViolations& judgement, StepDiagnostics& diagnostics);
 /// The time limit; nothing where the site's default serves.
 std::optional<model::Sourced<model::Walltime>>
-plan_time(const LayoutInput& input, const SiteJudgement& judgement, StepDiagnostics& diagnostics);
+plan_time(const LayoutInput& input, const SiteViolations& judgement, StepDiagnostics& diagnostics);
 
 } // namespace hpcml::plan

@@ -16,7 +16,7 @@ namespace hpcml::plan {
 
 /// What the script says of the whole job, so that the same rules of the profile hold. Empty or unset: judged
 /// from the live node.
-struct JobPromise {
+struct DeclaredJob {
   std::optional<unsigned> gpus_per_node;
   std::string node_type;
   std::string gpu_type;
@@ -39,7 +39,7 @@ struct NodeFacts {
   topo::NearNics nics = {};                                ///< the NICs near these
   model::GpuVendor gpu_vendor = model::GpuVendor::unknown; ///< as the node shows it; unknown: the profile's
   bool owns_node = false;                                  ///< the step has all CPUs of the node
-  JobPromise job = {};
+  DeclaredJob job = {};
 };
 
 /// What was asked for each rank.

@@ -130,51 +130,52 @@ constexpr Row k_rows[] = {
 };
 
 /// "ALL" and "ALL,NAME=VALUE" keep everything; all other values drop what the script exports.
-bool keeps_variables(const slurm::OptionWord& option) {
+bool keeps_variables(const slurm::NamedOption& option) {
   const std::string value = option.value.value_or("");
   return option.name == "--export" && (value == "ALL" || value.starts_with("ALL,"));
 }
 
-RawDecision refusal(Why why, slurm::Program program, const std::string& name) {
+RawOptionDecision refusal(Why why, slurm::Program program, const std::string& name) {
   switch (why) {
   case Why::pass: return {};
-  case Why::fold: return {RawUse::fold, {}, {}};
+  case Why::fold: return {RawOptionUse::fold, {}, {}};
   case Why::layout:
-    return {RawUse::refuse, "would contradict the planned layout",
+    return {RawOptionUse::refuse, "would contradict the planned layout",
             "leave it out: the ranks stand in blocks, node by node, each with its own cores"};
   case Why::binding:
-    return {RawUse::refuse, "would contradict the planned binding",
+    return {RawOptionUse::refuse, "would contradict the planned binding",
             "leave it out: each rank gets physical cores of its own; --cpus-per-task says how many"};
-  case Why::gpus: return {RawUse::refuse, "would contradict how the ranks get their GPUs", {}};
+  case Why::gpus: return {RawOptionUse::refuse, "would contradict how the ranks get their GPUs", {}};
   case Why::sharing:
-    return {RawUse::refuse, "would share the cores that each rank counts on", "leave it out"};
+    return {RawOptionUse::refuse, "would share the cores that each rank counts on", "leave it out"};
   case Why::job:
-    return {RawUse::refuse, "belongs to the job: a step cannot change it",
+    return {RawOptionUse::refuse, "belongs to the job: a step cannot change it",
             "give it to the job: --sbatch=" + name};
   case Why::command_line:
-    return {RawUse::refuse, "belongs on the command line, not in a script",
+    return {RawOptionUse::refuse, "belongs on the command line, not in a script",
             program == slurm::Program::sbatch ? "give it when you submit: sbatch " + name + " job.sh"
                                               : "leave it out"};
   case Why::other_job:
-    return {RawUse::refuse, "points the step at another job",
+    return {RawOptionUse::refuse, "points the step at another job",
             "leave it out: the step runs in the job of its script"};
   case Why::program:
-    return {RawUse::refuse, "would start something else than the program", "the program stands behind --"};
+    return {RawOptionUse::refuse, "would start something else than the program",
+            "the program stands behind --"};
   case Why::export_all: break;
   }
-  return {RawUse::refuse, "would keep the script's variables from the ranks", {}};
+  return {RawOptionUse::refuse, "would keep the script's variables from the ranks", {}};
 }
 
 } // namespace
 
-RawDecision decide_raw(slurm::Program program, const slurm::OptionWord& option) {
+RawOptionDecision decide_raw(slurm::Program program, const slurm::NamedOption& option) {
   const auto found = std::find_if(std::begin(k_rows), std::end(k_rows), [&](const Row& row) {
     return "--" + std::string(row.name) == option.name;
   });
   if (found == std::end(k_rows) || keeps_variables(option)) return {};
   auto decision =
       refusal(program == slurm::Program::sbatch ? found->sbatch : found->srun, program, option.name);
-  if (decision.use == RawUse::refuse && !found->instead.empty())
+  if (decision.use == RawOptionUse::refuse && !found->instead.empty())
     decision.hint = "use " + std::string(found->instead);
   return decision;
 }

@@ -5,15 +5,15 @@
 
 namespace hpcml::plan {
 
-using model::PythonWay;
+using model::PythonSource;
 
 namespace {
 
 /// The first way of the site's that a script can go; what stands before it is said to be left out.
 SetupKind recommended_kind(const model::Site& site, StepDiagnostics& diagnostics) {
   for (const auto& rule : site.python) {
-    if (rule.kind == PythonWay::module) break; // a Python in a module is what environments are made with
-    const bool built = rule.kind != PythonWay::container || !rule.image.tool.empty();
+    if (rule.kind == PythonSource::module) break; // a Python in a module is what environments are made with
+    const bool built = rule.kind != PythonSource::container || !rule.image.tool.empty();
     if (const auto kind = model::find_word<SetupKind>(model::word_of(rule.kind)); kind && built) return *kind;
     if (built) continue;
     diagnostics.warning(
@@ -31,7 +31,7 @@ SetupKind kind_of(const SetupNodesInput& input, StepDiagnostics& diagnostics) {
   if (input.job.conda) return SetupKind::conda;
   if (input.job.venv) {
     const auto& ways = input.site.python;
-    return !ways.empty() && ways.front().kind == PythonWay::uv ? SetupKind::uv : SetupKind::venv;
+    return !ways.empty() && ways.front().kind == PythonSource::uv ? SetupKind::uv : SetupKind::venv;
   }
   if (input.job.container) return SetupKind::container;
   return recommended_kind(input.site, diagnostics);
@@ -39,7 +39,7 @@ SetupKind kind_of(const SetupNodesInput& input, StepDiagnostics& diagnostics) {
 
 /// The site's first recipe of that way for these nodes.
 const model::PythonRule* find_recipe(const SetupNodesInput& input, SetupKind kind,
-                                     std::optional<PythonWay> way) {
+                                     std::optional<PythonSource> way) {
   const auto facts = input.facts(kind);
   for (const auto& rule : input.site.python)
     if (rule.kind == way && site_rules::applies(rule.when, facts) &&
@@ -54,18 +54,18 @@ StepResult<SetupMethod> choose_setup_method(const SetupNodesInput& input) {
   StepResult<SetupMethod> result;
   auto& [way, diagnostics] = result;
   const auto kind = kind_of(input, diagnostics);
-  const auto recipe_for = [&](std::optional<PythonWay> of) { return find_recipe(input, kind, of); };
+  const auto recipe_for = [&](std::optional<PythonSource> of) { return find_recipe(input, kind, of); };
   const auto name = model::word_of(kind);
   way.kind = kind;
-  way.recipe = recipe_for(model::find_word<PythonWay>(name));
+  way.recipe = recipe_for(model::find_word<PythonSource>(name));
   if (!input.spec.kind && way.recipe)
     diagnostics.note(fmt::format("{}: what the site recommends", name), way.recipe->origin);
   // Where the site has a Python of its own in a module, an environment is made with it.
   if (!way.recipe && (kind == SetupKind::venv || kind == SetupKind::uv))
-    way.recipe = recipe_for(PythonWay::module);
+    way.recipe = recipe_for(PythonSource::module);
   if (kind == SetupKind::libtorch) {
-    const auto* wheels = recipe_for(PythonWay::wheelhouse);
-    way.recipe = wheels ? wheels : recipe_for(PythonWay::venv);
+    const auto* wheels = recipe_for(PythonSource::wheelhouse);
+    way.recipe = wheels ? wheels : recipe_for(PythonSource::venv);
   }
   if (kind == SetupKind::wheelhouse && !way.recipe)
     diagnostics.error("request/setup", input.site.name + " has no wheels of its own in its profile",

@@ -9,7 +9,7 @@
 namespace hpcml::plan {
 
 using model::GpuVendor;
-using model::PythonWay;
+using model::PythonSource;
 
 namespace {
 
@@ -63,7 +63,7 @@ StepResult<SetupIndex> choose_setup_index(const SetupMethodInput& input, const S
                             " --venv FILE.sqsh adds to it");
     return result;
   }
-  if (recipe && recipe->kind == PythonWay::wheelhouse) {
+  if (recipe && recipe->kind == PythonSource::wheelhouse) {
     chosen.list_wheels = recipe->list_wheels;
     for (const auto* version : {&input.spec.cuda, &input.spec.rocm})
       if (!version->empty())

@@ -9,7 +9,7 @@
 
 namespace hpcml::plan {
 
-using model::PythonWay;
+using model::PythonSource;
 
 StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
   StepResult<SetupPlace> result;
@@ -42,7 +42,7 @@ StepResult<SetupPlace> choose_setup_place(const SetupMethodInput& input) {
     chosen.use = input.way.squashed ? "--container IMAGE --venv" : "--venv";
     if (input.job.venv) {
       chosen.place = input.job.venv->value;
-    } else if (recipe && !recipe->where.empty() && recipe->kind != PythonWay::wheelhouse) {
+    } else if (recipe && !recipe->where.empty() && recipe->kind != PythonSource::wheelhouse) {
       chosen.place = recipe->where + "/torch";
       chosen.expression = true;
     } else if (!input.spec.kind && input.site.storage.scratch.starts_with("$")) {

@@ -97,7 +97,7 @@ void add_site_options(const SoftwareInput& input, StepResult<Directives>& result
     return true;
   };
   const auto add_once = [&](const std::string& text, const Origin& origin) {
-    const slurm::OptionWord option = slurm::split_option(input.with_numbers(text));
+    const slurm::NamedOption option = slurm::split_option(input.with_numbers(text));
     if (!result.value.has(option.name)) add_directive(result.value, option.name, option.value, origin);
   };
   for (const auto& always : input.site.common_options) {
@@ -133,7 +133,7 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
   auto demand = demand_of(input, result.value.header);
   for (const auto& [name, unconditional] : input.site.flags)
     if (asked_by_user(input, name)) demand.options.emplace(name, "");
-  const SiteJudgement judgement(input, std::move(demand));
+  const SiteViolations judgement(input, std::move(demand));
   for (const auto& verdict : judgement.verdicts()) {
     if (!verdict.flag) continue;
     const std::string option = "--" + verdict.name;

@@ -311,14 +311,14 @@ site_rules::ResourceRequest demand_of(const LayoutInput& input,
   return demand;
 }
 
-SiteJudgement::SiteJudgement(const LayoutInput& input, site_rules::ResourceRequest demand)
+SiteViolations::SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand)
     : x_given(input), x_demand(std::move(demand)) {
   auto place = input.placement.place;
   place.facts = input.facts();
   x_verdicts = site_rules::evaluate_policy(input.site, place, x_demand);
 }
 
-void SiteJudgement::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
+void SiteViolations::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
   for (const auto& verdict : x_verdicts)
     if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end())
       plan::say(x_given, x_demand, verdict, diagnostics);

@@ -16,10 +16,10 @@ site_rules::ResourceRequest demand_of(const LayoutInput& input,
                                       const std::vector<model::PlannedDirective>& directives = {});
 
 /// What the site's judge has against a job where it is planned, asked once.
-class SiteJudgement {
+class SiteViolations {
 public:
   /// `input` has to outlive it.
-  SiteJudgement(const LayoutInput& input, site_rules::ResourceRequest demand);
+  SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand);
   const site_rules::PolicyViolations& verdicts() const& { return x_verdicts; }
   const site_rules::PolicyViolations& verdicts() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.

@@ -14,9 +14,9 @@ namespace hpcml::plan {
 namespace {
 
 using model::PythonKind;
-using model::PythonWay;
+using model::PythonSource;
 
-const model::PythonRule* find_recipe(const LayoutInput& input, PythonWay kind) {
+const model::PythonRule* find_recipe(const LayoutInput& input, PythonSource kind) {
   for (const auto& rule : input.site.python)
     if (rule.kind == kind && input.applies(rule.when)) return &rule;
   return nullptr;
@@ -31,13 +31,13 @@ void add_modules(StepResult<Software>& result, const std::vector<std::string>& m
 std::string other_environments(const LayoutInput& input) {
   const model::Site& site = input.site;
   std::string text = "make the environment once, where all nodes see it, and use --venv PATH";
-  if (find_recipe(input, PythonWay::conda)) text += " or --conda NAME";
+  if (find_recipe(input, PythonSource::conda)) text += " or --conda NAME";
   return site.containers.empty() ? text : text + ", or take an image that has it: --container IMAGE";
 }
 
 void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
                      const std::vector<std::string>& packages, const model::Origin& origin) {
-  const model::PythonRule* recipe = find_recipe(input, PythonWay::wheelhouse);
+  const model::PythonRule* recipe = find_recipe(input, PythonSource::wheelhouse);
   if (!recipe) {
     result.remarks.error("request/wheelhouse",
                          input.site.name +
@@ -64,14 +64,14 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
 }
 
 /// An environment of the host wants the host's modules; one inside an image has the image.
-void add_host_modules(const LaunchInput& input, StepResult<Software>& result, PythonWay kind) {
+void add_host_modules(const LaunchInput& input, StepResult<Software>& result, PythonSource kind) {
   const auto* recipe = find_recipe(input, kind);
   if (recipe && !input.job.container) add_modules(result, recipe->modules, recipe->origin);
 }
 
 /// An environment by name or path; an archive of one (conda-pack, venv-pack) is unpacked on each node.
 void plan_environment_of(const LaunchInput& input, StepResult<Software>& result, PythonKind kind,
-                         PythonWay way, const model::Sourced<std::string>& environment) {
+                         PythonSource way, const model::Sourced<std::string>& environment) {
   result.value.python =
       is_archive(environment.value)
           ? model::PlannedPython{PythonKind::packed, {}, {environment.value}, environment.origin}
@@ -83,11 +83,11 @@ void plan_environment_of(const LaunchInput& input, StepResult<Software>& result,
 void plan_default_python(const LaunchInput& input, StepResult<Software>& result) {
   for (const auto& rule : input.site.python) {
     if (!input.applies(rule.when)) continue;
-    if (rule.kind == PythonWay::wheelhouse && !rule.packages.empty())
+    if (rule.kind == PythonSource::wheelhouse && !rule.packages.empty())
       return plan_wheelhouse(input, result, rule.packages, rule.origin);
-    if (rule.kind == PythonWay::conda && !rule.conda_env.empty())
+    if (rule.kind == PythonSource::conda && !rule.conda_env.empty())
       result.value.python = {PythonKind::conda, rule.conda_env, {}, rule.origin};
-    else if (rule.kind != PythonWay::module)
+    else if (rule.kind != PythonSource::module)
       continue;
     return add_modules(result, rule.modules, rule.origin);
   }
@@ -107,9 +107,9 @@ void plan_python(const LaunchInput& input, StepResult<Software>& result) {
     if (*text && ((*text)->value.empty() || !util::is_one_line((*text)->value)))
       result.remarks.error("usage/python", "an environment's name or path is one line of text");
   if (job.venv) {
-    plan_environment_of(input, result, PythonKind::venv, PythonWay::venv, *job.venv);
+    plan_environment_of(input, result, PythonKind::venv, PythonSource::venv, *job.venv);
   } else if (job.conda) {
-    plan_environment_of(input, result, PythonKind::conda, PythonWay::conda, *job.conda);
+    plan_environment_of(input, result, PythonKind::conda, PythonSource::conda, *job.conda);
   } else if (job.wheelhouse && job.container) {
     result.remarks.error(
         "usage/wheelhouse",

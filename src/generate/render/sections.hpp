@@ -56,7 +56,7 @@ std::string task_variable(const model::Plan& plan, const std::string& name, cons
 /// One step of a script: what it runs as the plan says.
 struct ScriptStep {
   const model::Plan& plan;
-  const model::PortedLaunch& program;        ///< of a ported script with its text and its options
+  const model::ImportedLaunch& program;      ///< of a ported script with its text and its options
   const std::vector<std::string>& step_args; ///< what the launcher gets
 };
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
@@ -67,7 +67,7 @@ ScriptWords step_words(const ScriptStep& step);
 std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::string& task_lines = {},
                                         const std::string& last = "exec \"$@\"");
 /// The last words of the step's command: `words`, or their text in the script that is ported.
-ScriptWords program_words(const model::PortedLaunch& program, const std::vector<std::string>& words);
+ScriptWords program_words(const model::ImportedLaunch& program, const std::vector<std::string>& words);
 /// The program in a step of its own kind, `start` being what starts its tasks: without what sets up ranks.
 Step single_step(const ScriptStep& step, ScriptWords start, const char* why);
 /// The program as a step: one task per rank (or one agent per node), or one process on the first node.

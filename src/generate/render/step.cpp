@@ -154,7 +154,7 @@ Reasons step_reasons(const model::Plan& plan) {
   return reasons;
 }
 
-ScriptWords program_words(const model::PortedLaunch& program, const std::vector<std::string>& words) {
+ScriptWords program_words(const model::ImportedLaunch& program, const std::vector<std::string>& words) {
   const auto& source = program.source;
   if (source.empty()) return literals(words);
   ScriptWords last;

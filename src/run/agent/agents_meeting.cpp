@@ -114,7 +114,7 @@ util::Status check_channel(const launch::JobChannel& channel, unsigned max_nodes
                      "nodes can access"};
 }
 
-using Found = std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>;
+using Found = std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>;
 
 /// None for agents without a key.
 std::optional<store::SecretKey> key_to_prove(const launch::JobChannel& channel) {
@@ -139,7 +139,7 @@ Found look_for_first(const RegisterRequest& registration, const launch::JobChann
                    " s for the agent of the first node (" + first.name + "): " + reason);
   };
   if (search.places.empty())
-    return NoCoordinator{{"the name " + first.name + " of the first node does not resolve here"}, true};
+    return CoordinatorError{{"the name " + first.name + " of the first node does not resolve here"}, true};
   return find_coordinator(registration, search);
 }
 
@@ -158,7 +158,7 @@ util::Result<AgentRendezvous> lead(const CoordinatorOptions& rules, RegisterRequ
   search.name = registration.host + ", process " + std::to_string(served.pid);
   search.heartbeat = rules.heartbeat;
   auto found = find_coordinator(registration, search);
-  if (auto* none = std::get_if<NoCoordinator>(&found)) return none->error;
+  if (auto* none = std::get_if<CoordinatorError>(&found)) return none->error;
   return AgentRendezvous{std::move(std::get<0>(found)), served.pid, true, {}, {}, {}};
 }
 
@@ -204,7 +204,7 @@ util::Result<AgentRendezvous> join_agents(const AgentRequest& request, const lau
       auto found = look_for_first(registration, channel, first, rules.heartbeat,
                                   may ? k_port_patience : rules.join_timeout,
                                   std::min(k_busy_patience, rules.join_timeout), is_over);
-      if (const auto* none = std::get_if<NoCoordinator>(&found)) {
+      if (const auto* none = std::get_if<CoordinatorError>(&found)) {
         if (may && !none->refused && waited < rules.join_timeout) continue;
         return none->error;
       }

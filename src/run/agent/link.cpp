@@ -171,7 +171,7 @@ std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& r
   return std::make_unique<OwnLink>(rules, registration);
 }
 
-std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>
+std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
 find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search) {
   const auto begin = Clock::now(), deadline = begin + search.join_timeout;
   auto pause = k_pause;
@@ -193,15 +193,15 @@ find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& s
             std::make_unique<FarLink>(std::move(client), search, reply->secret));
       } else {
         reason = "the agent at " + client.place() + " " + reply->refused;
-        if (!reply->again) return NoCoordinator{{reason}, true};
+        if (!reply->again) return CoordinatorError{{reason}, true};
       }
     }
     const auto waited = std::chrono::duration_cast<seconds>(Clock::now() - begin);
-    if (search.is_over && search.is_over()) return NoCoordinator{{"asked to end"}, true};
+    if (search.is_over && search.is_over()) return CoordinatorError{{"asked to end"}, true};
     if (Clock::now() >= deadline)
-      return NoCoordinator{{"the agent of the first node did not answer within " +
-                                std::to_string(search.join_timeout.count()) + " s: " + reason,
-                            "is it started there, and may this node reach its port?"}};
+      return CoordinatorError{{"the agent of the first node did not answer within " +
+                                   std::to_string(search.join_timeout.count()) + " s: " + reason,
+                               "is it started there, and may this node reach its port?"}};
     if (waited >= word && search.slow) {
       search.slow(waited, reason);
       word *= 3;

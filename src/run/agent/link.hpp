@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/util/result.hpp"
+#include "run/agent/agent_protocol.hpp"
 #include "run/agent/agent_watchdog.hpp"
 #include "run/agent/coordinator.hpp"
-#include "run/agent/agent_protocol.hpp"
 #include "run/store/store_search.hpp"
 
 namespace hpcml::agent {
@@ -54,7 +54,7 @@ std::unique_ptr<CoordinatorConnection> make_own_link(const CoordinatorOptions& r
 
 /// Where a conductor may be, and how long it is looked for.
 struct CoordinatorSearch {
-  std::vector<store::StorePlace> places;
+  std::vector<store::StoreAddress> places;
   std::optional<store::SecretKey> key = {}; ///< that both sides prove; none: any conductor is believed
   std::chrono::seconds join_timeout{600};
   std::chrono::seconds answer{
@@ -68,13 +68,13 @@ struct CoordinatorSearch {
 };
 
 /// Why no conductor takes this agent.
-struct NoCoordinator {
+struct CoordinatorError {
   util::Error error;
   bool refused = false; ///< the run's own has said so, or nobody wants one: looking on is of no use
 };
 
 /// To the conductor of the run that `registration` names, once it is found.
-std::variant<std::unique_ptr<CoordinatorConnection>, NoCoordinator>
+std::variant<std::unique_ptr<CoordinatorConnection>, CoordinatorError>
 find_coordinator(const RegisterRequest& registration, const CoordinatorSearch& search);
 
 } // namespace hpcml::agent

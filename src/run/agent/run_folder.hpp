@@ -43,7 +43,7 @@ private:
   RunFolder(std::string path, bool kept) : x_path(std::move(path)), x_kept(kept) {}
   std::string x_path;
   bool x_kept = false;
-  launch::HeldFolder x_held = {};
+  launch::SelfRemovingDirectory x_held = {};
 };
 
 } // namespace hpcml::agent

@@ -15,7 +15,7 @@ util::Result<launch::StoreChild> start_service(const CoordinatorOptions& rules,
   return launch::start_child_server(addresses, ports, [&](store::Listening listening) {
     const auto say = [](const std::string& line) { launch::log_without_waiting("hpcml agent: " + line); };
     Service service(rules, say, channel.is_open ? channel.key->to_hex() : std::string());
-    store::GateRules gate_rules{channel.key, rules.job};
+    store::SessionGateOptions gate_rules{channel.key, rules.job};
     if (channel.is_open) gate_rules = {std::nullopt, rules.job, store::PlainMessages::accepted};
     store::SessionGate gate(std::move(gate_rules), service, say);
     gate.set_port(listening.port);

@@ -55,7 +55,8 @@ Installation find_installation(const std::string& program, const FileView& files
 
 class Walk {
 public:
-  Walk(const PythonLine& line, const util::EnvSnapshot& env, const FileView& files, const SeeFolder& see)
+  Walk(const PythonCommandLine& line, const util::EnvSnapshot& env, const FileView& files,
+       const SeeFolder& see)
       : x_line(line), x_env(env), x_files(files), x_see(see) {}
 
   std::string variable(const char* name) const {
@@ -109,7 +110,7 @@ public:
   }
 
 private:
-  const PythonLine& x_line;
+  const PythonCommandLine& x_line;
   const util::EnvSnapshot& x_env;
   const FileView& x_files;
   const SeeFolder& x_see;
@@ -174,9 +175,9 @@ std::string follow_links(std::string path, const FileView& files) {
   return path;
 }
 
-PythonLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                            const std::string& cwd, const FileView& files) {
-  PythonLine line;
+PythonCommandLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                                   const std::string& cwd, const FileView& files) {
+  PythonCommandLine line;
   bool safe = false;
   std::optional<std::string> script;
   bool runs_elsewhere = false; // -m or -c: what is imported comes from the folder that it is started in
@@ -209,7 +210,7 @@ PythonLine read_python_line(const std::vector<std::string>& words, const util::E
   return line;
 }
 
-std::string visit_import_folders(const std::string& program, const PythonLine& line,
+std::string visit_import_folders(const std::string& program, const PythonCommandLine& line,
                                  const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
                                  const SeeFolder& see) {
   Walk walk(line, env, files, see);

@@ -13,7 +13,7 @@
 namespace hpcml::find_torch {
 
 /// A command line of Python, as far as it decides where modules come from.
-struct PythonLine {
+struct PythonCommandLine {
   bool no_variables = false;           ///< -E, -I
   bool no_user_site = false;           ///< -s, -I
   bool no_site = false;                ///< -S
@@ -21,8 +21,8 @@ struct PythonLine {
 };
 
 /// Reads the words behind `python`; `env` may say -P, -s and -E itself.
-PythonLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
-                            const std::string& cwd, const FileView& files);
+PythonCommandLine read_python_line(const std::vector<std::string>& words, const util::EnvSnapshot& env,
+                                   const std::string& cwd, const FileView& files);
 
 /// Sees one folder; true ends the walk. Where nothing is in a folder of packages, it sees that once more with
 /// the names in it: what lies elsewhere is noted there.
@@ -33,7 +33,7 @@ std::string follow_links(std::string path, const FileView& files);
 
 /// Calls `see` with one folder after the other until it returns true. `program` is the Python's absolute
 /// path. The result is empty, or says why the folders cannot all be told.
-std::string visit_import_folders(const std::string& program, const PythonLine& line,
+std::string visit_import_folders(const std::string& program, const PythonCommandLine& line,
                                  const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
                                  const SeeFolder& see);
 

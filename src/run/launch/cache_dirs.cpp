@@ -208,8 +208,8 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   return util::Done{};
 }
 
-Result<HeldFolder> hold_folder(const std::string& path) {
-  HeldFolder held{{path, open_locked(path), true}, -1};
+Result<SelfRemovingDirectory> hold_folder(const std::string& path) {
+  SelfRemovingDirectory held{{path, open_locked(path), true}, -1};
   if (held.folder.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
   ::fcntl(held.folder.fd, F_SETFD, FD_CLOEXEC);
   held.watcher = ::fork();
@@ -219,7 +219,7 @@ Result<HeldFolder> hold_folder(const std::string& path) {
   return Error{std::string("cannot start the process that removes a folder: ") + std::strerror(errno)};
 }
 
-void release_folder(HeldFolder& held) {
+void release_folder(SelfRemovingDirectory& held) {
   // Of one that was waited for already the number may be another's.
   if (held.watcher > 0 && ::waitpid(held.watcher, nullptr, WNOHANG) == 0) {
     ::kill(held.watcher, SIGKILL);

@@ -36,15 +36,15 @@ util::Result<CacheDir> open_cache(const model::PlannedCache& cache, const std::s
 util::Status start_watcher(const std::vector<CacheDir>& caches);
 
 /// A directory that is gone once this process is, however it ends.
-struct HeldFolder {
+struct SelfRemovingDirectory {
   CacheDir folder;
   pid_t watcher = -1; ///< a child of this process
 };
 
 /// Holds a directory that this process has made. The programs that it starts do not.
-util::Result<HeldFolder> hold_folder(const std::string& path);
+util::Result<SelfRemovingDirectory> hold_folder(const std::string& path);
 /// Removes it, and ends its watcher.
-void release_folder(HeldFolder& held);
+void release_folder(SelfRemovingDirectory& held);
 
 /// Gives the directory back and removes it at once if nobody else holds it.
 void release_cache(CacheDir& cache);

@@ -22,7 +22,7 @@ bool is_time_over(const util::EnvSnapshot& env, std::chrono::system_clock::time_
 
 } // namespace
 
-std::optional<FailureClass> classify_end(const RunEnd& end, const util::EnvSnapshot& env,
+std::optional<FailureClass> classify_end(const RunResult& end, const util::EnvSnapshot& env,
                                          std::chrono::system_clock::time_point now,
                                          const AskSlurm& ask_slurm) {
   // Slurm's own word: for another job, for whoever asked, or since the time is over.

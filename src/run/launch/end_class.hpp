@@ -14,7 +14,7 @@
 namespace hpcml::launch {
 
 /// What is known at the end of a run.
-struct RunEnd {
+struct RunResult {
   int code = 0;
   int signal = 0;             ///< that launch was sent; 0: none
   bool asked_to_save = false; ///< the ranks were, since their job's time is over soon
@@ -28,7 +28,7 @@ struct RunEnd {
 /// Nothing where it ended well, and nobody had asked for it. `env`: whether it is a job of Slurm's, and until
 /// when that may run (SLURM_JOB_END_TIME). `ask_slurm` is asked, where it is set, why Slurm has ended the job
 /// before its time.
-std::optional<model::FailureClass> classify_end(const RunEnd& end, const util::EnvSnapshot& env,
+std::optional<model::FailureClass> classify_end(const RunResult& end, const util::EnvSnapshot& env,
                                                 std::chrono::system_clock::time_point now,
                                                 const AskSlurm& ask_slurm = {});
 

@@ -44,13 +44,14 @@ util::Error alone_on_each_node(const launch_chain::StartedLauncher& inner, const
   if (inner.row->counts_nodes) // else each must hear its number, which one line for all cannot tell
     line = inner.written + " --" + std::string(inner.row->option_for(OptionMeaning::nodes)) + "=" + nodes +
            " " + util::replace_all(std::string(inner.row->address_option), ":PORT", ":$MASTER_PORT") + " …";
-  return {
-      inner.written + " on each of " + nodes +
-          " nodes is told of no other (no meeting place and number of nodes): " + nodes +
-          " trainings instead of one",
-      plain + (line.empty() ? "" : "; or tell each of the others: hpcml launch … -- bash -c '" + line + "'") +
-          "; hpcml gen --launcher " + (inner.row->ranks == model::RanksBy::agent ? inner.name : "torchrun") +
-          " writes all of it; where each node is to train by itself, give each a job (--array)"};
+  return {inner.written + " on each of " + nodes +
+              " nodes is told of no other (no meeting place and number of nodes): " + nodes +
+              " trainings instead of one",
+          plain +
+              (line.empty() ? "" : "; or tell each of the others: hpcml launch … -- bash -c '" + line + "'") +
+              "; hpcml gen --launcher " +
+              (inner.row->ranks == model::RankStartMethod::agent ? inner.name : "torchrun") +
+              " writes all of it; where each node is to train by itself, give each a job (--array)"};
 }
 
 /// An agent in a world of several ranks, or with options for several, that starts one separate rank.

@@ -46,7 +46,7 @@ struct LaunchRequest {
   model::Backend backend = model::Backend::automatic;
   bool container = false;          ///< the command enters a container
   std::string partition;           ///< empty: SLURM_JOB_PARTITION
-  plan::JobPromise job;            ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
+  plan::DeclaredJob job;           ///< what the script says of the whole job; the QoS else from SLURM_JOB_QOS
   model::RankRequest rank_request; ///< what was asked for and reaches the ranks as it is
   std::optional<unsigned> processes_per_node; ///< start and supervise this many ranks here
   std::optional<unsigned> master_port;

@@ -17,7 +17,7 @@
 
 namespace hpcml::launch {
 
-using store::StorePlace;
+using store::StoreAddress;
 using util::Error;
 using util::Result;
 using Clock = std::chrono::steady_clock;
@@ -86,7 +86,7 @@ private:
             ::getpid()};
   }
 
-  store::StoreSearchResult seek(const store::JoinRequest& who, std::vector<StorePlace> places,
+  store::StoreSearchResult seek(const store::JoinRequest& who, std::vector<StoreAddress> places,
                                 std::size_t likely, Clock::time_point deadline,
                                 bool stop_on_refusal = false) const {
     store::StoreSearch seeking;
@@ -112,8 +112,8 @@ private:
 
   static util::Status cannot_begin(const std::string& why) { return Error{"the step cannot begin: " + why}; }
 
-  std::vector<StorePlace> served_places() const {
-    std::vector<StorePlace> places;
+  std::vector<StoreAddress> served_places() const {
+    std::vector<StoreAddress> places;
     if (!x_served) return places;
     for (const auto& address : addresses_of(x_served->first)) {
       if (places.size() == k_addresses_tried) break;
@@ -156,12 +156,12 @@ private:
   }
 
   /// Leaves a store at the first of these ports that is free.
-  Result<StorePlace> serve(std::vector<std::uint16_t> ports) const {
+  Result<StoreAddress> serve(std::vector<std::uint16_t> ports) const {
     TRY(const auto port, leave_store(order_of(x_setup.world, x_here, std::move(ports))));
     return place_here(port);
   }
 
-  StorePlace place_here(std::uint16_t port) const {
+  StoreAddress place_here(std::uint16_t port) const {
     const auto addresses = addresses_here(x_setup.world, x_here);
     return {addresses.empty() ? std::string("127.0.0.1") : addresses.front(), port};
   }
@@ -189,8 +189,9 @@ private:
     TRY(const auto decision, decide_alone(x_setup, x_request, x_here, program));
     const auto ports =
         serves_programs(decision) ? std::vector{program} : std::vector(x_ports.begin() + 1, x_ports.end());
-    const auto own = x_setup.node->store_port != 0 ? Result<StorePlace>(place_here(x_setup.node->store_port))
-                                                   : serve_in_time(ports);
+    const auto own = x_setup.node->store_port != 0
+                         ? Result<StoreAddress>(place_here(x_setup.node->store_port))
+                         : serve_in_time(ports);
     if (!own && serves_programs(decision)) return port_in_use(program, "the store of the ranks", own.error());
     if (!own) return util::with_context(own.error(), "the ranks have no place to meet");
     auto who = announcement();
@@ -223,7 +224,7 @@ private:
   }
 
   /// If no number distinguishes two runs, the store of the previous one may still use the port.
-  Result<StorePlace> serve_in_time(const std::vector<std::uint16_t>& ports) const {
+  Result<StoreAddress> serve_in_time(const std::vector<std::uint16_t>& ports) const {
     const auto until = std::min(x_deadline, Clock::now() + k_doubt_without_key);
     for (;;) {
       auto own = serve(ports);
@@ -278,7 +279,7 @@ private:
 
   /// Where rank 0's launcher may have a store, the likeliest first.
   struct Places {
-    std::vector<StorePlace> all;
+    std::vector<StoreAddress> all;
     std::size_t likely = 0; ///< so many of them are asked at once
   };
 

@@ -72,10 +72,10 @@ util::Status keep_only_port(std::uint16_t port, const std::string& for_whom) {
 
 } // namespace
 
-StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request) {
+StoreSelection choose_words(const RankSetup& setup, const LaunchRequest& request) {
   const auto& choice = request.rank_request.store;
   if (setup.node->agent) {
-    StoreWords words;
+    StoreSelection words;
     words.reason = "each rank is an agent, which serves a store of its own: --store own is not for it";
     words.say = choice && choice->value == StoreChoice::own;
     return words;

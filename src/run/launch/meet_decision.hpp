@@ -15,7 +15,7 @@ namespace hpcml::launch {
 
 /// Whether the programs meet at hpcml's own store: from what was asked for and the program's torch, whose
 /// files are read.
-StoreWords choose_words(const RankSetup& setup, const LaunchRequest& request);
+StoreSelection choose_words(const RankSetup& setup, const LaunchRequest& request);
 
 /// The decision for all, from rank 0's set-up. `ports`: those of the step, the likeliest first; one that rank
 /// 0's program is to open is kept for it. What people should know of it is said on standard error.

@@ -29,7 +29,7 @@ Result<LaunchRole> find_role(const LaunchRequest& request, const RuntimeContext&
                              const NodeView& node) {
   if (!request.processes_per_node && in_task(request, context)) {
     TRY(auto world, find_task_world(request, context));
-    return LaunchRole(BecomesRank{std::move(world)});
+    return LaunchRole(ExecsRank{std::move(world)});
   }
   TRY_DONE(check_outer_launcher(context.env));
   TRY(auto first, find_spawn_world(request, context, processes_to_start(request, context, node)));
@@ -40,7 +40,7 @@ Result<LaunchRole> find_role(const LaunchRequest& request, const RuntimeContext&
 
 const World& first_world(const LaunchRole& role) {
   const auto* starts = std::get_if<StartsRanks>(&role);
-  return starts != nullptr ? starts->first : std::get<BecomesRank>(role).world;
+  return starts != nullptr ? starts->first : std::get<ExecsRank>(role).world;
 }
 
 unsigned rank_count(const LaunchRole& role) {

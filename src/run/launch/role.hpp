@@ -5,14 +5,14 @@
 #include <variant>
 
 #include "core/util/result.hpp"
-#include "run/launch/node_view.hpp"
 #include "run/launch/launch_request.hpp"
+#include "run/launch/node_view.hpp"
 #include "run/launch/world.hpp"
 
 namespace hpcml::launch {
 
 /// A task of a step that becomes one rank by exec.
-struct BecomesRank {
+struct ExecsRank {
   World world;
 };
 
@@ -21,7 +21,7 @@ struct StartsRanks {
   World first; ///< as the first of them sees it; `local_world_size` of them are started
 };
 
-using LaunchRole = std::variant<BecomesRank, StartsRanks>;
+using LaunchRole = std::variant<ExecsRank, StartsRanks>;
 
 /// The world as the first rank of this process sees it.
 const World& first_world(const LaunchRole& role);

@@ -22,8 +22,9 @@ std::vector<std::string> addresses_here(const World& world, const RuntimeContext
   return serving_addresses({world.address, context.host, util::read_host_name()});
 }
 
-StoreOrder order_of(const World& world, const RuntimeContext& context, std::vector<std::uint16_t> ports) {
-  StoreOrder order;
+StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
+                             std::vector<std::uint16_t> ports) {
+  StoreServiceRequest order;
   order.rules.job = order.gate.job = meeting_job(world.identity);
   order.rules.step = meeting_step(world);
   order.rules.world_size = world.layout.world_size;

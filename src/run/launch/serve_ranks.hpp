@@ -22,7 +22,8 @@ std::vector<std::uint16_t> ports_of(const World& world);
 /// The numeric addresses of this node at which such a store listens.
 std::vector<std::string> addresses_here(const World& world, const RuntimeContext& context);
 /// A store for a world's ranks at the first of these ports that is free.
-StoreOrder order_of(const World& world, const RuntimeContext& context, std::vector<std::uint16_t> ports);
+StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
+                             std::vector<std::uint16_t> ports);
 
 /// Serves for the ranks of node's world as a child of this process; `activity` hears of their programs. One
 /// that `stays_for_others` can be told to (`StoreChild::part`).

@@ -89,7 +89,7 @@ void keep_only(std::vector<int> kept) {
   ::_exit(ended ? 0 : 1);
 }
 
-[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const StoreOrder& order) {
+[[noreturn]] void serve_for(pid_t launcher, store::Listening listening, const StoreServiceRequest& order) {
   ignore_signals();
   const Watched program(launcher);
   auto kept = listening.sockets;
@@ -167,7 +167,7 @@ Result<StoreChild> start_child_server(const std::vector<std::string>& addresses,
   return StoreChild{listening.port, pid};
 }
 
-Result<StoreChild> start_store_child(const StoreOrder& order) {
+Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
   const auto serve_here = [&](store::Listening listening) {
     const auto say = [](const std::string& line) { util::log_info("hpcml launch: " + line); };
@@ -188,7 +188,7 @@ Result<StoreChild> start_store_child(const StoreOrder& order) {
   return child;
 }
 
-Result<std::uint16_t> leave_store(const StoreOrder& order) {
+Result<std::uint16_t> leave_store(const StoreServiceRequest& order) {
   TRY(auto listening, store::listen_at_first(order.addresses, order.ports));
   const pid_t launcher = ::getpid(), pid = ::fork();
   if (pid == 0) {

@@ -17,9 +17,9 @@
 namespace hpcml::launch {
 
 /// What is served, and where.
-struct StoreOrder {
-  store::MeetingRules rules;
-  store::GateRules gate;               ///< which clients may use hpcml's messages
+struct StoreServiceRequest {
+  store::RendezvousRules rules;
+  store::SessionGateOptions gate;      ///< which clients may use hpcml's messages
   std::vector<std::string> addresses;  ///< numeric; none: all of this node's
   std::vector<std::uint16_t> ports;    ///< the first that is free; 0: any
   store::Activity* activity = nullptr; ///< of the programs, where somebody wants to know
@@ -38,7 +38,7 @@ struct StoreChild {
 };
 
 /// Serves as a child of this process, until it ends. Returns once clients can come.
-util::Result<StoreChild> start_store_child(const StoreOrder& order);
+util::Result<StoreChild> start_store_child(const StoreServiceRequest& order);
 
 /// Listens and lets a child of this process serve there; it hears no signals, and ends with this process. Of
 /// this process's descriptors it has `kept`.
@@ -50,6 +50,6 @@ util::Result<StoreChild> start_child_server(const std::vector<std::string>& addr
 /// Serves as nobody's child, for the program that this process becomes: while that runs, and afterwards until
 /// the last client has gone. It holds none of this process's files once every rank has come, so that nobody
 /// waits for their end. Where the step ends on its node before, Slurm ends it, too.
-util::Result<std::uint16_t> leave_store(const StoreOrder& order);
+util::Result<std::uint16_t> leave_store(const StoreServiceRequest& order);
 
 } // namespace hpcml::launch

@@ -12,13 +12,13 @@ bool at_least(const find_torch::TorchVersion& version, unsigned major, unsigned 
 }
 
 /// Rank 0's program serves: a variable that says that somebody else does would leave all ranks without.
-StoreWords leave_to_program(std::string reason, bool say) {
+StoreSelection leave_to_program(std::string reason, bool say) {
   return {false, store::AgentStore::unset, std::move(reason), say};
 }
 
 } // namespace
 
-StoreWords choose_store(StoreChoice choice, const find_torch::TorchFound& torch) {
+StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& torch) {
   using Kind = find_torch::TorchFound::Kind;
   const auto name = "torch " + torch.text;
   if (choice == StoreChoice::env)

@@ -13,7 +13,7 @@ namespace hpcml::launch {
 using model::StoreChoice;
 
 /// What is decided for a program.
-struct StoreWords {
+struct StoreSelection {
   bool own = false; ///< our server at MASTER_ADDR:MASTER_PORT; false: rank 0's program opens it
   store::AgentStore agent_store = store::AgentStore::unset; ///< in each rank's environment
   std::string reason; ///< one sentence, without a full stop, for --dry-run and the report
@@ -21,6 +21,6 @@ struct StoreWords {
 };
 
 /// Decides from the torch that was found. Pure.
-StoreWords choose_store(StoreChoice choice, const find_torch::TorchFound& torch);
+StoreSelection choose_store(StoreChoice choice, const find_torch::TorchFound& torch);
 
 } // namespace hpcml::launch

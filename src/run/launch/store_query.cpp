@@ -65,9 +65,9 @@ std::vector<std::uint16_t> ports_of_job(const slurm::StepIdentity& job,
   return ports;
 }
 
-std::variant<store::StoreReport, NoReport> query_stores(const std::vector<store::StorePlace>& places,
-                                                        const store::Credentials& credentials,
-                                                        std::chrono::milliseconds limit) {
+std::variant<store::StoreReport, StoreQueryError> query_stores(const std::vector<store::StoreAddress>& places,
+                                                               const store::Credentials& credentials,
+                                                               std::chrono::milliseconds limit) {
   std::deque<Query> queries;
   for (const auto& place : places) {
     queries.push_back({store::Client(place.address, place.port, credentials)});
@@ -79,7 +79,7 @@ std::variant<store::StoreReport, NoReport> query_stores(const std::vector<store:
     if (query.report && (found == nullptr || (found->report->ranks == 0 && query.report->ranks > 0)))
       found = &query;
   if (found != nullptr) return *found->report;
-  NoReport none{"there is no address to ask"};
+  StoreQueryError none{"there is no address to ask"};
   if (!queries.empty()) none = {describe(queries.front()), queries.front().client.session_error()};
   // The error of a store of hpcml's is more useful than that of a closed port.
   for (const auto& query : queries) {

@@ -21,15 +21,15 @@ std::vector<std::uint16_t> ports_of_job(const slurm::StepIdentity& job,
                                         const std::vector<unsigned long long>& steps);
 
 /// Why no store answered.
-struct NoReport {
+struct StoreQueryError {
   std::string what;                                      ///< a sentence
   store::SessionError error = store::SessionError::none; ///< of a store that answered without the key
 };
 
 /// Asks all places at once and returns the report of one that proves the key: of several the one of a step
 /// whose ranks are known, the first of them.
-std::variant<store::StoreReport, NoReport> query_stores(const std::vector<store::StorePlace>& places,
-                                                        const store::Credentials& credentials,
-                                                        std::chrono::milliseconds limit);
+std::variant<store::StoreReport, StoreQueryError> query_stores(const std::vector<store::StoreAddress>& places,
+                                                               const store::Credentials& credentials,
+                                                               std::chrono::milliseconds limit);
 
 } // namespace hpcml::launch

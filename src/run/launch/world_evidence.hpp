@@ -18,7 +18,7 @@ struct WorldEvidence {
   bool is_reported = false;          ///< a line has reported it when the last of them did
   bool serves_store = false;         ///< a child of this process serves the store that the programs use
   bool connected = false;            ///< a program changed something there
-  store::WorldsSeen seen{};          ///< by that store
+  store::ObservedWorlds seen{};      ///< by that store
 };
 
 enum class WorldFault {

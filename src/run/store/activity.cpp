@@ -27,14 +27,14 @@ Activity::Time Activity::last() const {
   return Time(std::chrono::nanoseconds(x_shared != nullptr ? x_shared->nanoseconds.load() : 0));
 }
 
-void Activity::note_worlds(const WorldsSeen& seen) {
+void Activity::note_worlds(const ObservedWorlds& seen) {
   if (x_shared == nullptr) return;
   x_shared->alone = seen.alone;
   x_shared->joined = seen.joined;
 }
 
-WorldsSeen Activity::worlds() const {
-  return x_shared == nullptr ? WorldsSeen{} : WorldsSeen{x_shared->alone, x_shared->joined};
+ObservedWorlds Activity::worlds() const {
+  return x_shared == nullptr ? ObservedWorlds{} : ObservedWorlds{x_shared->alone, x_shared->joined};
 }
 
 bool changes_store(const Message& message) {

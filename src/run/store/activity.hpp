@@ -11,7 +11,7 @@
 namespace hpcml::store {
 
 /// What the process groups of a store's programs show of their worlds.
-struct WorldsSeen {
+struct ObservedWorlds {
   unsigned alone = 0;  ///< programs that entered the default group as its first member
   bool joined = false; ///< a program entered it as another member
   /// Number of programs that set up a world of 1: several are the first member of their default group, and
@@ -31,8 +31,8 @@ public:
   void touch(Time now);
   /// The clock's beginning where nothing was changed, or no memory could be had.
   Time last() const;
-  void note_worlds(const WorldsSeen& seen);
-  WorldsSeen worlds() const;
+  void note_worlds(const ObservedWorlds& seen);
+  ObservedWorlds worlds() const;
 
 private:
   struct Shared {

@@ -24,7 +24,7 @@ std::string first_line(const std::string& text) {
 
 } // namespace
 
-Meeting::Meeting(MeetingRules rules, Say say)
+Meeting::Meeting(RendezvousRules rules, Say say)
     : x_rules(std::move(rules)), x_say(std::move(say)), x_roster(x_rules.patience) {}
 
 void Meeting::connected(ClientId client, const std::string& peer, Time) {

@@ -18,7 +18,7 @@
 namespace hpcml::store {
 
 /// Whose meeting it is.
-struct MeetingRules {
+struct RendezvousRules {
   std::string job;  ///< others are refused
   std::string step; ///< empty: that of the first who announces itself
   std::chrono::seconds patience{20};
@@ -33,7 +33,7 @@ class Meeting : public Observer {
 public:
   using Say = std::function<void(const std::string&)>;
   /// `say` gets sentences for people.
-  Meeting(MeetingRules rules, Say say);
+  Meeting(RendezvousRules rules, Say say);
 
   /// The server's own port, which a decision may mean.
   void set_port(std::uint16_t port) { x_port = port; }
@@ -93,7 +93,7 @@ private:
   /// Where it is none of this meeting's: an answer that says why.
   std::optional<JoinAccepted> refusal(const JoinRequest& who) const;
 
-  MeetingRules x_rules;
+  RendezvousRules x_rules;
   Say x_say;
   std::function<bool(const Meeting&, Time)> x_is_over;
   std::function<void()> x_complete;

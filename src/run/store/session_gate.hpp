@@ -26,7 +26,7 @@ enum class PlainMessages {
   accepted       ///< everything: agents without a key, which are as open as torch's
 };
 
-struct GateRules {
+struct SessionGateOptions {
   std::optional<SecretKey> key; ///< without one no session is possible
   std::string job;              ///< clients of other jobs are rejected
   PlainMessages plain = PlainMessages::rejected;
@@ -45,7 +45,7 @@ class SessionGate : public Observer {
 public:
   using Say = std::function<void(const std::string&)>;
   /// `say` gets sentences about clients that were rejected; their number is bounded.
-  SessionGate(GateRules rules, Observer& inner, Say say)
+  SessionGate(SessionGateOptions rules, Observer& inner, Say say)
       : x_rules(std::move(rules)), x_inner(inner), x_say(std::move(say)) {}
 
   /// The server's own port. Clients reject a server that claims another one than they dialled.
@@ -74,7 +74,7 @@ private:
   Session* find(ClientId client);
   void say(const std::vector<std::string>& lines) const;
 
-  GateRules x_rules;
+  SessionGateOptions x_rules;
   Observer& x_inner;
   Say x_say;
   std::uint16_t x_port = 0;

@@ -24,7 +24,7 @@ constexpr milliseconds k_connect_limit{3000};
 
 /// One place, asked again and again.
 struct Attempt {
-  StorePlace place;
+  StoreAddress place;
   std::unique_ptr<Client> client = nullptr;
   Clock::time_point again, begun{};
   milliseconds pause = k_first_pause;

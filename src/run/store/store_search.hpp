@@ -14,7 +14,7 @@
 namespace hpcml::store {
 
 /// A numeric address and a port.
-struct StorePlace {
+struct StoreAddress {
   std::string address;
   std::uint16_t port = 0;
 };
@@ -23,7 +23,7 @@ struct StorePlace {
 /// nothing.
 struct Found {
   Client client; ///< still connected
-  StorePlace place;
+  StoreAddress place;
   JoinAccepted welcome;
 };
 
@@ -38,7 +38,7 @@ struct StoreSearch {
   /// By which the store and this process trust each other; none: what the store says is not to be applied.
   std::optional<Credentials> credentials = {};
   /// The likeliest first: the others are asked when it has not answered at once.
-  std::vector<StorePlace> places;
+  std::vector<StoreAddress> places;
   std::size_t likely = 1; ///< how many of them are asked at once
   std::chrono::steady_clock::time_point deadline{};
   bool stop_on_refusal = false; ///< a store that is not for us ends the search: there is no other to hope for

@@ -26,7 +26,7 @@ struct StoreReport {
   std::size_t waiting = 0;
   std::size_t keys = 0;
   std::uint64_t bytes = 0;
-  WorldsSeen worlds = {};
+  ObservedWorlds worlds = {};
   std::vector<std::string> missing = {}; ///< sentences of the roster
   std::vector<Stall> stalls = {};
 };
@@ -50,7 +50,7 @@ public:
   /// such a one is over.
   std::vector<std::string> overdue(const RankRegistry& roster, std::chrono::seconds patience, Time now);
   StoreReport report(const RankRegistry& roster, std::size_t unknown, Time now) const;
-  WorldsSeen worlds() const { return {static_cast<unsigned>(x_first_members.size()), x_joined}; }
+  ObservedWorlds worlds() const { return {static_cast<unsigned>(x_first_members.size()), x_joined}; }
 
 private:
   struct Trace {

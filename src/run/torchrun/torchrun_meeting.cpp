@@ -165,7 +165,7 @@ util::Status meet_at_endpoint(const TorchrunRequest& line, const MeetingConf& co
   if (means_this_machine(endpoint.host) && !line.endpoint && line.master_host.empty())
     plan.notes.push_back("the nodes meet at " + endpoint.host + ":" + std::to_string(*endpoint.port) +
                          ", which is on this machine: --rdzv-endpoint or --master-addr names another");
-  agent::MeetingPlace place;
+  agent::RendezvousEndpoint place;
   place.host = endpoint.host;
   place.port = *endpoint.port;
   place.run_id = line.run_id;

@@ -27,7 +27,8 @@ constexpr const char* k_of_this_machine[] = {
     "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "LIBRARY_PATH",      "CPATH",
     "CUDA_HOME",    "CUDA_PATH",  "ROCM_PATH",  "XDG_CACHE_HOME"};
 
-util::Result<std::string> choose_engine(const InImage& wish, bool is_path, const util::EnvSnapshot& env) {
+util::Result<std::string> choose_engine(const ImageBuildRequest& wish, bool is_path,
+                                        const util::EnvSnapshot& env) {
   std::vector<std::string> fitting;
   for (const auto& row : model::k_engines_here) {
     const std::string program(row.program);
@@ -45,7 +46,7 @@ util::Result<std::string> choose_engine(const InImage& wish, bool is_path, const
                "load the module of one of " + util::join(fitting, ", ")};
 }
 
-std::vector<std::string> inner_command(const InImage& wish, const std::string& program) {
+std::vector<std::string> inner_command(const ImageBuildRequest& wish, const std::string& program) {
   std::vector<std::string> words = {program, "torch", "build", "--cache", k_inside, "--format", "json"};
   if (!wish.request.torch.empty()) words.insert(words.end(), {"--torch", wish.request.torch});
   if (wish.request.jobs != 0) words.insert(words.end(), {"--jobs", std::to_string(wish.request.jobs)});
@@ -115,8 +116,8 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
                        util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " ")};
 }
 
-util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot& env, const std::string& cwd,
-                                   const Say& say) {
+util::Result<Built> build_in_image(const ImageBuildRequest& wish, const util::EnvSnapshot& env,
+                                   const std::string& cwd, const Say& say) {
   std::error_code error;
   const bool is_path = fs::exists(fs::path(cwd) / wish.image, error);
   TRY(const auto engine, choose_engine(wish, is_path, env));

@@ -13,7 +13,7 @@
 namespace hpcml::torch_build {
 
 /// What is asked for.
-struct InImage {
+struct ImageBuildRequest {
   BuildRequest request; ///< `torch` is a folder in the image
   std::string image;    ///< a file, a folder, a name that the engine knows
   std::string engine;   ///< its program; empty: the first in PATH that runs such an image
@@ -36,7 +36,7 @@ std::vector<std::string> image_words(const std::string& engine, const std::strin
 util::Error explain_failure(const std::string& engine, const std::string& image,
                             const util::ProcessOutput& output);
 
-util::Result<Built> build_in_image(const InImage& wish, const util::EnvSnapshot& env, const std::string& cwd,
-                                   const Say& say);
+util::Result<Built> build_in_image(const ImageBuildRequest& wish, const util::EnvSnapshot& env,
+                                   const std::string& cwd, const Say& say);
 
 } // namespace hpcml::torch_build

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Time = KeptBuild::Time;
+using Time = CachedBuild::Time;
 
 constexpr const char* k_half_built = ".building-"; ///< before the name of a build that goes on, or was killed
 
@@ -40,19 +40,19 @@ std::string path_of_identity(const std::string& identity) {
   return path;
 }
 
-bool is_outlived(const KeptBuild& build, Time now) {
+bool is_outlived(const CachedBuild& build, Time now) {
   if (now - build.used < k_kept_for) return false;
   return build.name.starts_with(k_half_built) ||
          (!build.built_for.empty() && build.built_for != build.there_now);
 }
 
-std::vector<KeptBuild> read_kept_builds(const std::string& cache) {
-  std::vector<KeptBuild> builds;
+std::vector<CachedBuild> read_kept_builds(const std::string& cache) {
+  std::vector<CachedBuild> builds;
   std::error_code error;
   for (fs::directory_iterator entry(cache, error), end; entry != end && !error; entry.increment(error)) {
     std::error_code ignored;
     const auto folder = entry->path().string();
-    KeptBuild build;
+    CachedBuild build;
     build.name = entry->path().filename().string();
     if (!entry->is_directory(ignored)) continue;
     if (!build.name.starts_with("torch-") && !build.name.starts_with(k_half_built)) continue;

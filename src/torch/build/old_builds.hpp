@@ -19,7 +19,7 @@ constexpr const char* k_built_for_name = "built-for";
 constexpr std::chrono::hours k_kept_for{30 * 24};
 
 /// A folder of the cache.
-struct KeptBuild {
+struct CachedBuild {
   using Time = std::chrono::system_clock::time_point;
   std::string name;
   std::string built_for; ///< identity of its torch then; empty: nobody knows
@@ -31,13 +31,13 @@ struct KeptBuild {
 std::string path_of_identity(const std::string& identity);
 
 /// Whether it may go. Pure.
-bool is_outlived(const KeptBuild& build, KeptBuild::Time now);
+bool is_outlived(const CachedBuild& build, CachedBuild::Time now);
 
 /// The builds in a cache, and what builds that were killed have left.
-std::vector<KeptBuild> read_kept_builds(const std::string& cache);
+std::vector<CachedBuild> read_kept_builds(const std::string& cache);
 
 /// Removes those that may go; their names.
-std::vector<std::string> remove_outlived_builds(const std::string& cache, KeptBuild::Time now);
+std::vector<std::string> remove_outlived_builds(const std::string& cache, CachedBuild::Time now);
 
 /// Notes in the folder of a build made in an image that the image is what it was built for; an image that is
 /// no file here is not known again, and its build stays.

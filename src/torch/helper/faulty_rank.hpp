@@ -28,7 +28,7 @@ struct Evidence {
 };
 
 /// Who it was, or that this cannot be told.
-struct Judgement {
+struct FaultAttribution {
   std::vector<int> guilty; ///< empty: it cannot be told
   std::string how; ///< what they do (after their names), or why it cannot be told (a sentence's second half)
   std::string next;
@@ -39,7 +39,7 @@ struct Judgement {
 /// A rank that reports a wrong tensor of its own is guilty. Else the fewest ranks (or, if no ranks, hosts)
 /// that have a part in every pair that failed, if no others could be it, and each of them failed with two at
 /// least and with most of those it met. Else ranks that are absent.
-Judgement judge(const Evidence& evidence);
+FaultAttribution judge(const Evidence& evidence);
 
 /// "rank 3", "ranks 4, 5"; more than eight are counted.
 std::string list_ranks(const std::vector<int>& ranks);

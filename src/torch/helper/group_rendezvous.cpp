@@ -79,7 +79,7 @@ std::string public_phase(const std::string& phase) {
              : phase;
 }
 
-PhaseMeeting::PhaseMeeting(const RankEnv& env, milliseconds timeout)
+PhaseBarrier::PhaseBarrier(const RankEnv& env, milliseconds timeout)
     : x_env(env), x_timeout(timeout), x_deadline(steady_clock::now() + timeout),
       x_store(open_store(env, timeout)) {
   enter(k_arrival);
@@ -120,14 +120,14 @@ PhaseMeeting::PhaseMeeting(const RankEnv& env, milliseconds timeout)
   fail(k_arrival, missing, k_grace);
 }
 
-std::string PhaseMeeting::key(const std::string& phase, const std::string& what, int rank) const {
+std::string PhaseBarrier::key(const std::string& phase, const std::string& what, int rank) const {
   if (phase == k_arrival && what == "done") return "hpcml/arrived/" + std::to_string(rank);
   return "hpcml/" + phase + "/" + what + "/" + std::to_string(rank);
 }
 
 /// A missing rank never told its host; where ranks lie in blocks on the nodes, its neighbours on the node
 /// did.
-std::string PhaseMeeting::probable_host(int rank) const {
+std::string PhaseBarrier::probable_host(int rank) const {
   const int width = x_env.local_world_size;
   if (width <= 0 || x_env.world_size % width != 0) return {};
   const int first = rank / width * width;
@@ -136,7 +136,7 @@ std::string PhaseMeeting::probable_host(int rank) const {
   return {};
 }
 
-void PhaseMeeting::write(const std::string& phase, const std::string& what, const std::string& text,
+void PhaseBarrier::write(const std::string& phase, const std::string& what, const std::string& text,
                          const std::string& before) {
   try {
     x_store.set(key(phase, what, x_env.rank), text);
@@ -150,9 +150,9 @@ void PhaseMeeting::write(const std::string& phase, const std::string& what, cons
   }
 }
 
-void PhaseMeeting::enter(const std::string& phase) { write(phase, "entered", "1"); }
+void PhaseBarrier::enter(const std::string& phase) { write(phase, "entered", "1"); }
 
-template <class Ready> bool PhaseMeeting::wait_for_all(const Ready& ready, milliseconds limit) {
+template <class Ready> bool PhaseBarrier::wait_for_all(const Ready& ready, milliseconds limit) {
   const auto deadline = steady_clock::now() + limit;
   int next = 0; // ranks below it are ready
   while (next < x_env.world_size) {
@@ -167,7 +167,7 @@ template <class Ready> bool PhaseMeeting::wait_for_all(const Ready& ready, milli
   return true;
 }
 
-bool PhaseMeeting::wait_for_reports(const std::string& phase, milliseconds limit) {
+bool PhaseBarrier::wait_for_reports(const std::string& phase, milliseconds limit) {
   return wait_for_all(
       [&](int rank) {
         return x_store.has(key(phase, "done", rank)) || x_store.has(key(phase, "failed", rank));
@@ -175,7 +175,7 @@ bool PhaseMeeting::wait_for_reports(const std::string& phase, milliseconds limit
       limit);
 }
 
-std::optional<Culprit> PhaseMeeting::find_culprit(const std::string& phase) {
+std::optional<Culprit> PhaseBarrier::find_culprit(const std::string& phase) {
   std::vector<int> absent, silent, guilty;
   std::string seen, confessed;
   for (int rank = 0; rank < x_env.world_size; ++rank) {
@@ -212,7 +212,7 @@ std::optional<Culprit> PhaseMeeting::find_culprit(const std::string& phase) {
   return culprit;
 }
 
-PhaseOutcome PhaseMeeting::wait_for_verdict(const std::string& phase, milliseconds limit) {
+PhaseOutcome PhaseBarrier::wait_for_verdict(const std::string& phase, milliseconds limit) {
   const std::string verdict = wait_for_result(phase, limit);
   if (verdict == k_well) return PhaseOutcome::well;
   if (verdict == k_unexplained) return PhaseOutcome::unexplained;
@@ -222,7 +222,7 @@ PhaseOutcome PhaseMeeting::wait_for_verdict(const std::string& phase, millisecon
   throw PhaseError(std::move(culprit));
 }
 
-PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault) {
+PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault) {
   const std::string own = fault.what.substr(0, fault.what.find('\n'));
   if (fault.own) write(phase, "own", "1", own);
   write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
@@ -234,11 +234,11 @@ PhaseOutcome PhaseMeeting::conclude(const std::string& phase, const Fault& fault
   return well ? PhaseOutcome::well : PhaseOutcome::unexplained;
 }
 
-void PhaseMeeting::publish_result(const std::string& matter, const std::string& text) {
+void PhaseBarrier::publish_result(const std::string& matter, const std::string& text) {
   x_store.set("hpcml/" + matter + "/verdict", text);
 }
 
-std::string PhaseMeeting::wait_for_result(const std::string& matter, milliseconds limit) {
+std::string PhaseBarrier::wait_for_result(const std::string& matter, milliseconds limit) {
   try {
     return x_store.get("hpcml/" + matter + "/verdict", limit);
   } catch (const std::exception& error) {
@@ -251,7 +251,7 @@ std::string PhaseMeeting::wait_for_result(const std::string& matter, millisecond
   }
 }
 
-void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
+void PhaseBarrier::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
   if (x_env.rank != 0 || !found) {
     wait_for_verdict(phase, limit);
     throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
@@ -261,16 +261,16 @@ void PhaseMeeting::fail(const std::string& phase, const std::optional<Culprit>& 
   throw PhaseError(*found);
 }
 
-void PhaseMeeting::note(const std::string& phase, const std::string& text) { write(phase, "note", text); }
+void PhaseBarrier::note(const std::string& phase, const std::string& text) { write(phase, "note", text); }
 
-std::vector<std::string> PhaseMeeting::notes(const std::string& phase) {
+std::vector<std::string> PhaseBarrier::notes(const std::string& phase) {
   std::vector<std::string> list;
   for (int rank = 0; rank < x_env.world_size; ++rank)
     list.push_back(x_store.get(key(phase, "note", rank), x_timeout));
   return list;
 }
 
-std::vector<std::optional<std::string>> PhaseMeeting::collect(const std::string& phase, milliseconds limit,
+std::vector<std::optional<std::string>> PhaseBarrier::collect(const std::string& phase, milliseconds limit,
                                                               const std::vector<int>& members) {
   const auto noted = [&](int rank) { return x_store.has(key(phase, "note", rank)); };
   const auto is_awaited = [&](int rank) {
@@ -283,7 +283,7 @@ std::vector<std::optional<std::string>> PhaseMeeting::collect(const std::string&
   return list;
 }
 
-void PhaseMeeting::finish() {
+void PhaseBarrier::finish() {
   try {
     x_store.set(key("finish", "done", x_env.rank), "1");
     // The ranks that never came can't be waited for.

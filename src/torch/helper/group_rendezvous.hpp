@@ -54,11 +54,11 @@ struct Fault {
 
 /// One meeting of all ranks. Every call is bounded by the timeout plus a few seconds in which the ranks agree
 /// on the outcome.
-class PhaseMeeting {
+class PhaseBarrier {
 public:
   /// Opens the store, reports this rank, and returns when all ranks have done so. Throws PhaseError with the
   /// missing ranks (all ranks that did arrive throw the same).
-  PhaseMeeting(const RankEnv& env, std::chrono::milliseconds timeout);
+  PhaseBarrier(const RankEnv& env, std::chrono::milliseconds timeout);
 
   Store& store() { return x_store; }
   const std::vector<std::string>& hosts() const { return x_hosts; } ///< by rank; filled on rank 0 only

@@ -8,8 +8,8 @@
 #include "ddp/network.hpp"
 #include "hpcml/ddp/own_connections.hpp"
 #include "hpcml/exit_code.hpp"
-#include "torch/helper/json_line.hpp"
 #include "torch/helper/group_rendezvous.hpp"
+#include "torch/helper/json_line.hpp"
 #include "torch/helper/watchdog.hpp"
 
 namespace hpcml::helper {
@@ -41,7 +41,7 @@ JsonLine connection_line(const ddp::OwnConnection& connection) {
 
 /// Runs one phase on this rank and agrees with the others on its outcome. What this rank throws lies with it
 /// alone if it `works_alone` or says so; else all look for the one at fault.
-void run_phase(PhaseMeeting& meeting, const std::string& phase, const std::function<void()>& work,
+void run_phase(PhaseBarrier& meeting, const std::string& phase, const std::function<void()>& work,
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
   meeting.enter(phase);
@@ -53,7 +53,7 @@ void run_phase(PhaseMeeting& meeting, const std::string& phase, const std::funct
   };
   try {
     work();
-  } catch (const OwnFault& error) {
+  } catch (const LocalFault& error) {
     failed(error, true);
   } catch (const std::exception& error) {
     failed(error, works_alone);
@@ -101,7 +101,7 @@ std::string rank_note(const RankEnv& env, const Communicator& group, const Measu
 
 void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
   const auto start = Clock::now();
-  PhaseMeeting meeting(env, options.group.timeout);
+  PhaseBarrier meeting(env, options.group.timeout);
   print(event("arrived", env)
             .add("local_rank", env.local_rank)
             .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));

@@ -33,12 +33,12 @@ struct Measured {
 };
 
 /// A check failed because of what this rank itself brought to it.
-struct OwnFault : std::runtime_error {
+struct LocalFault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// all_reduce of a tensor whose sum is known element by element; throws std::runtime_error with the first
-/// wrong element, OwnFault if this rank's share was wrong before it was sent.
+/// wrong element, LocalFault if this rank's share was wrong before it was sent.
 Measured check_all_reduce(Communicator& group, long long bytes);
 /// Each rank sends to seven others (all, in a world of eight) and receives from them what only that one
 /// should get; the receiver compares every element. Throws as check_all_reduce.
@@ -54,12 +54,12 @@ PairFindings check_pair(Communicator& pair, long long bytes, int round);
 
 /// After a phase in which ranks saw faults that none of them owns up to: all ranks meet in pairs, and what
 /// the pairs see says who is at fault. Ends with PhaseError on every rank, within two timeouts or so.
-[[noreturn]] void search_culprit(PhaseMeeting& meeting, const RankEnv& env, const PreflightOptions& options,
+[[noreturn]] void search_culprit(PhaseBarrier& meeting, const RankEnv& env, const PreflightOptions& options,
                                  const std::string& phase, long long bytes);
 
 /// MASTER_PORT is the program's; this proves, before the program starts, that rank 0 can listen there and
 /// that all reach it. Throws PhaseError.
-void check_program_port(PhaseMeeting& meeting, const RankEnv& env, int port,
+void check_program_port(PhaseBarrier& meeting, const RankEnv& env, int port,
                         std::chrono::milliseconds timeout);
 
 } // namespace hpcml::helper

@@ -84,7 +84,7 @@ Measured check_all_reduce(Communicator& group, long long bytes) {
         difference(tensor, expected, "the sum over " + std::to_string(group.size()) + " ranks");
     if (wrong.empty()) return;
     if (const auto fault = input_fault(own, group.rank(), 0, group.rank() + 1, 0); !fault.empty())
-      throw OwnFault(fault);
+      throw LocalFault(fault);
     throw std::runtime_error(wrong);
   };
   group.all_reduce_sum(tensor); // the first one also sets up connections, so it is checked but not timed
@@ -123,7 +123,7 @@ Measured check_send_receive(Communicator& group, long long bytes) {
     const auto wrong =
         difference(in, base + rank,
                    "what rank " + std::to_string(rank) + " received from rank " + std::to_string(*peer));
-    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw OwnFault(fault);
+    if (const auto fault = input_fault(out, rank, 0, 1, *peer); !fault.empty()) throw LocalFault(fault);
     if (!wrong.empty()) throw std::runtime_error(wrong);
   }
   if (tensors == 0) return {};

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "ddp/network.hpp"
-#include "torch/helper/preflight.hpp"
 #include "torch/helper/group_rendezvous.hpp"
+#include "torch/helper/preflight.hpp"
 
 namespace hpcml::helper {
 
@@ -61,7 +61,7 @@ private:
 
 } // namespace
 
-void check_program_port(PhaseMeeting& meeting, const RankEnv& env, int port,
+void check_program_port(PhaseBarrier& meeting, const RankEnv& env, int port,
                         std::chrono::milliseconds timeout) {
   const std::string place = env.master_addr + ":" + std::to_string(port);
   Listener listener;

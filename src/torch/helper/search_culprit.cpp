@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "torch/helper/faulty_rank.hpp"
+#include "torch/helper/group_rendezvous.hpp"
 #include "torch/helper/pairing.hpp"
 #include "torch/helper/preflight.hpp"
-#include "torch/helper/group_rendezvous.hpp"
 
 namespace hpcml::helper {
 
@@ -61,7 +61,7 @@ Observation unpack_observation(int rank, const std::string& note) {
 }
 
 /// Meets `peer` alone, in a group of two.
-Observation meet(PhaseMeeting& meeting, const RankEnv& env, GroupOptions options, int peer, int round,
+Observation meet(PhaseBarrier& meeting, const RankEnv& env, GroupOptions options, int peer, int round,
                  long long bytes) {
   Observation seen;
   seen.by = env.rank;
@@ -89,13 +89,13 @@ Observation meet(PhaseMeeting& meeting, const RankEnv& env, GroupOptions options
 /// One search, from the side of rank 0 (which leads it) or of another rank.
 class Search {
 public:
-  Search(PhaseMeeting& meeting, const RankEnv& env, const PreflightOptions& options, long long bytes)
+  Search(PhaseBarrier& meeting, const RankEnv& env, const PreflightOptions& options, long long bytes)
       : x_meeting(meeting), x_env(env), x_group(options.group), x_bytes(bytes) {
     x_evidence.hosts = meeting.hosts();
   }
 
   /// All rounds; what is known afterwards is known to rank 0.
-  Judgement run() {
+  FaultAttribution run() {
     x_meeting.note("search", "here");
     if (leads()) {
       std::string present;
@@ -113,7 +113,7 @@ public:
     x_own_place = static_cast<int>(own - x_members.begin());
     if (own != x_members.end())
       for (int round = 0; goes_on(round); ++round) play(round);
-    return leads() ? judge(x_evidence) : Judgement{};
+    return leads() ? judge(x_evidence) : FaultAttribution{};
   }
 
 private:
@@ -158,7 +158,7 @@ private:
     x_evidence.absent.insert(x_evidence.absent.end(), x_lost.begin(), x_lost.end());
   }
 
-  PhaseMeeting& x_meeting;
+  PhaseBarrier& x_meeting;
   const RankEnv& x_env;
   const GroupOptions& x_group;
   long long x_bytes;
@@ -171,7 +171,7 @@ private:
 
 } // namespace
 
-void search_culprit(PhaseMeeting& meeting, const RankEnv& env, const PreflightOptions& options,
+void search_culprit(PhaseBarrier& meeting, const RankEnv& env, const PreflightOptions& options,
                     const std::string& phase, long long bytes) {
   const auto judgement = Search(meeting, env, options, bytes).run();
   if (env.rank != 0) meeting.fail("verdict", std::nullopt, k_answer);

@@ -145,7 +145,7 @@ TEST_CASE("Narval asks for no partition, wants the GPU's type and builds its env
   CHECK_FALSE(site.partitions.at(0).nameable);
   CHECK(site.gpu_request.type == model::Policy::required);
   CHECK(site.node_types.at(0).gpu->slurm_type == "a100");
-  CHECK(site.python.at(0).kind == model::PythonWay::wheelhouse);
+  CHECK(site.python.at(0).kind == model::PythonSource::wheelhouse);
   CHECK(site.network.internet_on_compute == false);
   CHECK(site.libtorch_modules.size() == 10);
   CHECK(site.partitions[0].max_time->value.to_slurm() == "7-00:00:00");

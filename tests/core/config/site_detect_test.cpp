@@ -75,7 +75,7 @@ TEST_CASE("where a variable tells, host names are not asked; several sites stay 
 
 TEST_CASE("compiled-in sites are known by their marks, until one of their profiles is a person's") {
   // The marks say something else than the profile does: so it shows which of the two was asked.
-  const std::vector<config::SiteMarks> built_in = {
+  const std::vector<config::SiteFingerprint> built_in = {
       {"narval", {"narval", "alliance"}, {{{"CC_CLUSTER", "from_the_marks"}}, {}}}};
   CHECK(config::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "narval"), {}).empty());
   REQUIRE(config::detect_sites({"/nonexistent"}, built_in, with("CC_CLUSTER", "from_the_marks"), {}).size() ==

@@ -48,12 +48,12 @@ TEST_CASE("What a launcher's row says of options it says of options that the lau
     }
     for (const auto list : {row.words.values, row.words.flags, row.words.subcommands, row.modules})
       CHECK(is_word_list(list));
-    CHECK((row.ranks == RanksBy::agent) == !row.script.words[0].empty());
+    CHECK((row.ranks == RankStartMethod::agent) == !row.script.words[0].empty());
     CHECK(row.number_option.empty() == row.address_option.empty());
     CHECK(find_launcher(row.words.name) == &row);
-    CHECK(Launcher::parse(row.words.name).ok() == (row.ranks != RanksBy::nobody));
+    CHECK(Launcher::parse(row.words.name).ok() == (row.ranks != RankStartMethod::nobody));
     const bool listed = std::string(Listed<k_launcher_names>::text).find(row.words.name) != std::string::npos;
-    CHECK(listed == (row.ranks != RanksBy::nobody));
+    CHECK(listed == (row.ranks != RankStartMethod::nobody));
   }
   CHECK(Listed<k_launcher_names>::text.starts_with("hpcml, torchrun, accelerate, "));
   CHECK(find_launcher("bede-mpirun") == find_launcher("mpirun"));

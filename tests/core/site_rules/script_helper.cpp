@@ -10,7 +10,7 @@ namespace hpcml::test {
 
 site_rules::ResourceRequest script_demand(const std::string& options) {
   const auto text = "#!/bin/bash\n#SBATCH " + options + "\n";
-  slurm::PlacedFindings findings("", text);
+  slurm::LocatedFindings findings("", text);
   const auto header = slurm::read_header(text, slurm::k_newest_version, findings);
   const auto settings = slurm::read_settings(header, {}, slurm::k_newest_version, findings);
   const auto request = slurm::make_request(settings.at(0), slurm::k_newest_version, findings);

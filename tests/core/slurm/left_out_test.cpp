@@ -37,7 +37,7 @@ TEST_CASE("bad nodes are added to those that the job leaves out, each said once 
 }
 
 TEST_CASE("a job keeps as many nodes as it needs, those that it names, and hears of what is no node of its") {
-  slurm::ChoiceOfNodes choice{{}, {"n1"}, {"n1", "n2", "n3"}, {"n1", "n2"}, 2};
+  slurm::NodeCandidates choice{{}, {"n1"}, {"n1", "n2", "n3"}, {"n1", "n2"}, 2};
   const auto left = slurm::leave_out({{"n1", "a"}, {"n2", "b"}, {"n3", "c"}, {"x9", "d"}}, choice);
   CHECK(left.exclude == std::vector<std::string>{"n2"});
   CHECK(

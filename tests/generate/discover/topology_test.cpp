@@ -37,7 +37,7 @@ TEST_CASE("the GPU tools' tables give each GPU its NUMA node") {
 
 TEST_CASE("a topology belongs to the one kind of node that it fits") {
   const auto kinds = discover::make_node_kinds(test::recorded_cluster("mixed").nodes);
-  discover::SeenNode seen{model::make_regular_cpus(2, 56, 2, 2, 0), {}, {}, "node.xml"};
+  discover::ObservedNode seen{model::make_regular_cpus(2, 56, 2, 2, 0), {}, {}, "node.xml"};
   REQUIRE(discover::find_kind(seen, kinds));
   CHECK(*discover::find_kind(seen, kinds) == "h100x4");
   seen.cpu = model::make_regular_cpus(2, 128, 1, 8, 0);
@@ -80,8 +80,8 @@ TEST_CASE("GPUs that come with the node are in the profile when the node shows t
   auto facts = test::recorded_cluster("plain");
   for (auto& node : facts.nodes) node.gres.clear();
   const auto kinds = discover::make_node_kinds(facts.nodes);
-  discover::SeenNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1),
-                          model::GpuVendor::nvidia, "the node itself"};
+  discover::ObservedNode seen{model::make_regular_cpus(1, 64, 2, 4, 8), std::vector<model::GpuPlace>(1),
+                              model::GpuVendor::nvidia, "the node itself"};
   REQUIRE(discover::find_kind(seen, kinds));
   discover::ProfileRequest request;
   request.date = "2026-11-02";

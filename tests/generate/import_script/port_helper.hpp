@@ -13,13 +13,14 @@
 
 namespace hpcml::test {
 
-inline import_script::Ported ported(const std::string& text, const std::string& id = "narval",
-                                    const import_script::Chosen& chosen = {}) {
+inline import_script::ImportResult ported(const std::string& text, const std::string& id = "narval",
+                                          const import_script::Chosen& chosen = {}) {
   return import_script::port_script("old.sh", text, shipped_site(id), chosen);
 }
 
 /// Whether a finding of that code holds the words.
-inline bool says(const import_script::Ported& result, const std::string& code, const std::string& words) {
+inline bool says(const import_script::ImportResult& result, const std::string& code,
+                 const std::string& words) {
   return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& finding) {
     return finding.code == code && finding.message.find(words) != std::string::npos;
   });

@@ -55,7 +55,7 @@ TEST_CASE("how an environment is made follows from the request and its nodes") {
   Given setup;
   CHECK(plan::choose_setup_method(setup.on_nodes()).value.kind == SetupKind::venv);
   model::PythonRule recipe;
-  recipe.kind = model::PythonWay::conda;
+  recipe.kind = model::PythonSource::conda;
   recipe.when.node_types = {"quad"};
   setup.site.python = {recipe};
   setup.spec.kind = SetupKind::conda;

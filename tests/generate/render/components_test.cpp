@@ -15,7 +15,7 @@ namespace {
 /// Every option that took effect, by component; not the job's name, which is the first component's.
 std::vector<std::map<std::string, std::string>> options_of(const model::Plan& plan) {
   const auto script = render::render_script(plan);
-  slurm::PlacedFindings findings("", script);
+  slurm::LocatedFindings findings("", script);
   const auto read = slurm::read_job(script, slurm::k_newest_version, findings);
   std::vector<std::map<std::string, std::string>> all;
   for (const auto& request : read.requests) {

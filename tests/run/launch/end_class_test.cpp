@@ -17,7 +17,7 @@ using Catch::Contains;
 
 namespace {
 
-std::string class_of(const launch::RunEnd& end, const util::EnvSnapshot& env = {}) {
+std::string class_of(const launch::RunResult& end, const util::EnvSnapshot& env = {}) {
   const std::chrono::system_clock::time_point now{std::chrono::seconds(1000)};
   const auto why = launch::classify_end(end, env, now);
   return why ? model::word_of(*why) : "none";
@@ -40,7 +40,7 @@ TEST_CASE("a run's end has one class, and a good end has none") {
 }
 
 TEST_CASE("TERM is preemption only if Slurm reports it") {
-  const launch::RunEnd ended{.code = 143, .signal = SIGTERM};
+  const launch::RunResult ended{.code = 143, .signal = SIGTERM};
   util::EnvSnapshot env;
   CHECK(class_of(ended, env) == "user");
   env.set("SLURM_JOB_ID", "7");
@@ -54,7 +54,7 @@ TEST_CASE("TERM is preemption only if Slurm reports it") {
 
 TEST_CASE("Slurm is asked why it ends a job before its time, and only then") {
   const std::chrono::system_clock::time_point now{std::chrono::seconds(1000)};
-  const launch::RunEnd ended{.code = 143, .signal = SIGTERM};
+  const launch::RunResult ended{.code = 143, .signal = SIGTERM};
   int stop_requests = 0;
   std::optional<model::FailureClass> answer = model::FailureClass::user;
   const auto ask = [&] { return ++stop_requests, answer; };

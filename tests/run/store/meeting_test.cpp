@@ -17,8 +17,8 @@
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
 #include "run/store/meeting.hpp"
-#include "run/store/store_search.hpp"
 #include "run/store/session_gate.hpp"
+#include "run/store/store_search.hpp"
 
 using namespace hpcml;
 using Catch::Contains;
@@ -37,7 +37,7 @@ const store::SecretKey& job_key() {
 /// A meeting in a thread of its own.
 class Met {
 public:
-  explicit Met(store::MeetingRules rules, std::uint16_t port = 0)
+  explicit Met(store::RendezvousRules rules, std::uint16_t port = 0)
       : x_stop(::eventfd(0, 0)), x_meeting(rules, [this](const std::string& line) { add(line); }),
         x_gate({job_key(), rules.job}, x_meeting, [this](const std::string& line) { add(line); }) {
     auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_gate);
@@ -87,7 +87,7 @@ store::Credentials credentials_of(const store::JoinRequest& who) {
   return {job_key(), {store::PeerRole::rank, who.job, who.step, who.rank}};
 }
 
-store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::StorePlace> places,
+store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
                              milliseconds patience = seconds(60)) {
   store::StoreSearch seeking;
   seeking.credentials = credentials_of(who);
@@ -96,14 +96,14 @@ store::StoreSearchResult ask(const store::JoinRequest& who, std::vector<store::S
   return store::find_store(who, seeking);
 }
 
-util::Result<store::Found> seek(const store::JoinRequest& who, std::vector<store::StorePlace> places,
+util::Result<store::Found> seek(const store::JoinRequest& who, std::vector<store::StoreAddress> places,
                                 milliseconds patience = seconds(60)) {
   auto sought = ask(who, std::move(places), patience);
   if (sought.found) return std::move(*sought.found);
   return util::Error{sought.reason};
 }
 
-store::StorePlace at(std::uint16_t port) { return {"127.0.0.1", port}; }
+store::StoreAddress at(std::uint16_t port) { return {"127.0.0.1", port}; }
 
 int listen_silently(std::uint16_t& port) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -211,7 +211,7 @@ TEST_CASE("a step that cannot begin is believed at once, or where doubted when n
   broken.failed = "no GPU";
   broken.decision.reset();
   REQUIRE(seek(broken, {at(failed.port())}));
-  const auto look = [&](std::vector<store::StorePlace> places, milliseconds doubt) {
+  const auto look = [&](std::vector<store::StoreAddress> places, milliseconds doubt) {
     store::StoreSearch seeking;
     seeking.credentials = credentials_of(launcher(1));
     seeking.places = std::move(places);
@@ -266,7 +266,7 @@ TEST_CASE("a store that is not there is named with what the kernel says, and a l
   std::unique_ptr<Met> met;
   std::thread late([&] {
     ::usleep(300'000);
-    met = std::make_unique<Met>(store::MeetingRules{"12.0", ""}, port);
+    met = std::make_unique<Met>(store::RendezvousRules{"12.0", ""}, port);
     (void)seek(launcher(0), {at(port)});
   });
   CHECK(seek(launcher(1), {at(port)}));
@@ -305,7 +305,7 @@ TEST_CASE("a meeting that is to stop goes on for programs of other nodes, and fo
   show.keys = {store::k_missing_key};
   get.keys = {"default/0"};
   const auto meeting_of = [&](const std::vector<std::pair<std::string, const store::Message*>>& clients) {
-    auto meeting = std::make_unique<store::Meeting>(store::MeetingRules{"12.0", "0"}, [](const auto&) {});
+    auto meeting = std::make_unique<store::Meeting>(store::RendezvousRules{"12.0", "0"}, [](const auto&) {});
     meeting->stay_for_others({"10.0.0.1", "fd00::1"});
     for (store::ClientId id = 0; id < clients.size(); ++id) {
       meeting->connected(id, clients[id].first, now);

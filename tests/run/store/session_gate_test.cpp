@@ -47,7 +47,7 @@ struct Taken : Answers {
 
 /// A gate, and one client of it.
 struct Play {
-  explicit Play(GateRules rules = {k_key, "12.0.1000"})
+  explicit Play(SessionGateOptions rules = {k_key, "12.0.1000"})
       : gate(std::move(rules), recorder, [this](const std::string& line) { lines.push_back(line); }) {
     gate.set_port(15000);
     gate.connected(k_client, "10.0.0.9", now);

@@ -28,7 +28,7 @@ void put_build(const fs::path& cache, const std::string& name, const std::string
 } // namespace
 
 TEST_CASE("a build is outlived when its torch is another one or gone, and nobody has used it for 30 days") {
-  const auto now = KeptBuild::Time(hours(1'000'000));
+  const auto now = CachedBuild::Time(hours(1'000'000));
   const auto outlived = [&](const std::string& built_for, const std::string& there_now, int days,
                             const std::string& name = "torch-2.13") {
     return is_outlived({name, built_for, there_now, now - hours(24 * days)}, now);

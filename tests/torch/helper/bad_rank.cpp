@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   options.timeout = std::chrono::seconds(std::stoi(argv[3]));
   const auto env = hpcml::RankEnv::from_environment();
   try {
-    hpcml::helper::PhaseMeeting meeting(env, options.timeout);
+    hpcml::helper::PhaseBarrier meeting(env, options.timeout);
     meeting.enter("setup");
     meeting.conclude("setup", "");
     meeting.enter("connect");
