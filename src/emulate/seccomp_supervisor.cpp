@@ -4,27 +4,66 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <vector>
 
 #include "core/util/file.hpp"
 #include "core/util/text.hpp"
-#include "emulate/remote_memory.hpp"
 #include "emulate/task_states.hpp"
 #include "emulate/task_status.hpp"
 
 namespace hpcml::emulate {
 
 namespace {
+
+// Reading and writing another process's memory.
+
+void* as_pointer(std::uint64_t address) {
+  // An address of another process, which only the kernel follows.
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)); // NOLINT(performance-no-int-to-ptr)
+}
+
+/// True if all `size` bytes could be copied.
+bool read_remote(pid_t pid, std::uint64_t address, void* data, std::size_t size) {
+  const iovec local_part{data, size};
+  const iovec remote_part{as_pointer(address), size};
+  return ::process_vm_readv(pid, &local_part, 1, &remote_part, 1, 0) == static_cast<ssize_t>(size);
+}
+
+/// The same in the other direction.
+bool write_remote(pid_t pid, std::uint64_t address, const void* data, std::size_t size) {
+  const iovec local_part{const_cast<void*>(data), size};
+  const iovec remote_part{as_pointer(address), size};
+  return ::process_vm_writev(pid, &local_part, 1, &remote_part, 1, 0) == static_cast<ssize_t>(size);
+}
+
+/// The text that ends with a zero byte at `address`; empty if it is longer than the buffer or cannot be read.
+std::string_view read_remote_text(pid_t pid, std::uint64_t address, char* buffer, std::size_t size) {
+  // The text may end just before an unmapped page: the second piece is allowed to fail.
+  static const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t first = std::min<std::uint64_t>(size, page - address % page);
+  const iovec local_part{buffer, size};
+  const iovec remote_parts[2] = {{as_pointer(address), first}, {as_pointer(address + first), size - first}};
+  const ssize_t count = ::process_vm_readv(pid, &local_part, 1, remote_parts, first < size ? 2 : 1, 0);
+  if (count <= 0) return {};
+  const void* end = std::memchr(buffer, 0, static_cast<std::size_t>(count));
+  if (!end) return {};
+  return {buffer, static_cast<std::size_t>(static_cast<const char*>(end) - buffer)};
+}
 
 /// What a call returns: a value, or a negative error number.
 using CallResult = long long;

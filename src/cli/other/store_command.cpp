@@ -1,12 +1,153 @@
 // SPDX-License-Identifier: MIT
 // hpcml store: the place where the ranks of a job meet.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "cli/command.hpp"
-#include "cli/other/store_show.hpp"
+#include "cli/other/store_places.hpp"
+#include "core/slurm/commands.hpp"
+#include "core/util/text.hpp"
+#include "run/launch/job_channel.hpp"
+#include "run/launch/meeting_ports.hpp"
+#include "run/launch/store_query.hpp"
+#include "run/store/channel_key.hpp"
 
 namespace hpcml::cli {
+
 namespace {
+
+// hpcml store show: who waits at a job's store for whom.
+
+using nlohmann::json;
+using util::Error;
+using util::Result;
+
+constexpr auto k_patience = std::chrono::seconds(5);
+
+struct ShowOptions {
+  std::string place;
+  bool as_json = false;
+  unsigned every = 0;
+};
+
+/// The key of a job: of the one that this process belongs to, or of another of this user's.
+Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_named,
+                                            const util::EnvSnapshot& env) {
+  const auto job = launch::meeting_job(found.job);
+  auto own = env;
+  if (job != launch::meeting_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
+  TRY(const auto channel, launch::find_job_channel(own, found.job, false));
+  if (!channel.is_shared)
+    return Error{"there is no key to ask the store with: " + channel.origin,
+                 "run 'hpcml config key' on a login node: it protects jobs that start after it"};
+  // The port that a user names may be one that ssh forwards.
+  return store::Credentials{*channel.key, {store::PeerRole::viewer, job, "", 0}, !is_named};
+}
+
+Error explain(const launch::StoreQueryError& none, const StorePlaces& found) {
+  using store::SessionError;
+  const auto job = std::to_string(found.job.job);
+  switch (none.error) {
+  case SessionError::wrong_key:
+    return Error{none.what, "the job drew a random key: run 'hpcml config key' on a login node before the "
+                            "next job starts, or ask from the job's script"};
+  case SessionError::malformed:
+    return Error{none.what, "it may be torch's own store: rank 0's program serves it (--store env)"};
+  case SessionError::other_job:
+    if (found.job.job == 0) return Error{none.what, "set SLURM_JOB_ID to the number of the store's job"};
+    [[fallthrough]];
+  case SessionError::none:
+    if (found.job.job != 0)
+      return Error{"no store of job " + job + " answers: " + none.what,
+                   "ask within the job: srun --jobid=" + job + " --overlap -n1 hpcml store show"};
+    break;
+  default: break;
+  }
+  return Error{none.what};
+}
+
+Result<store::StoreReport> ask(const StorePlaces& found, const store::Credentials& credentials) {
+  auto answer = launch::query_stores(found.places, credentials, k_patience);
+  if (auto* report = std::get_if<store::StoreReport>(&answer)) return std::move(*report);
+  return explain(std::get<launch::StoreQueryError>(answer), found);
+}
+
+std::string render_text(const store::StoreReport& report) {
+  std::string text = report.ranks == 0 ? ""
+                                       : util::counted(report.ranks, "rank") + ", " +
+                                             std::to_string(report.announced) + " started; ";
+  text += util::counted(report.connected, "program") + " here, " + std::to_string(report.gone) + " gone, " +
+          std::to_string(report.waiting) + " waiting; " + util::counted(report.keys, "key") + "\n";
+  if (const auto worlds = report.worlds.worlds_of_one(); worlds > 0)
+    text += std::to_string(worlds) + " programs have each set up a world of 1\n";
+  for (const auto& line : report.missing) text += line + "\n";
+  for (const auto& stall : report.stalls) text += stall.text + "\n";
+  if (report.stalls.empty()) text += "nobody waits\n";
+  return text;
+}
+
+std::string render_json(const store::StoreReport& report) {
+  json out = {{"ranks", report.ranks},
+              {"started", report.announced},
+              {"here", report.connected},
+              {"gone", report.gone},
+              {"waiting", report.waiting},
+              {"keys", report.keys},
+              {"bytes", report.bytes},
+              {"missing", report.missing},
+              {"worlds_of_one", report.worlds.worlds_of_one()},
+              {"stalls", json::array()}};
+  for (const auto& stall : report.stalls)
+    out["stalls"].push_back({{"for", stall.what},
+                             {"key", stall.key},
+                             {"seconds", stall.waited.count()},
+                             {"waiters", stall.waiters},
+                             {"missing_ranks", stall.missing},
+                             {"certain", stall.certain},
+                             {"text", stall.text}});
+  // A key may hold any bytes: in ASCII none is left for the terminal to obey.
+  return out.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+}
+
+int run_show(const ShowOptions& options, const Context& context) {
+  const auto found = find_store_places(options.place, context.env, slurm::LiveCommands(context.env));
+  if (!found) {
+    print_error(found.error(), context.colour);
+    return k_usage;
+  }
+  const bool is_named = !options.place.empty() && !util::parse_unsigned(options.place);
+  const auto credentials = find_credentials(*found, is_named, context.env);
+  if (!credentials) {
+    print_error(credentials.error(), context.colour);
+    return k_world_failed;
+  }
+  for (;;) {
+    const auto report = ask(*found, *credentials);
+    if (!report) {
+      print_error(report.error(), context.colour);
+      return k_world_failed;
+    }
+    print_output(options.as_json ? render_json(*report) : render_text(*report));
+    std::fflush(stdout);
+    if (options.every == 0 || std::ferror(stdout)) return k_ok;
+    std::this_thread::sleep_for(std::chrono::seconds(options.every));
+  }
+}
+
+/// Adds `show` to the command `store`.
+void add_store_show(CLI::App& store, Context& context, int& exit_code) {
+  auto* show = store.add_subcommand("show", "Show what the ranks of a job wait for, and which are missing");
+  const auto options = std::make_shared<ShowOptions>();
+  show->add_option("place", options->place, "a job's number, or a store's ADDRESS:PORT [default: this job]")
+      ->type_name("JOB|PLACE");
+  show->add_flag("--json", options->as_json, "for programs");
+  show->add_option("--every", options->every, "again after so many seconds, until it is gone; 0 is once")
+      ->capture_default_str();
+  show->callback([options, &context, &exit_code] { exit_code = run_show(*options, context); });
+}
 
 const char* const k_store_footer = R"(Examples:
   hpcml store show 1234                    what the ranks of a running job wait for

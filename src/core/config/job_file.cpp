@@ -1,17 +1,165 @@
 // SPDX-License-Identifier: MIT
 #include "core/config/job_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
 #include "core/config/job_keys.hpp"
-#include "core/config/job_parts.hpp"
+#include "core/config/object_reader.hpp"
 #include "core/config/text_file.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::config {
 
 namespace {
+
+// The parts of a job file that are no flags: several programs, several jobs, chains.
+
+constexpr unsigned k_longest_chain = 1000;
+
+struct PartEntry {
+  JobPart part;
+  JsonPlace place;
+};
+
+/// A text or a list of texts.
+std::vector<std::string> one_or_more(ObjectReader& object, std::string_view key) {
+  const auto* node = object.raw(key);
+  if (node && node->is(JsonKind::string)) {
+    auto text = object.text(key);
+    return text ? std::vector<std::string>{*text} : std::vector<std::string>{};
+  }
+  return object.texts(key);
+}
+
+PartEntry read_part(ObjectReader& object) {
+  PartEntry entry{{}, object.place()};
+  auto& part = entry.part;
+  object.require("name", "other jobs name it in \"after\", and it is the job's name in the queue");
+  part.name = object.text("name", TextRule::name).value_or("");
+  part.job = read_job(object);
+  read_steps(part.job, object);
+  read_components(part.job, object);
+  if (!part.job.job_name && !part.name.empty())
+    part.job.job_name = object.known("name", std::optional<std::string>(part.name));
+  part.after = one_or_more(object, "after");
+  part.after_if = object.choice("after-if", {"ok", "any"}).value_or(part.after_if);
+  std::optional<unsigned> chain;
+  std::optional<std::string> chain_if;
+  read_chain(object, chain, chain_if);
+  part.chain = chain.value_or(part.chain);
+  part.chain_if = chain_if.value_or(part.chain_if);
+  return entry;
+}
+
+void check_names(ReadContext& context, const std::vector<PartEntry>& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.push_back(entry.part.name);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!names[i].empty() && std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i),
+                                       names[i]) != names.begin() + static_cast<std::ptrdiff_t>(i))
+      context.report("jobs", fmt::format("two jobs are called \"{}\"", names[i]), entries[i].place,
+                     "give each its own name");
+    for (const auto& name : entries[i].part.after) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const auto near = util::nearest(name, names);
+      context.report("jobs",
+                     fmt::format("\"{}\" waits for \"{}\", and no job here is called so", names[i], name),
+                     entries[i].place,
+                     near ? "did you mean \"" + *near + "\"?"
+                          : "\"after\" names jobs of this file; jobs of the queue stand in \"dependency\": "
+                            "\"afterok:123\"");
+    }
+  }
+}
+
+bool is_ready(const PartEntry& entry, const std::vector<JobPart>& placed) {
+  return std::all_of(entry.part.after.begin(), entry.part.after.end(), [&](const std::string& name) {
+    return std::any_of(placed.begin(), placed.end(), [&](const JobPart& part) { return part.name == name; });
+  });
+}
+
+/// The file's order as far as it goes: of those that can be next the first is next.
+std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> entries) {
+  std::vector<JobPart> placed;
+  while (!entries.empty()) {
+    const auto next = std::find_if(entries.begin(), entries.end(),
+                                   [&](const PartEntry& entry) { return is_ready(entry, placed); });
+    if (next == entries.end()) {
+      std::vector<std::string> names;
+      for (const auto& entry : entries) names.push_back(entry.part.name);
+      context.report("jobs", "these jobs wait for each other in a circle: " + util::join(names, ", "),
+                     entries.front().place, "one of them must wait for none of the others");
+      return placed;
+    }
+    placed.push_back(next->part);
+    entries.erase(next);
+  }
+  return placed;
+}
+
+/// Reads "steps" of one job: a list of {"command": […]}, with "once": true for one process only. Sets the
+/// job's main command, too.
+void read_steps(model::JobSpec& job, ObjectReader& object) {
+  if (!object.has("steps")) return;
+  const bool has_command = !job.command.empty();
+  object.each("steps", [&](ObjectReader& step) {
+    model::JobStep job_step{step.texts("command"), step.flag("once").value_or(false)};
+    step.require("command", "it is the program that the step runs");
+    job.steps.push_back(std::move(job_step));
+  });
+  if (has_command)
+    object.report_value("steps", "\"command\" and \"steps\" exclude each other",
+                        "make the command one of the steps");
+  if (job.steps.empty()) return;
+  const auto main =
+      std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
+  job.command = main == job.steps.end() ? job.steps.front().command : main->command;
+}
+
+/// Reads "components": what each component of a heterogeneous job says itself, its "command" included.
+void read_components(model::JobSpec& job, ObjectReader& object) {
+  if (!object.has("components")) return;
+  object.each("components", [&](ObjectReader& component) {
+    auto& own = job.components.emplace_back();
+    for (const auto& key : job_keys()) {
+      if (key.per_component) {
+        key.from_file(own, component);
+      } else if (component.has(key.name)) {
+        component.raw(key.name);
+        component.report_value(key.name, fmt::format("\"{}\" is the whole job's", key.name),
+                               "write it beside \"components\"");
+      }
+    }
+    own.command = component.texts("command");
+    if (!own.command.empty() && !job.steps.empty())
+      component.report_value("command", "the programs of \"steps\" run on all components, in their order",
+                             "leave \"steps\" out, or this \"command\"");
+  });
+  if (job.components.size() == 1)
+    object.report_value("components", "one component is a job without components",
+                        "write its keys beside \"command\", or a second component");
+}
+
+/// Reads "chain" and "chain-if".
+void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optional<std::string>& chain_if) {
+  chain = object.number("chain", 1, k_longest_chain);
+  chain_if = object.choice("chain-if", {"any", "ok"});
+  if (chain_if && !chain)
+    object.report_value("chain-if", "\"chain-if\" stands without \"chain\"",
+                        "say how many jobs the chain has: \"chain\": 4");
+}
+
+/// Reads "jobs", and puts each behind those that it waits for.
+std::vector<JobPart> read_parts(ReadContext& context, ObjectReader& root) {
+  std::vector<PartEntry> entries;
+  root.each("jobs", [&](ObjectReader& object) { entries.push_back(read_part(object)); });
+  const auto before = context.diagnostics.size();
+  check_names(context, entries);
+  if (context.diagnostics.size() > before) return {};
+  return put_in_order(context, std::move(entries));
+}
 
 JobLoad failed(const std::string& path, std::string message, std::string hint) {
   JobLoad load;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <poll.h>
+#include <string>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "core/failures/failure_hints.hpp"
 #include "core/util/file.hpp"
 #include "core/util/log.hpp"
-#include "run/agent/attempt_world.hpp"
+#include "run/agent/agent_protocol.hpp"
 #include "run/agent/coordinator.hpp"
 #include "run/agent/failure_report.hpp"
 #include "run/agent/flight_recorder.hpp"
@@ -22,11 +23,40 @@
 #include "run/launch/report_bad_node.hpp"
 #include "run/launch/separate_worlds.hpp"
 #include "run/launch/serve_ranks.hpp"
+#include "run/launch/world.hpp"
 #include "run/store/client.hpp"
 
 namespace hpcml::agent {
 
 namespace {
+
+// The world of one attempt: who takes part, as the conductor says, and where the ranks meet. Pure.
+
+/// The world as the first rank of this node sees it. `own`: what this process found at its start; `address`:
+/// of the first node, empty: the step's; `facts`: what the ranks are told of the agent.
+launch::World make_attempt_world(const launch::World& own, const AgentCommand& order,
+                                 const std::string& address, const launch::AgentFacts& facts) {
+  launch::World world = own;
+  auto& layout = world.layout;
+  std::vector<std::string> nodes;
+  layout.tasks_per_node.clear();
+  layout.rank = layout.world_size = 0;
+  for (unsigned i = 0; i < order.world.size(); ++i) {
+    const auto& node = order.world[i];
+    nodes.push_back(node.host);
+    layout.tasks_per_node.push_back(node.processes);
+    if (i < order.node_rank) layout.rank += node.processes;
+    layout.world_size += node.processes;
+  }
+  layout.nodes = std::move(nodes);
+  layout.node_rank = order.node_rank;
+  layout.local_rank = 0;
+  layout.local_world_size = layout.tasks_per_node[order.node_rank];
+  world.first_node = order.world.front().host;
+  if (!address.empty()) world.address = address;
+  world.agent = facts;
+  return world;
+}
 
 /// Once this agent was asked to end, the conductor has so long to say that all others do, too.
 constexpr auto k_farewell = std::chrono::seconds(5);
