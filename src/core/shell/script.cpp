@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/shell/parser.hpp"
+#include "core/shell/parse_program.hpp"
 
 namespace hpcml::shell {
 
@@ -72,7 +72,7 @@ struct FindLongTexts {
 
 Script read_script(std::string text) {
   Script script{make_source(std::move(text)), {}};
-  script.program = Parser(script.source).parse_program();
+  script.program = parse_program(script.source);
   return script;
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/shell/parse_program.hpp"
 #include "core/shell/shell_names.hpp"
-#include "core/shell/parser.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::shell {
@@ -260,7 +260,7 @@ void ShellInterpreter::run_here(const SourceText& text, const std::string& how, 
   script->source = text;
   if (!script->source.places.empty() && script->source.places.size() == text.text.size())
     script->source.places.push_back(script->source.places.back() + 1);
-  script->program = Parser(script->source).parse_program();
+  script->program = parse_program(script->source);
   const auto outer = x_context;
   const auto outer_parent = x_parent;
   x_context.script = how;

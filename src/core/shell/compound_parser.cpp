@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/parser.hpp"
+#include "core/shell/compound_parser.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "core/shell/parse_program.hpp"
 #include "core/shell/shell_names.hpp"
 
 namespace hpcml::shell {
@@ -21,9 +22,40 @@ bool is_binary(std::string_view word) {
   return is_one_of(word, k_operators);
 }
 
+/// The body of a here-document, in which expansions are read and nothing else.
+class HereBodyParser final : public CompoundParser {
+public:
+  using CompoundParser::CompoundParser;
+  std::vector<Part> parse();
+  std::vector<Part> take_literally();
+};
+
+/// A body that cannot be read is one unknown part: bash finds the mistake only when it runs.
+std::vector<Part> HereBodyParser::parse() {
+  Word word;
+  try {
+    parse_quoted_text(word, '\0');
+  } catch (const Failure& failure) {
+    word.parts.clear();
+    Part part;
+    part.kind = Part::Kind::hole;
+    part.quoted = true;
+    part.text = "a here-document that cannot be read: " + failure.why;
+    part.place = x_source.place_of(0, x_text.size());
+    word.parts.push_back(std::move(part));
+  }
+  return std::move(word.parts);
+}
+
+std::vector<Part> HereBodyParser::take_literally() {
+  Word word;
+  add_literal(word, 0, x_text.size(), true);
+  return std::move(word.parts);
+}
+
 } // namespace
 
-std::optional<SyntaxNode> Parser::parse_compound() {
+std::optional<SyntaxNode> CompoundParser::parse_compound() {
   if (at() == '(') return parse_subshell();
   const auto word = peek_word();
   if (word == "{") return parse_braced();
@@ -40,7 +72,7 @@ std::optional<SyntaxNode> Parser::parse_compound() {
   return std::nullopt;
 }
 
-SyntaxNode Parser::parse_braced() {
+SyntaxNode CompoundParser::parse_braced() {
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::group;
   ++x_at;
@@ -49,7 +81,7 @@ SyntaxNode Parser::parse_braced() {
   return node;
 }
 
-SyntaxNode Parser::parse_subshell() {
+SyntaxNode CompoundParser::parse_subshell() {
   SyntaxNode node;
   if (at(1) == '(')
     if (const auto end = end_of_arithmetic(x_at + 2)) {
@@ -70,7 +102,7 @@ SyntaxNode Parser::parse_subshell() {
   return node;
 }
 
-SyntaxNode Parser::parse_if() {
+SyntaxNode CompoundParser::parse_if() {
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::branch;
   take_word("if");
@@ -86,7 +118,7 @@ SyntaxNode Parser::parse_if() {
   }
 }
 
-SyntaxNode Parser::parse_loop() {
+SyntaxNode CompoundParser::parse_loop() {
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::loop;
   x_at += peek_word().size();
@@ -96,7 +128,7 @@ SyntaxNode Parser::parse_loop() {
 }
 
 /// `do … done` or, after `for`, `{ … }`.
-SyntaxNode Parser::parse_body(std::string_view of) {
+SyntaxNode CompoundParser::parse_body(std::string_view of) {
   skip_blanks();
   if (of == "for" && take_word("{")) {
     auto body = parse_list("{");
@@ -109,7 +141,7 @@ SyntaxNode Parser::parse_body(std::string_view of) {
   return body;
 }
 
-SyntaxNode Parser::parse_for() {
+SyntaxNode CompoundParser::parse_for() {
   SyntaxNode node;
   x_at += peek_word().size();
   skip_blanks();
@@ -135,7 +167,7 @@ SyntaxNode Parser::parse_for() {
   return node;
 }
 
-void Parser::parse_for_words(SyntaxNode& node) {
+void CompoundParser::parse_for_words(SyntaxNode& node) {
   skip_blanks();
   if (at() == ';') {
     ++x_at;
@@ -152,7 +184,7 @@ void Parser::parse_for_words(SyntaxNode& node) {
   skip_newlines();
 }
 
-SyntaxNode Parser::parse_case() {
+SyntaxNode CompoundParser::parse_case() {
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::choice;
   take_word("case");
@@ -171,7 +203,7 @@ SyntaxNode Parser::parse_case() {
   return node;
 }
 
-SyntaxNode Parser::parse_arm() {
+SyntaxNode CompoundParser::parse_arm() {
   SyntaxNode arm;
   arm.kind = SyntaxNode::Kind::arm;
   const auto begin = x_at;
@@ -197,7 +229,7 @@ SyntaxNode Parser::parse_arm() {
   return arm;
 }
 
-SyntaxNode Parser::parse_function() {
+SyntaxNode CompoundParser::parse_function() {
   const auto begin = x_at;
   take_word("function");
   skip_blanks();
@@ -216,9 +248,9 @@ SyntaxNode Parser::parse_function() {
   return parse_function_body(begin, name);
 }
 
-void Parser::skip_condition_space() { skip_newlines(); }
+void CompoundParser::skip_condition_space() { skip_newlines(); }
 
-SyntaxNode Parser::parse_condition() {
+SyntaxNode CompoundParser::parse_condition() {
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::condition;
   x_at += 2;
@@ -229,7 +261,7 @@ SyntaxNode Parser::parse_condition() {
 }
 
 /// Terms with `&&` and `||` between them.
-void Parser::parse_condition_or(SyntaxNode& node) {
+void CompoundParser::parse_condition_or(SyntaxNode& node) {
   const Level level(*this);
   while (true) {
     parse_condition_term(node);
@@ -240,7 +272,7 @@ void Parser::parse_condition_or(SyntaxNode& node) {
   }
 }
 
-void Parser::parse_condition_term(SyntaxNode& node) {
+void CompoundParser::parse_condition_term(SyntaxNode& node) {
   const Level level(*this);
   if (at() == '(' && !done()) {
     ++x_at;
@@ -278,6 +310,15 @@ void Parser::parse_condition_term(SyntaxNode& node) {
   skip_blanks();
   if (peek_word() == "]]") unexpected();
   node.words.push_back(parse_word(op == "=~" ? Ends::regex : Ends::pattern));
+}
+
+std::vector<Part> parse_here_body(const SourceText& source, bool quoted, int depth, bool extglob) {
+  HereBodyParser parser(source, depth, extglob);
+  return quoted ? parser.take_literally() : parser.parse();
+}
+
+SyntaxNode parse_program(const SourceText& source, int depth, bool extglob) {
+  return CompoundParser(source, depth, extglob).parse_program();
 }
 
 } // namespace hpcml::shell

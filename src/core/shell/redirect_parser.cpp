@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/parser.hpp"
+#include "core/shell/redirect_parser.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "core/shell/parse_program.hpp"
 #include "core/shell/shell_names.hpp"
 
 namespace hpcml::shell {
@@ -17,7 +18,7 @@ constexpr std::array<std::string_view, 12> k_operators = {"<<<", "<<-", "<<", "<
 
 /// How many characters of a number or `{name}` stand before a redirection operator here; npos where there is
 /// none.
-std::size_t Parser::redirect_operator() const {
+std::size_t RedirectParser::redirect_operator() const {
   std::size_t ahead = 0;
   if (is_digit(at()))
     while (is_digit(at(ahead))) ++ahead;
@@ -34,7 +35,7 @@ std::size_t Parser::redirect_operator() const {
   return at(ahead + 1) == '(' ? std::string::npos : ahead;
 }
 
-Redirect Parser::parse_redirect() {
+Redirect RedirectParser::parse_redirect() {
   Redirect redirect;
   const auto begin = x_at;
   redirect.fd = x_text.substr(x_at, redirect_operator());
@@ -57,7 +58,7 @@ Redirect Parser::parse_redirect() {
   return redirect;
 }
 
-void Parser::parse_delimiter(HereDocument& document) {
+void RedirectParser::parse_delimiter(HereDocument& document) {
   const auto begin = x_at;
   while (!done() && !at_word_end(Ends::pattern, 0)) {
     const char c = at();
@@ -80,7 +81,7 @@ void Parser::parse_delimiter(HereDocument& document) {
   if (x_at == begin) unexpected();
 }
 
-void Parser::parse_redirects(SyntaxNode& node) {
+void RedirectParser::parse_redirects(SyntaxNode& node) {
   skip_blanks();
   while (!done() && redirect_operator() != std::string::npos) {
     node.redirects.push_back(parse_redirect());
@@ -88,14 +89,14 @@ void Parser::parse_redirects(SyntaxNode& node) {
   }
 }
 
-void Parser::read_here_documents() {
+void RedirectParser::read_here_documents() {
   const auto pending = std::move(x_pending);
   x_pending.clear();
   for (const auto& document : pending) read_here_document(*document);
 }
 
 /// x_at is at the start of a line; afterwards behind the delimiter's line.
-void Parser::read_here_document(HereDocument& document) {
+void RedirectParser::read_here_document(HereDocument& document) {
   SourceText body;
   bool joined = false; // a backslash before the line feed makes the next line part of this one
   const auto begin = x_at;
@@ -119,28 +120,7 @@ void Parser::read_here_document(HereDocument& document) {
   }
   body.places.push_back(x_source.place_of(x_at));
   document.body.place = place_from(begin);
-  Parser inner(body, x_depth, x_extglob);
-  if (document.quoted)
-    inner.add_literal(document.body, 0, body.text.size(), true);
-  else
-    document.body.parts = inner.parse_here_body();
-}
-
-/// A body that cannot be read is one unknown part: bash finds the mistake only when it runs.
-std::vector<Part> Parser::parse_here_body() {
-  Word word;
-  try {
-    parse_quoted_text(word, '\0');
-  } catch (const Failure& failure) {
-    word.parts.clear();
-    Part part;
-    part.kind = Part::Kind::hole;
-    part.quoted = true;
-    part.text = "a here-document that cannot be read: " + failure.why;
-    part.place = x_source.place_of(0, x_text.size());
-    word.parts.push_back(std::move(part));
-  }
-  return std::move(word.parts);
+  document.body.parts = parse_here_body(body, document.quoted, x_depth, x_extglob);
 }
 
 } // namespace hpcml::shell

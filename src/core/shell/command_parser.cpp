@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/parser.hpp"
+#include "core/shell/command_parser.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,10 +44,7 @@ std::string literal_of(const Word& word) {
 
 } // namespace
 
-Parser::Parser(const SourceText& source, int depth, bool extglob)
-    : x_source(source), x_text(source.text), x_depth(depth), x_extglob(extglob) {}
-
-SyntaxNode Parser::parse_program() {
+SyntaxNode CommandParser::parse_program() {
   SyntaxNode program;
   program.kind = SyntaxNode::Kind::list;
   while (true) {
@@ -67,7 +64,7 @@ SyntaxNode Parser::parse_program() {
 }
 
 /// Goes on at the line after the one where the command that cannot be read began.
-void Parser::unread(SyntaxNode& program, std::size_t begin, const Failure& failure) {
+void CommandParser::unread(SyntaxNode& program, std::size_t begin, const Failure& failure) {
   // Where every line sends the reader to the end of a long text, the rest is left alone.
   x_work += std::max(x_at, failure.at) - begin;
   constexpr std::size_t k_patience = 2'000'000;
@@ -97,7 +94,7 @@ void Parser::unread(SyntaxNode& program, std::size_t begin, const Failure& failu
 }
 
 /// Appends the commands of one line (or of several, where a command goes on).
-void Parser::parse_line(std::vector<SyntaxNode>& commands) {
+void CommandParser::parse_line(std::vector<SyntaxNode>& commands) {
   while (!done() && at() != '\n') {
     commands.push_back(parse_pipeline());
     const bool more = parse_link(commands.back());
@@ -111,7 +108,7 @@ void Parser::parse_line(std::vector<SyntaxNode>& commands) {
 }
 
 /// Reads what ties a command to the next one. True where a command has to follow.
-bool Parser::parse_link(SyntaxNode& node) {
+bool CommandParser::parse_link(SyntaxNode& node) {
   skip_blanks();
   if (sees("&&") || sees("||")) {
     node.link = at() == '&' ? Tie::and_then : Tie::or_else;
@@ -128,13 +125,13 @@ bool Parser::parse_link(SyntaxNode& node) {
   return false;
 }
 
-bool Parser::at_list_end() const {
+bool CommandParser::at_list_end() const {
   return done() || at() == ')' || sees(";;") || sees(";&") || is_closing(peek_word());
 }
 
 /// Commands up to a word or sign that closes a compound command. `of` names it where the list must not be
 /// empty.
-SyntaxNode Parser::parse_list(std::string_view of) {
+SyntaxNode CommandParser::parse_list(std::string_view of) {
   const Level level(*this);
   SyntaxNode list;
   list.kind = SyntaxNode::Kind::list;
@@ -161,7 +158,7 @@ SyntaxNode Parser::parse_list(std::string_view of) {
   return list;
 }
 
-SyntaxNode Parser::parse_pipeline() {
+SyntaxNode CommandParser::parse_pipeline() {
   const Level level(*this);
   skip_blanks();
   const auto begin = x_at;
@@ -200,7 +197,7 @@ SyntaxNode Parser::parse_pipeline() {
   return pipeline;
 }
 
-SyntaxNode Parser::parse_command() {
+SyntaxNode CommandParser::parse_command() {
   const Level level(*this);
   skip_blanks();
   const auto begin = x_at;
@@ -212,7 +209,7 @@ SyntaxNode Parser::parse_command() {
   return parse_simple();
 }
 
-SyntaxNode Parser::parse_simple() {
+SyntaxNode CommandParser::parse_simple() {
   SyntaxNode node;
   const auto begin = x_at;
   auto end = x_at;
@@ -235,7 +232,7 @@ SyntaxNode Parser::parse_simple() {
   return node;
 }
 
-bool Parser::parse_simple_piece(SyntaxNode& node) {
+bool CommandParser::parse_simple_piece(SyntaxNode& node) {
   skip_blanks();
   if (done() || at() == '\n' || at() == ';' || at() == '|' || at() == ')') return false;
   if (redirect_operator() != std::string::npos) {
@@ -261,7 +258,7 @@ bool Parser::parse_simple_piece(SyntaxNode& node) {
 }
 
 /// `let half=(n+1)/2`: the bracket and what follows it belong to the word.
-void Parser::join_parens(Word& word, std::size_t begin) {
+void CommandParser::join_parens(Word& word, std::size_t begin) {
   parse_parens(word);
   if (!done() && !at_word_end(Ends::word, 0)) {
     auto rest = parse_word();
@@ -272,7 +269,7 @@ void Parser::join_parens(Word& word, std::size_t begin) {
 
 /// The length of the subscript at x_at + `ahead` with its brackets; 0 where none begins there or it does not
 /// end on the line.
-std::size_t Parser::subscript_length(std::size_t ahead) const {
+std::size_t CommandParser::subscript_length(std::size_t ahead) const {
   if (at(ahead) != '[') return 0;
   int depth = 0;
   std::size_t length = 0;
@@ -289,7 +286,7 @@ std::size_t Parser::subscript_length(std::size_t ahead) const {
   return length;
 }
 
-bool Parser::at_assignment() const {
+bool CommandParser::at_assignment() const {
   if (!is_name_start(at())) return false;
   std::size_t ahead = 1;
   while (is_name_char(at(ahead))) ++ahead;
@@ -297,7 +294,7 @@ bool Parser::at_assignment() const {
   return at(ahead) == '=' || (at(ahead) == '+' && at(ahead + 1) == '=');
 }
 
-Assignment Parser::parse_assignment() {
+Assignment CommandParser::parse_assignment() {
   Assignment assignment;
   const auto begin = x_at;
   while (is_name_char(at())) ++x_at;
@@ -317,7 +314,7 @@ Assignment Parser::parse_assignment() {
   return assignment;
 }
 
-void Parser::parse_array(Assignment& assignment) {
+void CommandParser::parse_array(Assignment& assignment) {
   assignment.array = true;
   ++x_at;
   while (true) {
@@ -332,7 +329,7 @@ void Parser::parse_array(Assignment& assignment) {
   if (!done() && !at_word_end(Ends::word, 0)) unexpected();
 }
 
-SyntaxNode Parser::parse_function_body(std::size_t begin, std::string name) {
+SyntaxNode CommandParser::parse_function_body(std::size_t begin, std::string name) {
   SyntaxNode node;
   node.kind = SyntaxNode::Kind::function;
   node.text = std::move(name);
