@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/walker.hpp"
+#include "core/shell/builtin_interpreter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ std::vector<std::string> read_names(const std::string& command, std::span<const 
 } // namespace
 
 /// True if bash itself runs the command and nothing else has to be looked for in it.
-bool ShellInterpreter::run_builtin(const SyntaxNode& node, const Command& command, std::size_t index) {
+bool BuiltinInterpreter::run_builtin(const SyntaxNode& node, const Command& command, std::size_t index) {
   static constexpr std::array<std::string_view, 5> k_declarations = {"export", "declare", "typeset", "local",
                                                                      "readonly"};
   static constexpr std::array<std::string_view, 4> k_readers = {"read", "mapfile", "readarray", "getopts"};
@@ -91,7 +91,7 @@ bool ShellInterpreter::run_builtin(const SyntaxNode& node, const Command& comman
 }
 
 /// exit, return, break, continue, shift.
-bool ShellInterpreter::run_flow(std::string_view name, const Command& command) {
+bool BuiltinInterpreter::run_flow(std::string_view name, const Command& command) {
   const auto leave = [this](std::vector<std::vector<State>*>& targets, Leaves what) {
     if (targets.empty() || x_state.ended != Leaves::nothing) return;
     targets.back()->push_back(x_state);
@@ -125,7 +125,7 @@ bool ShellInterpreter::run_flow(std::string_view name, const Command& command) {
   return true;
 }
 
-void ShellInterpreter::run_set(const Command& command) {
+void BuiltinInterpreter::run_set(const Command& command) {
   const auto arguments = command.arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto text = arguments[i].text();
@@ -144,7 +144,7 @@ void ShellInterpreter::run_set(const Command& command) {
   }
 }
 
-void ShellInterpreter::run_unset(const Command& command) {
+void BuiltinInterpreter::run_unset(const Command& command) {
   bool functions = false;
   for (const auto& word : command.arguments()) {
     const auto text = word.text();
@@ -172,7 +172,7 @@ void ShellInterpreter::run_unset(const Command& command) {
   }
 }
 
-void ShellInterpreter::run_reader(const Command& command, const std::string& name) {
+void BuiltinInterpreter::run_reader(const Command& command, const std::string& name) {
   bool all_known = true;
   for (const auto& target : read_names(name, command.arguments(), all_known))
     x_state.forget(target.substr(0, target.find('[')), command.place, name != "getopts");
@@ -180,7 +180,7 @@ void ShellInterpreter::run_reader(const Command& command, const std::string& nam
 }
 
 /// The handler may run at any time behind this point.
-void ShellInterpreter::run_trap(const Command& command, std::size_t index) {
+void BuiltinInterpreter::run_trap(const Command& command, std::size_t index) {
   const auto arguments = command.arguments();
   std::size_t at = 0;
   while (at < arguments.size() &&

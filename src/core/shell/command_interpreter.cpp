@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/walker.hpp"
+#include "core/shell/command_interpreter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -108,7 +108,7 @@ std::span<const Argument> Command::arguments() const {
   return program ? std::span(words).subspan(*program + 1) : std::span<const Argument>();
 }
 
-void ShellInterpreter::walk_simple(const SyntaxNode& node) {
+void CommandInterpreter::walk_simple(const SyntaxNode& node) {
   Command command;
   command.place = node.place;
   command.words.reserve(node.words.size() + node.declared.size());
@@ -132,12 +132,12 @@ void ShellInterpreter::walk_simple(const SyntaxNode& node) {
   if (x_quiet == 0) x_view.commands[index] = std::move(command);
 }
 
-void ShellInterpreter::assign_all(const SyntaxNode& node) {
+void CommandInterpreter::assign_all(const SyntaxNode& node) {
   for (const auto& assignment : node.assignments) assign(assignment);
 }
 
 /// `export A=1` as the words that export gets. Bash expands all of them before it assigns the first.
-std::vector<Value> ShellInterpreter::add_declared(const SyntaxNode& node, Command& command) {
+std::vector<Value> CommandInterpreter::add_declared(const SyntaxNode& node, Command& command) {
   std::vector<Value> values;
   for (const auto& assignment : node.declared) {
     auto value = value_of(assignment);
@@ -156,7 +156,7 @@ std::vector<Value> ShellInterpreter::add_declared(const SyntaxNode& node, Comman
   return values;
 }
 
-void ShellInterpreter::find_program(Command& command) const {
+void CommandInterpreter::find_program(Command& command) const {
   std::size_t at = 0;
   while (at < command.words.size()) {
     if (!command.words[at].known()) return;
@@ -191,7 +191,7 @@ void ShellInterpreter::find_program(Command& command) const {
 }
 
 /// Keeps a place for the command, as it is met.
-std::size_t ShellInterpreter::record(Command& command) {
+std::size_t CommandInterpreter::record(Command& command) {
   if (x_quiet > 0) return 0;
   use_budget(256);
   command.exports = x_state.snapshot();
@@ -203,7 +203,7 @@ std::size_t ShellInterpreter::record(Command& command) {
   return x_view.commands.size() - 1;
 }
 
-std::vector<RedirectView> ShellInterpreter::expand_redirects(const SyntaxNode& node) {
+std::vector<RedirectView> CommandInterpreter::expand_redirects(const SyntaxNode& node) {
   std::vector<RedirectView> list;
   for (const auto& redirect : node.redirects) {
     RedirectView view{redirect.fd, redirect.op, {}, redirect.place};
@@ -225,7 +225,7 @@ std::vector<RedirectView> ShellInterpreter::expand_redirects(const SyntaxNode& n
 }
 
 /// What the command does to what is known.
-void ShellInterpreter::act(const SyntaxNode& node, Command& command, std::size_t index) {
+void CommandInterpreter::act(const SyntaxNode& node, Command& command, std::size_t index) {
   note_files(command);
   if (!command.program) return;
   const auto name = command.words[*command.program].text();
@@ -250,7 +250,7 @@ void ShellInterpreter::act(const SyntaxNode& node, Command& command, std::size_t
 }
 
 /// Runs `body` with the command's own variables set, as they are for functions, `eval` and `source`.
-void ShellInterpreter::with_settings(const Command& command, const std::function<void()>& body) {
+void CommandInterpreter::with_settings(const Command& command, const std::function<void()>& body) {
   std::vector<std::pair<std::string, VariableRef>> hidden;
   for (const auto& setting : command.own) {
     const auto old = x_state.variables->find(setting.name);
@@ -273,7 +273,7 @@ void ShellInterpreter::with_settings(const Command& command, const std::function
   if (!hidden.empty()) x_state.exports.reset();
 }
 
-void ShellInterpreter::call_function(const FunctionState& function, const Command& command, std::size_t) {
+void CommandInterpreter::call_function(const FunctionState& function, const Command& command, std::size_t) {
   constexpr std::size_t k_deepest_call = 12;
   if (x_state.frames.size() >= k_deepest_call) {
     x_view.complete = false;

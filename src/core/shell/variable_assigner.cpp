@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Declarations and assignments: what a variable holds and who sees it.
-#include "core/shell/walker.hpp"
+#include "core/shell/variable_assigner.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,7 @@
 
 namespace hpcml::shell {
 
-void ShellInterpreter::run_declaration(const SyntaxNode& node, const Command& command,
+void VariableAssigner::run_declaration(const SyntaxNode& node, const Command& command,
                                        const std::string& name) {
   std::string flags = name == "export" ? "x" : name == "readonly" ? "r" : "";
   std::string removed;
@@ -62,7 +61,7 @@ void ShellInterpreter::run_declaration(const SyntaxNode& node, const Command& co
   }
 }
 
-void ShellInterpreter::declare(const std::string& name, std::optional<Value> value, const std::string& flags,
+void VariableAssigner::declare(const std::string& name, std::optional<Value> value, const std::string& flags,
                                bool local, bool append, Place place) {
   if (local) {
     make_local(name);
@@ -101,12 +100,12 @@ void ShellInterpreter::declare(const std::string& name, std::optional<Value> val
   }
 }
 
-void ShellInterpreter::make_local(const std::string& name) {
+void VariableAssigner::make_local(const std::string& name) {
   const auto old = x_state.variables->find(name);
   x_state.frames.back().emplace(name, old == x_state.variables->end() ? nullptr : old->second);
 }
 
-Value ShellInterpreter::value_of(const Assignment& assignment) {
+Value VariableAssigner::value_of(const Assignment& assignment) {
   if (!assignment.array) return scalar_value(expand_single(assignment.value));
   Value value{Value::Kind::array, {}};
   bool indexed = false;
@@ -119,12 +118,12 @@ Value ShellInterpreter::value_of(const Assignment& assignment) {
   return value;
 }
 
-void ShellInterpreter::assign(const Assignment& assignment) {
+void VariableAssigner::assign(const Assignment& assignment) {
   if (!assignment.subscript.empty()) return set_element(assignment);
   set_value(assignment.name, value_of(assignment), assignment.append, assignment.place);
 }
 
-void ShellInterpreter::set_element(const Assignment& assignment) {
+void VariableAssigner::set_element(const Assignment& assignment) {
   auto word = expand_single(assignment.value);
   const auto index = util::parse_unsigned(assignment.subscript);
   const auto* old = x_state.find(assignment.name);
@@ -141,7 +140,7 @@ void ShellInterpreter::set_element(const Assignment& assignment) {
   set_value(assignment.name, std::move(value), false, assignment.place);
 }
 
-void ShellInterpreter::set_value(const std::string& name, Value value, bool append, Place place) {
+void VariableAssigner::set_value(const std::string& name, Value value, bool append, Place place) {
   Variable variable;
   const auto* old = x_state.find(name);
   const bool known = old != nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/walker.hpp"
+#include "core/shell/nested_interpreter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,7 +54,7 @@ const Argument* input_text(const Command& command) {
 } // namespace
 
 /// Remembers scripts that here-documents write, and forgets those that something else may have changed.
-void ShellInterpreter::note_files(const Command& command) {
+void NestedInterpreter::note_files(const Command& command) {
   if (command.redirects.empty() && x_state.files->empty()) return;
   const auto name = command.name().value_or("");
   const bool copies = name == "cat" || name == "tee";
@@ -100,7 +100,7 @@ void ShellInterpreter::note_files(const Command& command) {
 
 /// Looks for a script among the words: `bash -c '…'`, a file that was written before, a here-document for a
 /// shell.
-void ShellInterpreter::walk_nested(const Command& command, std::size_t index) {
+void NestedInterpreter::walk_nested(const Command& command, std::size_t index) {
   const auto name = command.name().value_or("");
   if (only_reads(name)) return;
   for (auto i = *command.program; i < command.words.size(); ++i)
@@ -136,7 +136,7 @@ void ShellInterpreter::walk_nested(const Command& command, std::size_t index) {
 }
 
 /// words[shell] is a shell: follows what it is told to run. False if that cannot be seen.
-bool ShellInterpreter::walk_shell(const Command& command, std::size_t index, std::size_t shell) {
+bool NestedInterpreter::walk_shell(const Command& command, std::size_t index, std::size_t shell) {
   const auto& words = command.words;
   bool takes_text = false;
   auto at = shell + 1;
@@ -189,7 +189,7 @@ bool ShellInterpreter::walk_shell(const Command& command, std::size_t index, std
 }
 
 /// What a new shell knows: the exported variables and functions.
-void ShellInterpreter::enter_process(const Command& command, bool direct, std::vector<Argument> positional) {
+void NestedInterpreter::enter_process(const Command& command, bool direct, std::vector<Argument> positional) {
   State inner;
   inner.changes = x_state.changes + (direct ? 0 : 1); // the program in between may change the environment
   for (const auto& [name, variable] : *x_state.variables) {
@@ -232,8 +232,8 @@ void ShellInterpreter::enter_process(const Command& command, bool direct, std::v
 }
 
 /// Reads and follows a text that runs as a process of its own.
-void ShellInterpreter::run_text(const SourceText& text, const std::string& how, std::size_t parent,
-                                const std::function<void()>& prepare) {
+void NestedInterpreter::run_text(const SourceText& text, const std::string& how, std::size_t parent,
+                                 const std::function<void()>& prepare) {
   const auto outer = x_context;
   auto state = x_state;
   std::vector<State> lost;
@@ -249,8 +249,8 @@ void ShellInterpreter::run_text(const SourceText& text, const std::string& how, 
 }
 
 /// Reads and follows a text in the shell that is running.
-void ShellInterpreter::run_here(const SourceText& text, const std::string& how, std::size_t parent,
-                                bool inexact) {
+void NestedInterpreter::run_here(const SourceText& text, const std::string& how, std::size_t parent,
+                                 bool inexact) {
   constexpr int k_deepest_text = 60;
   if (x_depth > k_deepest_text || !use_budget(8 * text.text.size() + 64)) {
     x_view.complete = false;

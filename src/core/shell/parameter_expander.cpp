@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/walker.hpp"
+#include "core/shell/parameter_expander.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,14 +49,14 @@ bool is_positional(std::string_view name) {
 
 } // namespace
 
-bool ShellInterpreter::is_stale(std::string_view name) const {
+bool ParameterExpander::is_stale(std::string_view name) const {
   const auto* variable = x_state.find(name);
   return variable && variable->changes < x_state.changes;
 }
 
 /// The one word that the parameter stands for; nothing if it is not known. `known_unset` tells that it is not
 /// set.
-std::optional<Argument> ShellInterpreter::scalar_of(const Parameter& parameter, bool& known_unset) const {
+std::optional<Argument> ParameterExpander::scalar_of(const Parameter& parameter, bool& known_unset) const {
   known_unset = false;
   const auto& name = parameter.name;
   if (is_positional(name)) {
@@ -87,7 +87,7 @@ std::optional<Argument> ShellInterpreter::scalar_of(const Parameter& parameter, 
   return word;
 }
 
-void ShellInterpreter::expand_parameter(const Part& part, Fields& fields) {
+void ParameterExpander::expand_parameter(const Part& part, Fields& fields) {
   const auto& parameter = *part.parameter;
   if (expand_list(part, fields)) return;
   bool known_unset = false;
@@ -116,7 +116,7 @@ void ShellInterpreter::expand_parameter(const Part& part, Fields& fields) {
 }
 
 /// `$@`, `$*`, `${a[@]}`, `${a[*]}`, `$#`, `${#a[@]}`: true if it was one of them.
-bool ShellInterpreter::expand_list(const Part& part, Fields& fields) {
+bool ParameterExpander::expand_list(const Part& part, Fields& fields) {
   const auto& parameter = *part.parameter;
   const std::string_view name = parameter.name;
   const bool positional = name == "@" || name == "*";
@@ -164,8 +164,8 @@ bool ShellInterpreter::expand_list(const Part& part, Fields& fields) {
   return true;
 }
 
-void ShellInterpreter::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields,
-                                    bool caveat) {
+void ParameterExpander::expand_words(const std::vector<Argument>& words, const Part& part, Fields& fields,
+                                     bool caveat) {
   const bool joins = part.parameter->name == "*" || part.parameter->subscript == "*";
   if (joins && part.quoted) fields.started = true;
   if (words.empty()) fields.no_words = true;
@@ -180,8 +180,8 @@ void ShellInterpreter::expand_words(const std::vector<Argument>& words, const Pa
   }
 }
 
-void ShellInterpreter::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
-                                      bool known_unset) {
+void ParameterExpander::expand_default(const Part& part, Fields& fields, const std::optional<Argument>& value,
+                                       bool known_unset) {
   const auto& parameter = *part.parameter;
   const bool colon = parameter.op.size() == 2;
   const char kind = parameter.op.back();
@@ -311,7 +311,7 @@ private:
 
 } // namespace
 
-std::optional<long long> ShellInterpreter::evaluate(std::string_view text) const {
+std::optional<long long> ParameterExpander::evaluate(std::string_view text) const {
   return Sum(text,
              [this](const std::string& name) -> std::optional<long long> {
                Parameter parameter;

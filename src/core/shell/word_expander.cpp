@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/shell/walker.hpp"
+#include "core/shell/word_expander.hpp"
 
 #include <algorithm>
 
@@ -62,7 +62,7 @@ bool has_tilde(const std::string& text, bool first) {
 } // namespace
 
 /// Appends the words that come of one.
-void ShellInterpreter::expand(const Word& word, std::vector<Argument>& words) {
+void WordExpander::expand(const Word& word, std::vector<Argument>& words) {
   if (is_plain(word)) {
     words.push_back(known_argument(word.parts[0].text, word.parts[0].place));
     words.back().place = word.place;
@@ -84,7 +84,7 @@ void ShellInterpreter::expand(const Word& word, std::vector<Argument>& words) {
 }
 
 /// As in assignments: one word, neither split nor matched against files.
-Argument ShellInterpreter::expand_single(const Word& word) {
+Argument WordExpander::expand_single(const Word& word) {
   Fields fields;
   fields.split = false;
   fields.started = true;
@@ -107,7 +107,7 @@ Argument ShellInterpreter::expand_single(const Word& word) {
   return all;
 }
 
-void ShellInterpreter::expand_parts(const std::vector<Part>& parts, Fields& fields) {
+void WordExpander::expand_parts(const std::vector<Part>& parts, Fields& fields) {
   bool first = true;
   for (const auto& part : parts) {
     expand_part(part, fields, first);
@@ -115,7 +115,7 @@ void ShellInterpreter::expand_parts(const std::vector<Part>& parts, Fields& fiel
   }
 }
 
-void ShellInterpreter::expand_part(const Part& part, Fields& fields, bool first) {
+void WordExpander::expand_part(const Part& part, Fields& fields, bool first) {
   switch (part.kind) {
   case Part::Kind::literal:
     if (!part.quoted && has_tilde(part.text, first)) {
@@ -152,7 +152,7 @@ void ShellInterpreter::expand_part(const Part& part, Fields& fields, bool first)
 }
 
 /// Text from an expansion: split at blanks unless it is quoted.
-void ShellInterpreter::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
+void WordExpander::add_known(Fields& fields, const std::string& text, Place place, bool quoted) {
   if (fields.size > k_longest || !use_budget(text.size()))
     return add_unknown(fields, "a text of more than 64 KiB", place, true);
   fields.size += text.size();
@@ -177,7 +177,7 @@ void ShellInterpreter::add_known(Fields& fields, const std::string& text, Place 
   }
 }
 
-void ShellInterpreter::add_unknown(Fields& fields, const std::string& reason, Place place, bool many) {
+void WordExpander::add_unknown(Fields& fields, const std::string& reason, Place place, bool many) {
   if (!use_budget(reason.size() + 16)) return;
   fields.started = true;
   fields.current.many = fields.current.many || (many && fields.split);
@@ -186,8 +186,7 @@ void ShellInterpreter::add_unknown(Fields& fields, const std::string& reason, Pl
 }
 
 /// The value of a variable, or an element of an array.
-void ShellInterpreter::add_argument(Fields& fields, const Argument& word, Place place, bool quoted,
-                                    bool caveat) {
+void WordExpander::add_argument(Fields& fields, const Argument& word, Place place, bool quoted, bool caveat) {
   if (quoted) fields.started = true;
   for (const auto& piece : word.pieces) {
     if (piece.known)
@@ -199,7 +198,7 @@ void ShellInterpreter::add_argument(Fields& fields, const Argument& word, Place 
   if (caveat || word.caveat) fields.current.caveat = true;
 }
 
-void ShellInterpreter::end_word(Fields& fields) {
+void WordExpander::end_word(Fields& fields) {
   auto& word = fields.current;
   const bool caveat = word.caveat; // a text that is split passes its doubt on
   if (fields.started) {

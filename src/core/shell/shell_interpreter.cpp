@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "core/shell/shell_interpreter.hpp"
+
 #include <algorithm>
 
 #include "core/shell/shell_names.hpp"
-#include "core/shell/walker.hpp"
 
 namespace hpcml::shell {
 
@@ -53,17 +54,6 @@ void ShellInterpreter::walk_script(const Script& script) {
     walk(body->children[0]);
     x_returns.pop_back();
   }
-}
-
-/// False when the script takes more work than any that people write.
-bool ShellInterpreter::use_budget(std::size_t cost) {
-  if (x_budget > cost) {
-    x_budget -= cost;
-    return true;
-  }
-  x_budget = 0;
-  x_view.complete = false;
-  return false;
 }
 
 void ShellInterpreter::walk(const SyntaxNode& node) {
@@ -139,31 +129,6 @@ void ShellInterpreter::walk_chain(const std::vector<SyntaxNode>& nodes, std::siz
     else
       on_both_paths([&] { walk(nodes[i]); });
   }
-}
-
-void ShellInterpreter::on_both_paths(const std::function<void()>& body) {
-  const auto before = x_state;
-  const bool condition = x_context.condition;
-  x_context.condition = true;
-  body();
-  x_context.condition = condition;
-  join(x_state, before);
-}
-
-/// Only files survive a subshell.
-void ShellInterpreter::in_subshell(const std::function<void()>& body) {
-  auto outer = x_state;
-  const bool subshell = x_context.subshell;
-  x_context.subshell = true;
-  std::vector<State> lost; // break and return leave the subshell only
-  x_loops.push_back(&lost);
-  x_returns.push_back(&lost);
-  body();
-  x_loops.pop_back();
-  x_returns.pop_back();
-  x_context.subshell = subshell;
-  outer.files = std::move(x_state.files);
-  x_state = std::move(outer);
 }
 
 void ShellInterpreter::walk_pipeline(const SyntaxNode& node) {

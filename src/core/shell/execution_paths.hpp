@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What is known while a script is followed, and how paths through it join.
+#pragma once
+
+#include <functional>
+
+#include "core/shell/state.hpp"
+#include "core/shell/view.hpp"
+
+namespace hpcml::shell {
+
+/// The state of a script that is followed, on all paths at once.
+class ExecutionPaths {
+public:
+  ExecutionPaths(const ExecutionPaths&) = delete;
+  ExecutionPaths& operator=(const ExecutionPaths&) = delete;
+
+protected:
+  explicit ExecutionPaths(View& view) : x_view(view) {}
+  virtual ~ExecutionPaths() = default;
+
+  virtual void walk(const SyntaxNode& node) = 0;
+  virtual void walk_arithmetic(const std::string& text, Place place) = 0;
+  void in_subshell(const std::function<void()>& body);
+  void on_both_paths(const std::function<void()>& body);
+  bool use_budget(std::size_t cost);
+  void invalidate_state() { ++x_state.changes; }
+
+  View& x_view;
+  State x_state;
+  CommandContext x_context;
+  std::vector<std::vector<State>*> x_loops;   ///< where break and continue leave their states
+  std::vector<std::vector<State>*> x_returns; ///< where return leaves them
+  int x_quiet = 0;                            ///< while a loop is followed to see what it changes
+  int x_depth = 0;
+
+private:
+  std::size_t x_budget = 20'000'000;
+};
+
+} // namespace hpcml::shell

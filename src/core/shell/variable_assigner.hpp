@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Declarations and assignments: what a variable holds and who sees it.
+#pragma once
+
+#include "core/shell/parameter_expander.hpp"
+
+namespace hpcml::shell {
+
+/// Sets variables, as assignments and the declaring commands do.
+class VariableAssigner : public ParameterExpander {
+protected:
+  using ParameterExpander::ParameterExpander;
+
+  void run_declaration(const SyntaxNode& node, const Command& command, const std::string& name);
+  void declare(const std::string& name, std::optional<Value> value, const std::string& flags, bool local,
+               bool append, Place place);
+  void make_local(const std::string& name);
+  void assign(const Assignment& assignment);
+  Value value_of(const Assignment& assignment);
+  void set_value(const std::string& name, Value value, bool append, Place place) override;
+  void set_element(const Assignment& assignment);
+
+  std::vector<Value> x_declared; ///< the values of the command that is being followed, `export A=…`
+};
+
+} // namespace hpcml::shell
