@@ -323,12 +323,12 @@ void sort_by_place(Findings& findings) {
 }
 
 /// What the site's judge says to the parts of the job.
-void judge_parts(LintContext& subject) {
+void evaluate_parts(LintContext& subject) {
   for (std::size_t i = 0; i < subject.requests.size(); ++i) {
     auto& demand = subject.demands.emplace_back(site_rules::demand_of(subject.requests[i], subject.sizes[i]));
     add_plugin_options(*subject.site, subject.header, demand);
     subject.fits.push_back(site_rules::place(*subject.site, demand));
-    subject.verdicts.push_back(site_rules::evaluate_policy(*subject.site, subject.fits.back(), demand));
+    subject.violations.push_back(site_rules::evaluate_policy(*subject.site, subject.fits.back(), demand));
   }
 }
 
@@ -351,7 +351,7 @@ Findings check_script(const std::string& file, std::string_view text, const Targ
   subject.version = version.value_or(slurm::k_newest_version);
   auto refusals =
       version ? read_as(text, *version, subject) : read_as_all(text, target.site != nullptr, subject);
-  if (subject.site) judge_parts(subject);
+  if (subject.site) evaluate_parts(subject);
   const auto script = shell::read_script(is_shell_script(text) ? std::string(text) : std::string());
   subject.view = shell::make_view(script);
   subject.unread = shell::unread_parts(script.program);

@@ -15,7 +15,7 @@ std::optional<long> ranks_of_own_launch(const Launch& launch, const LaunchShape&
   return launch.step() != nullptr ? std::optional(1L) : shape.gpus_per_node;
 }
 
-std::string agent_wishes_of(const Launch& launch) {
+std::string agent_options_of(const Launch& launch) {
   const auto* own = launch.find("hpcml");
   if (own == nullptr) return {};
   model::RankRequest rank_request;
@@ -28,7 +28,7 @@ std::string agent_wishes_of(const Launch& launch) {
                                                                 : "1";
     if (flag.read(rank_request, text, {})) continue; // said by launch itself
   }
-  return model::wishes_for_agent(rank_request);
+  return model::options_for_agent(rank_request);
 }
 
 } // namespace hpcml::check

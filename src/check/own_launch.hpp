@@ -14,6 +14,6 @@ namespace hpcml::check {
 std::optional<long> ranks_of_own_launch(const Launch& launch, const LaunchShape& shape);
 
 /// The flags among its words that make it the agent of a node: "--log-dir, --max-restarts"; empty for none.
-std::string agent_wishes_of(const Launch& launch);
+std::string agent_options_of(const Launch& launch);
 
 } // namespace hpcml::check

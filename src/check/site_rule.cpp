@@ -45,13 +45,13 @@ diag::Place ComponentAtSite::place(const std::vector<std::string_view>& options)
 
 site_rules::PolicyViolations ComponentAtSite::under(std::string_view rule_id) const {
   site_rules::PolicyViolations found;
-  for (const auto& verdict : verdicts)
-    if (site_rules::rule_id(verdict.rule) == rule_id) found.push_back(verdict);
+  for (const auto& violation : violations)
+    if (site_rules::rule_id(violation.rule) == rule_id) found.push_back(violation);
   return found;
 }
 
-diag::Severity severity_of(const site_rules::PolicyViolation& verdict) {
-  switch (verdict.certainty) {
+diag::Severity severity_of(const site_rules::PolicyViolation& violation) {
+  switch (violation.certainty) {
   case site_rules::Confidence::definite: return diag::Severity::error;
   case site_rules::Confidence::likely: return diag::Severity::warning;
   default: return diag::Severity::note;
@@ -62,7 +62,7 @@ std::vector<ComponentAtSite> parts_of(const LintContext& subject) {
   std::vector<ComponentAtSite> parts;
   for (std::size_t i = 0; subject.site && i < subject.fits.size(); ++i)
     parts.push_back({subject.requests[i], subject.sizes[i], subject.demands[i], subject.fits[i],
-                     *subject.site, subject.verdicts[i]});
+                     *subject.site, subject.violations[i]});
   return parts;
 }
 

@@ -19,7 +19,7 @@ struct ComponentAtSite {
   const hpcml::site_rules::ResourceRequest& demand;
   const hpcml::site_rules::ResolvedPlacement& fit;
   const model::Site& site;
-  const hpcml::site_rules::PolicyViolations& verdicts;
+  const hpcml::site_rules::PolicyViolations& violations;
 
   /// What the site's judge has against it under the rule of that id.
   hpcml::site_rules::PolicyViolations under(std::string_view rule_id) const;
@@ -42,7 +42,7 @@ srun true
                                     "lumi");
 
 /// error: the job is refused or never starts; warning: it most likely is; note: it could be better.
-diag::Severity severity_of(const hpcml::site_rules::PolicyViolation& verdict);
+diag::Severity severity_of(const hpcml::site_rules::PolicyViolation& violation);
 
 /// "from the profile: partitions page (2024-10-15), read 2026-11-21"; empty where the fact has no document.
 /// Behind a hint with "; ".

@@ -36,10 +36,10 @@ struct LintContext : slurm::JobReading {
   std::vector<Launch> launches = {};        ///< one per command of `view` that may run
   std::vector<std::string_view> names = {}; ///< in the text that may be variables': NCCL_DEBUG; sorted
   const model::Site* site = nullptr;        ///< none: no site is named
-  std::vector<site_rules::ResourceRequest> demands = {};   ///< of the requests; empty without a site
-  std::vector<site_rules::PolicyViolations> verdicts = {}; ///< what the site has against each of them
-  std::vector<site_rules::ResolvedPlacement> fits = {};    ///< where each of them lands; empty without a site
-  ReadFile read_file = {};                                 ///< may be unset
+  std::vector<site_rules::ResourceRequest> demands = {};     ///< of the requests; empty without a site
+  std::vector<site_rules::PolicyViolations> violations = {}; ///< what the site has against each of them
+  std::vector<site_rules::ResolvedPlacement> fits = {}; ///< where each of them lands; empty without a site
+  ReadFile read_file = {};                              ///< may be unset
 
   /// Whether it may be read by a Slurm of this range ("22.05-23.02", as is_in_range has it): true where the
   /// version is unknown.

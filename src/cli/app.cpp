@@ -189,8 +189,8 @@ void set_up_app(const CommandLineProgram& program, CLI::App& app, Context& conte
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all()
-      ->transform([&context](const std::string& folder) {
-        const auto whole = util::absolute_path(folder, util::user_places(context.env));
+      ->transform([&context](const std::string& directory) {
+        const auto whole = util::absolute_path(directory, util::user_places(context.env));
         if (!whole) throw CLI::ValidationError("--sites-dir", whole.error().what);
         // A rank goes on without: its script has named the folder, and says what differs.
         std::error_code ignored;

@@ -29,20 +29,20 @@ std::optional<model::FailureClass> why_job_ends(const util::EnvSnapshot& env) {
 } // namespace
 
 launch::RuntimeContext runtime_context_of(const Context& context) {
-  launch::RuntimeContext surroundings;
-  surroundings.find_fabric = [&context] { return find_own_fabric(context); };
-  surroundings.env = launch::without_outer_rank(context.env);
-  surroundings.machine = util::read_host_name();
-  surroundings.host = context.env.get_or("SLURMD_NODENAME", surroundings.machine);
-  surroundings.ancestors = launch::read_ancestors();
-  surroundings.program = util::own_executable().string();
-  surroundings.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
-  surroundings.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
-  surroundings.choose_preflight = [program = surroundings.program](const auto& command, const auto& env) {
+  launch::RuntimeContext runtime;
+  runtime.find_fabric = [&context] { return find_own_fabric(context); };
+  runtime.env = launch::without_outer_rank(context.env);
+  runtime.machine = util::read_host_name();
+  runtime.host = context.env.get_or("SLURMD_NODENAME", runtime.machine);
+  runtime.ancestors = launch::read_ancestors();
+  runtime.program = util::own_executable().string();
+  runtime.stdout_is_terminal = ::isatty(STDOUT_FILENO) != 0;
+  runtime.stderr_is_terminal = ::isatty(STDERR_FILENO) != 0;
+  runtime.choose_preflight = [program = runtime.program](const auto& command, const auto& env) {
     return preflight::choose_preflight(program, command, env);
   };
-  surroundings.ask_slurm = [&context] { return why_job_ends(context.env); };
-  return surroundings;
+  runtime.ask_slurm = [&context] { return why_job_ends(context.env); };
+  return runtime;
 }
 
 } // namespace hpcml::cli

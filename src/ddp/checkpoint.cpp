@@ -149,23 +149,23 @@ UsableCheckpoint share_choice(ProcessGroup& group, const UsableCheckpoint& own) 
 }
 
 /// A line of the job's log for each checkpoint that is not used.
-void report_skipped(const std::filesystem::path& folder, const UsableCheckpoint& choice) {
+void report_skipped(const std::filesystem::path& directory, const UsableCheckpoint& choice) {
   const auto end = choice.step < 0 ? "starting without a checkpoint"
-                                   : "resuming from " + checkpoint_path(folder, choice.step).string();
+                                   : "resuming from " + checkpoint_path(directory, choice.step).string();
   for (const auto& reason : choice.skipped)
     std::fprintf(stderr, "hpcml: warning: cannot use checkpoint %s; %s\n", reason.c_str(), end.c_str());
 }
 
 } // namespace
 
-void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, std::int64_t step,
+void save_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, std::int64_t step,
                      const TrainingState& state) {
   std::vector<std::vector<at::Tensor>> random;
   for (const auto& generator : generators_of(group)) random.push_back(gather_states(group, generator));
   std::string fault;
   if (group.rank() == 0) {
     try {
-      write_checkpoint(folder, step, {{k_file, pack_state(group, state, step, random)}});
+      write_checkpoint(directory, step, {{k_file, pack_state(group, state, step, random)}});
     } catch (const std::exception& error) {
       fault = error.what();
       if (fault.empty()) fault = "unknown";
@@ -176,19 +176,19 @@ void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, s
     throw std::runtime_error("checkpoint " + std::to_string(step) + " was not written: " + fault);
 }
 
-Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, TrainingState& state) {
+Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, TrainingState& state) {
   UsableCheckpoint found;
-  if (group.rank() == 0) found = find_usable_checkpoint(folder, k_file);
+  if (group.rank() == 0) found = find_usable_checkpoint(directory, k_file);
   auto choice = share_choice(group, found);
   if (choice.step < 0 && choice.damaged)
-    throw std::runtime_error("no checkpoint in " + folder.string() + " can be used: " +
+    throw std::runtime_error("no checkpoint in " + directory.string() + " can be used: " +
                              choice.skipped.front() + "; remove it to start without a checkpoint");
-  if (group.rank() == 0) report_skipped(folder, choice);
+  if (group.rank() == 0) report_skipped(directory, choice);
   Resumed resumed;
   resumed.skipped = choice.skipped;
   if (choice.step < 0) return resumed;
   try {
-    if (group.rank() > 0) found.bytes = read_checkpoint_file(folder, choice.step, k_file);
+    if (group.rank() > 0) found.bytes = read_checkpoint_file(directory, choice.step, k_file);
     unpack_state(group, found.bytes, state, resumed);
   } catch (const std::exception& error) {
     const std::string what = error.what();

@@ -179,30 +179,30 @@ std::int64_t step_of(const std::string& name) {
   return digits.size() > 1 && digits.front() == '0' ? -1 : std::stoll(digits);
 }
 
-fs::path part_path(const fs::path& folder, std::int64_t step) {
-  return folder / ("." + checkpoint_path(folder, step).filename().string() + k_part);
+fs::path part_path(const fs::path& directory, std::int64_t step) {
+  return directory / ("." + checkpoint_path(directory, step).filename().string() + k_part);
 }
 
-void remove_old(const fs::path& folder, std::int64_t newest) {
+void remove_old(const fs::path& directory, std::int64_t newest) {
   std::size_t kept = 0;
-  for (const auto step : checkpoint_steps(folder)) {
+  for (const auto step : checkpoint_steps(directory)) {
     // After a restart from the beginning, higher numbers belong to the run before: they stay until replaced.
-    const auto path = checkpoint_path(folder, step);
+    const auto path = checkpoint_path(directory, step);
     if (step > newest || find_checkpoint_problem(path, CheckpointCheck::sizes)) continue;
     if (++kept > k_kept_checkpoints) remove_tree(path.string());
   }
   const std::string head = std::string(".") + k_prefix, tail = k_part;
-  for (const auto& name : names_in(folder.string()))
+  for (const auto& name : names_in(directory.string()))
     if (name.rfind(head, 0) == 0 && name.size() > tail.size() &&
         name.compare(name.size() - tail.size(), tail.size(), tail) == 0)
-      remove_tree((folder / name).string());
+      remove_tree((directory / name).string());
 }
 
 } // namespace
 
-std::vector<std::int64_t> checkpoint_steps(const fs::path& folder) {
+std::vector<std::int64_t> checkpoint_steps(const fs::path& directory) {
   std::vector<std::int64_t> steps;
-  for (const auto& name : names_in(folder.string()))
+  for (const auto& name : names_in(directory.string()))
     if (const auto step = step_of(name); step >= 0) steps.push_back(step);
   std::sort(steps.rbegin(), steps.rend());
   return steps;
@@ -219,16 +219,16 @@ CheckpointProblem find_checkpoint_problem(const fs::path& checkpoint, Checkpoint
   return {};
 }
 
-fs::path checkpoint_path(const fs::path& folder, std::int64_t step) {
-  return folder / (k_prefix + std::to_string(step));
+fs::path checkpoint_path(const fs::path& directory, std::int64_t step) {
+  return directory / (k_prefix + std::to_string(step));
 }
 
-void write_checkpoint(const fs::path& folder, std::int64_t step,
+void write_checkpoint(const fs::path& directory, std::int64_t step,
                       const std::map<std::string, std::string>& files) {
-  if (const int error = make_folders(folder.string())) fail("make", folder, error);
-  const auto part = part_path(folder, step), path = checkpoint_path(folder, step);
+  if (const int error = make_directories(directory.string())) fail("make", directory, error);
+  const auto part = part_path(directory, step), path = checkpoint_path(directory, step);
   remove_tree(part.string());
-  if (const int error = make_folders(part.string())) fail("make", part, error);
+  if (const int error = make_directories(part.string())) fail("make", part, error);
   try {
     std::ostringstream list;
     list << k_head << "\n";
@@ -246,21 +246,21 @@ void write_checkpoint(const fs::path& folder, std::int64_t step,
     remove_tree(part.string());
     throw;
   }
-  sync_path(folder, O_RDONLY | O_DIRECTORY);
-  remove_old(folder, step);
+  sync_path(directory, O_RDONLY | O_DIRECTORY);
+  remove_old(directory, step);
 }
 
-std::string read_checkpoint_file(const fs::path& folder, std::int64_t step, const std::string& name) {
+std::string read_checkpoint_file(const fs::path& directory, std::int64_t step, const std::string& name) {
   std::string bytes;
-  if (const auto problem = read_one(checkpoint_path(folder, step), name, bytes))
+  if (const auto problem = read_one(checkpoint_path(directory, step), name, bytes))
     throw std::runtime_error(problem.text);
   return bytes;
 }
 
-UsableCheckpoint find_usable_checkpoint(const fs::path& folder, const std::string& name) {
+UsableCheckpoint find_usable_checkpoint(const fs::path& directory, const std::string& name) {
   UsableCheckpoint found;
-  for (const auto step : checkpoint_steps(folder)) {
-    const auto problem = read_one(checkpoint_path(folder, step), name, found.bytes);
+  for (const auto step : checkpoint_steps(directory)) {
+    const auto problem = read_one(checkpoint_path(directory, step), name, found.bytes);
     if (!problem) {
       found.step = step;
       return found;
@@ -272,9 +272,9 @@ UsableCheckpoint find_usable_checkpoint(const fs::path& folder, const std::strin
   return found;
 }
 
-std::int64_t find_latest_checkpoint(const fs::path& folder) {
-  for (const auto step : checkpoint_steps(folder))
-    if (!find_checkpoint_problem(checkpoint_path(folder, step), CheckpointCheck::sizes)) return step;
+std::int64_t find_latest_checkpoint(const fs::path& directory) {
+  for (const auto step : checkpoint_steps(directory))
+    if (!find_checkpoint_problem(checkpoint_path(directory, step), CheckpointCheck::sizes)) return step;
   return -1;
 }
 

@@ -17,11 +17,11 @@ inline constexpr std::size_t k_kept_checkpoints = 2;
 /// Writes the files (name → bytes) as checkpoint `step`; throws std::runtime_error with path and reason. One
 /// of that step that is there already is replaced. Then removes older whole ones, and what earlier writers
 /// left half.
-void write_checkpoint(const std::filesystem::path& folder, std::int64_t step,
+void write_checkpoint(const std::filesystem::path& directory, std::int64_t step,
                       const std::map<std::string, std::string>& files);
 /// Returns the bytes of a file of a checkpoint; throws std::runtime_error if they are not what `complete`
 /// lists.
-std::string read_checkpoint_file(const std::filesystem::path& folder, std::int64_t step,
+std::string read_checkpoint_file(const std::filesystem::path& directory, std::int64_t step,
                                  const std::string& name);
 
 /// A file of the newest checkpoint whose files are all intact.
@@ -31,6 +31,6 @@ struct UsableCheckpoint {
   std::vector<std::string> skipped; ///< newer checkpoints, newest first: "FILE: why it cannot be used"
   bool damaged = false;             ///< one of them was complete once
 };
-UsableCheckpoint find_usable_checkpoint(const std::filesystem::path& folder, const std::string& name);
+UsableCheckpoint find_usable_checkpoint(const std::filesystem::path& directory, const std::string& name);
 
 } // namespace hpcml::ddp

@@ -54,7 +54,7 @@ std::vector<int> ranks_where(const std::vector<std::optional<RankReport>>& repor
 const char* is_or_are(const std::vector<int>& ranks) { return ranks.size() == 1 ? " is" : " are"; }
 
 /// Those that have begun the fewest operations, where others have begun more.
-FailureCause blame_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
+FailureCause cause_who_is_behind(const std::vector<std::optional<RankReport>>& reports,
                                  const std::vector<std::string>& hosts) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = 0;
   const RankReport* furthest = nullptr;
@@ -106,7 +106,7 @@ std::vector<int> ring_of_waits(const std::vector<std::optional<RankReport>>& rep
 
 /// Where ranks wait for single others, counting does not tell who is behind: whoever is waited for and does
 /// not wait itself is to blame, or else all of a ring.
-FailureCause blame_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
+FailureCause cause_who_is_waited_for(const std::vector<std::optional<RankReport>>& reports,
                                      const std::vector<std::string>& hosts) {
   for (const auto state : {State::left, State::computing}) {
     std::vector<int> culprits;
@@ -198,12 +198,12 @@ FailureCause find_cause(const std::vector<std::optional<RankReport>>& reports,
   const bool exchanges = std::any_of(reports.begin(), reports.end(), [](const auto& report) {
     return report->state == State::waiting && report->exchange.is_exchange();
   });
-  if (exchanges) return blame_who_is_waited_for(reports, hosts);
+  if (exchanges) return cause_who_is_waited_for(reports, hosts);
   const auto left = ranks_where(reports, [](const auto& report) { return report->state == State::left; });
   if (!left.empty())
     return {left, name_ranks(left, hosts) + (left.size() == 1 ? " has" : " have") + " left after operation " +
                       std::to_string(reports[static_cast<std::size_t>(left.front())]->operations)};
-  return blame_who_is_behind(reports, hosts);
+  return cause_who_is_behind(reports, hosts);
 }
 
 } // namespace hpcml::ddp

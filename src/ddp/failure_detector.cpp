@@ -15,7 +15,7 @@ using std::chrono::steady_clock;
 /// In which every rank that lives answers. Its thread needs a processor and the store, no more.
 constexpr milliseconds k_answer{5000};
 /// After which the others judge by themselves: the one that asked first may be lost, too.
-constexpr milliseconds k_verdict{8000};
+constexpr milliseconds k_result{8000};
 /// How long the rank that serves the store stays for those that end after it: they would only print that it
 /// is gone, so it is not worth more.
 constexpr milliseconds k_farewell{2000};
@@ -29,7 +29,7 @@ constexpr milliseconds k_for_ever{std::chrono::hours(24 * 365)};
 constexpr const char* k_host_key = "host";
 constexpr const char* k_call_key = "call"; ///< set: the rank is to answer, or its thread to end
 constexpr const char* k_report_key = "report";
-constexpr const char* k_verdict_key = "verdict";
+constexpr const char* k_result_key = "verdict";
 constexpr const char* k_heard_key = "heard";    ///< set: the rank needs the store no more
 constexpr const char* k_callers_key = "called"; ///< how many have called: the first one judges
 constexpr const char* k_ended_key = "ended";    ///< how many have ended well
@@ -37,22 +37,22 @@ constexpr const char* k_come_key = "come";      ///< how many have come to the m
 constexpr const char* k_all_key = "all";        ///< set: all have
 
 /// "3 5\nclause": the ranks to blame, and the clause.
-std::string pack_blame(const FailureCause& blame) {
+std::string pack_cause(const FailureCause& cause) {
   std::string text;
-  for (const int rank : blame.ranks) text += std::to_string(rank) + " ";
-  return text + "\n" + blame.clause;
+  for (const int rank : cause.ranks) text += std::to_string(rank) + " ";
+  return text + "\n" + cause.clause;
 }
 
-FailureCause unpack_blame(const std::string& text) {
-  FailureCause blame;
+FailureCause unpack_cause(const std::string& text) {
+  FailureCause cause;
   const auto end = text.find('\n');
   for (std::size_t at = 0; at < end && end != std::string::npos;) {
     std::size_t used = 0;
-    blame.ranks.push_back(std::stoi(text.substr(at), &used));
+    cause.ranks.push_back(std::stoi(text.substr(at), &used));
     at += used + 1;
   }
-  blame.clause = end == std::string::npos ? text : text.substr(end + 1);
-  return blame;
+  cause.clause = end == std::string::npos ? text : text.substr(end + 1);
+  return cause;
 }
 
 } // namespace
@@ -83,7 +83,7 @@ FailureDetector::~FailureDetector() {
       last.state = RankReport::State::left;
       x_store->set(key(k_report_key, x_rank), pack(last));
     } else if (!is_called()) {
-      ask_for_blame({report().operation}, "an exception of its program ended its group", true);
+      ask_for_cause({report().operation}, "an exception of its program ended its group", true);
     } else if (x_serves) {
       linger_for_peers();
     }
@@ -161,8 +161,8 @@ void FailureDetector::answer() {
   x_second->set(key(k_report_key, x_rank), pack(report()));
   on_query();
   // The program may compute for long before it asks, and the store be gone by then.
-  const std::string verdict = x_prefix + k_verdict_key;
-  const auto end = steady_clock::now() + k_verdict + k_answer;
+  const std::string verdict = x_prefix + k_result_key;
+  const auto end = steady_clock::now() + k_result + k_answer;
   while (!x_second->has(verdict)) {
     if (x_ends || steady_clock::now() > end) return;
     std::this_thread::sleep_for(k_pause);
@@ -170,14 +170,14 @@ void FailureDetector::answer() {
   const auto text = x_second->get(verdict, k_answer);
   {
     const std::lock_guard<std::mutex> lock(x_mutex);
-    x_verdict = text;
+    x_result = text;
   }
   x_second->set(key(k_heard_key, x_rank), "verdict");
 }
 
-std::string FailureDetector::kept_verdict() const {
+std::string FailureDetector::kept_result() const {
   const std::lock_guard<std::mutex> lock(x_mutex);
-  return x_verdict;
+  return x_result;
 }
 
 void FailureDetector::query_all_ranks() {
@@ -185,11 +185,11 @@ void FailureDetector::query_all_ranks() {
     if (rank != x_rank) x_store->set(key(k_call_key, rank), "answer");
 }
 
-std::string FailureDetector::find_verdict(const std::string& phase, bool first) {
+std::string FailureDetector::find_result(const std::string& phase, bool first) {
   const auto start = steady_clock::now();
-  const std::string verdict = x_prefix + k_verdict_key;
+  const std::string verdict = x_prefix + k_result_key;
   if (!first) {
-    while (steady_clock::now() - start < k_verdict) {
+    while (steady_clock::now() - start < k_result) {
       if (x_store->has(verdict)) return x_store->get(verdict, k_answer);
       std::this_thread::sleep_for(k_pause);
     }
@@ -205,8 +205,8 @@ std::string FailureDetector::find_verdict(const std::string& phase, bool first) 
     if (x_store->has(key(k_host_key, rank)))
       hosts[static_cast<std::size_t>(rank)] = x_store->get(key(k_host_key, rank), k_answer);
   }
-  const auto blame = phase == k_rendezvous ? find_missing_ranks(reports, hosts) : find_cause(reports, hosts);
-  const auto text = pack_blame(blame);
+  const auto cause = phase == k_rendezvous ? find_missing_ranks(reports, hosts) : find_cause(reports, hosts);
+  const auto text = pack_cause(cause);
   x_store->set(verdict, text);
   return text;
 }
@@ -228,7 +228,7 @@ void FailureDetector::linger_for_peers() {
   }
 }
 
-FailureCause FailureDetector::ask_for_blame(const Operation& operation, const std::string& why, bool own) {
+FailureCause FailureDetector::ask_for_cause(const Operation& operation, const std::string& why, bool own) {
   auto mine = report();
   mine.exchange = operation; // not the one that was waited for last: this one may not have begun
   mine.state = own ? RankReport::State::failed : RankReport::State::waiting;
@@ -237,22 +237,22 @@ FailureCause FailureDetector::ask_for_blame(const Operation& operation, const st
   x_store->set(key(k_report_key, x_rank), pack(mine));
   const bool first = x_store->add(x_prefix + k_callers_key, 1) == 1;
   if (first) query_all_ranks();
-  FailureCause blame;
+  FailureCause cause;
   if (own) {
-    blame = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
-    if (first) x_store->set(x_prefix + k_verdict_key, pack_blame(blame));
+    cause = {{x_rank}, "rank " + std::to_string(x_rank) + " (" + host_name() + ") failed: " + why};
+    if (first) x_store->set(x_prefix + k_result_key, pack_cause(cause));
   } else {
-    blame = unpack_blame(find_verdict(operation.name, first));
+    cause = unpack_cause(find_result(operation.name, first));
   }
   x_store->set(key(k_heard_key, x_rank), "verdict");
   if (x_serves) linger_for_peers();
-  return blame;
+  return cause;
 }
 
 void FailureDetector::fail(const Operation& operation, const std::string& why, bool own) {
   const std::lock_guard<std::mutex> lock(x_error_mutex);
   if (!x_error || own) throw error_of(operation, why, own);
-  x_heard = true;
+  x_last_received = true;
   throw *x_error;
 }
 
@@ -263,24 +263,24 @@ void FailureDetector::attribute_failure(const Operation& operation, const std::s
 
 std::string FailureDetector::pending_error() const {
   const std::lock_guard<std::mutex> lock(x_error_mutex);
-  return x_error && !x_heard ? x_error->what() : "";
+  return x_error && !x_last_received ? x_error->what() : "";
 }
 
 Error FailureDetector::error_of(const Operation& operation, const std::string& why, bool own) {
-  FailureCause blame;
+  FailureCause cause;
   try {
-    blame = ask_for_blame(operation, why, own);
+    cause = ask_for_cause(operation, why, own);
   } catch (const std::exception& error) {
-    if (const auto verdict = kept_verdict(); !verdict.empty())
-      blame = unpack_blame(verdict);
+    if (const auto verdict = kept_result(); !verdict.empty())
+      cause = unpack_cause(verdict);
     else
-      blame = {{0},
+      cause = {{0},
                "the store at " + x_master + " is gone, with rank 0 or its launcher (" + error.what() + ")"};
   }
   const std::string subject =
       "rank " + std::to_string(x_rank) + " (" + host_name() + "): " + text_of(operation) + " failed: ";
-  return Error(subject + (own ? why : blame.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
-               x_rank, operation.name, own ? std::vector<int>{x_rank} : blame.ranks);
+  return Error(subject + (own ? why : cause.clause + (why.empty() ? "" : ". What this rank saw: " + why)),
+               x_rank, operation.name, own ? std::vector<int>{x_rank} : cause.ranks);
 }
 
 } // namespace hpcml::ddp

@@ -56,12 +56,12 @@ private:
   RankReport report() const;
   void on_query();
   void answer();
-  std::string kept_verdict() const;
+  std::string kept_result() const;
   void end_with_the_others();
   void query_all_ranks();
-  FailureCause ask_for_blame(const Operation& operation, const std::string& why, bool own);
+  FailureCause ask_for_cause(const Operation& operation, const std::string& why, bool own);
   void linger_for_peers();
-  std::string find_verdict(const std::string& phase, bool first);
+  std::string find_result(const std::string& phase, bool first);
   std::string key(const std::string& what, int rank) const;
 
   std::shared_ptr<Store> x_store, x_second;
@@ -73,10 +73,10 @@ private:
   mutable std::mutex x_mutex; // of what follows
   RankReport x_report;
   std::chrono::steady_clock::time_point x_since, x_call_time;
-  std::string x_verdict;            ///< as the thread has heard it; empty: not yet
+  std::string x_result;             ///< as the thread has heard it; empty: not yet
   mutable std::mutex x_error_mutex; // of what follows; held while the others are asked
   std::optional<Error> x_error;
-  bool x_heard = false;
+  bool x_last_received = false;
   std::thread x_thread;
 };
 

@@ -13,13 +13,13 @@ double Reducer::gradient_norm(double p) const {
   for (const auto& parameter : x_parameters) {
     const auto& gradient = parameter.tensor.grad();
     // Whole buckets at once, where they are the gradients: zeros of unused parameters add nothing.
-    if (gradient.defined() && !lies_in(gradient, parameter.slot)) norms.push_back(gradient.norm(p));
+    if (gradient.defined() && !is_within(gradient, parameter.slot)) norms.push_back(gradient.norm(p));
   }
   const bool all_lie_in_buckets = norms.empty();
   if (!all_lie_in_buckets) {
     for (const auto& parameter : x_parameters) {
       const auto& gradient = parameter.tensor.grad();
-      if (gradient.defined() && lies_in(gradient, parameter.slot)) norms.push_back(gradient.norm(p));
+      if (gradient.defined() && is_within(gradient, parameter.slot)) norms.push_back(gradient.norm(p));
     }
   } else {
     for (const auto& bucket : x_buckets) norms.push_back(bucket.flat.norm(p));

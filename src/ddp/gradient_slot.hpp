@@ -17,7 +17,7 @@ inline at::Tensor slot_in(const at::Tensor& flat, int64_t offset, const at::Tens
 }
 
 /// Whether the gradient is that place, and not a copy.
-inline bool lies_in(const at::Tensor& gradient, const at::Tensor& slot) {
+inline bool is_within(const at::Tensor& gradient, const at::Tensor& slot) {
   return gradient.data_ptr() == slot.data_ptr() && gradient.strides() == slot.strides();
 }
 

@@ -34,7 +34,7 @@ void ProcessGroup::State::connect(const GroupOptions& wanted) {
     // The program may wait for the GPU, which waits for the others.
     communicator->abort();
   };
-  calls.is_heard = [this] { return watch.pending_error().empty(); };
+  calls.is_received = [this] { return watch.pending_error().empty(); };
   calls.give_up = [this] { end_program(watch.pending_error()); };
   stream_watch = std::make_unique<StreamWatch>(options.timeout, std::move(calls));
 }

@@ -52,11 +52,11 @@ struct Resolved {
 
 /// The address from which the kernel would send to host; empty if it can't say. A UDP connect sends nothing.
 std::string source_address_to(const std::string& host, int port) {
-  addrinfo wish{};
-  wish.ai_family = AF_INET;
-  wish.ai_socktype = SOCK_DGRAM;
+  addrinfo choice{};
+  choice.ai_family = AF_INET;
+  choice.ai_socktype = SOCK_DGRAM;
   Resolved found;
-  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wish, &found.list) != 0) return {};
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &choice, &found.list) != 0) return {};
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return {};
   sockaddr_in own{};
@@ -131,10 +131,10 @@ std::string wait_until_reachable(const std::string& host, int port,
   using std::chrono::milliseconds;
   std::string reason;
   do {
-    addrinfo wish{};
-    wish.ai_socktype = SOCK_STREAM;
+    addrinfo choice{};
+    choice.ai_socktype = SOCK_STREAM;
     Resolved found;
-    const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wish, &found.list);
+    const int code = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &choice, &found.list);
     if (code != 0) reason = std::string("the name cannot be resolved (") + ::gai_strerror(code) + ")";
     for (const addrinfo* entry = found.list; entry != nullptr; entry = entry->ai_next) {
       const auto left = std::chrono::duration_cast<milliseconds>(deadline - std::chrono::steady_clock::now());

@@ -12,9 +12,9 @@
 
 namespace hpcml::ddp {
 
-std::vector<std::string> names_in(const std::string& folder) {
+std::vector<std::string> names_in(const std::string& directory) {
   std::vector<std::string> names;
-  DIR* open = ::opendir(folder.c_str());
+  DIR* open = ::opendir(directory.c_str());
   if (open == nullptr) return names;
   while (const dirent* entry = ::readdir(open)) {
     const std::string name = entry->d_name;
@@ -25,17 +25,17 @@ std::vector<std::string> names_in(const std::string& folder) {
 }
 
 void remove_tree(const std::string& path) {
-  constexpr int k_open_folders = 16;
+  constexpr int k_open_directories = 16;
   ::nftw(
       path.c_str(),
       [](const char* entry, const struct stat*, int, FTW*) {
         std::remove(entry);
         return 0; // on with the rest
       },
-      k_open_folders, FTW_DEPTH | FTW_PHYS);
+      k_open_directories, FTW_DEPTH | FTW_PHYS);
 }
 
-int make_folders(const std::string& path) {
+int make_directories(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     struct stat found {};

@@ -21,7 +21,7 @@ constexpr milliseconds k_slice{250};
 /// The shortest time of a group: what is asked every k_slice has to come around.
 constexpr milliseconds k_least_timeout{1000};
 
-Error meeting_error(const RankEnv& env, const std::string& what) {
+Error rendezvous_error(const RankEnv& env, const std::string& what) {
   return Error(what, env.rank, k_rendezvous, env.rank == 0 ? std::vector<int>{} : std::vector<int>{0});
 }
 
@@ -161,17 +161,17 @@ std::shared_ptr<ProcessGroup> init_process_group(const GroupOptions& options) {
     // The server's own connection is local; the thread of every rank is a client like the others.
     second = std::make_shared<Store>(env, options.timeout, StoreServer::launcher);
   } catch (const std::exception& error) {
-    throw meeting_error(env, error.what());
+    throw rendezvous_error(env, error.what());
   }
   auto state = std::make_unique<ProcessGroup::State>(env, options, store, second, next_prefix(),
                                                      server == StoreServer::rank_0 && env.rank == 0);
-  const Operation meeting{k_rendezvous};
-  state->watch.begin(meeting);
-  state->watch.wait_for(meeting);
+  const Operation rendezvous{k_rendezvous};
+  state->watch.begin(rendezvous);
+  state->watch.wait_for(rendezvous);
   try {
     state->connect(wanted);
   } catch (const std::exception& error) {
-    state->watch.fail(meeting, error.what(), false);
+    state->watch.fail(rendezvous, error.what(), false);
   }
   state->watch.end_wait();
   return std::make_shared<ProcessGroup>(std::move(state));

@@ -184,7 +184,7 @@ void Reducer::fill_slot(Parameter& parameter) {
   const bool scales = x_options.compression == Compression::none && x_factor != 1;
   if (!gradient.defined()) {
     parameter.slot.zero_();
-  } else if (lies_in(gradient, parameter.slot)) {
+  } else if (is_within(gradient, parameter.slot)) {
     if (scales && x_weighing) gradient.mul_(x_factor);
     if (scales && !x_weighing) gradient.div_(x_group->size());
   } else {
@@ -258,7 +258,7 @@ void Reducer::mark_unused() {
     // Touched since the last reduction, in a step that only accumulated: its gradient counts.
     auto& gradient = parameter.tensor.mutable_grad();
     if (!parameter.touched) {
-      if (gradient.defined() && lies_in(gradient, parameter.slot)) gradient = gradient.clone();
+      if (gradient.defined() && is_within(gradient, parameter.slot)) gradient = gradient.clone();
       const at::NoGradGuard no_gradients;
       parameter.slot.zero_();
       parameter.ready = true;

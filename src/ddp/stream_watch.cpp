@@ -59,9 +59,9 @@ bool StreamWatch::look(const Begun& begun, std::string& why) const {
   return true;
 }
 
-void StreamWatch::wait_until_heard(std::unique_lock<std::mutex>& lock) {
+void StreamWatch::wait_until_received(std::unique_lock<std::mutex>& lock) {
   for (const auto end = steady_clock::now() + x_calls.grace; steady_clock::now() < end;) {
-    if (x_ends || x_calls.is_heard()) return;
+    if (x_ends || x_calls.is_received()) return;
     x_changed.wait_for(lock, k_look);
   }
   if (!x_ends) x_calls.give_up();
@@ -86,7 +86,7 @@ void StreamWatch::work() {
       x_troubled = true;
       x_begun.clear();
       x_all_over.notify_all();
-      return wait_until_heard(lock);
+      return wait_until_received(lock);
     }
     lock.lock();
     if (over)

@@ -25,8 +25,8 @@ public:
     /// Once, for the first operation that failed or was not done within the time; nothing is looked after
     /// then. `why` is empty where another rank has called.
     std::function<void(const Operation&, const std::string& why)> on_trouble;
-    std::function<bool()> is_heard; ///< the program has been told of it
-    std::function<void()> give_up;  ///< it has not, for a while: it may wait for the GPU for ever
+    std::function<bool()> is_received; ///< the program has been told of it
+    std::function<void()> give_up;     ///< it has not, for a while: it may wait for the GPU for ever
     std::chrono::milliseconds grace{
         15000}; ///< in which a program that lives begins its next operation, or ends
   };
@@ -49,7 +49,7 @@ private:
     std::chrono::steady_clock::time_point start;
   };
   void work();
-  void wait_until_heard(std::unique_lock<std::mutex>& lock);
+  void wait_until_received(std::unique_lock<std::mutex>& lock);
   bool look(const Begun& begun, std::string& why) const;
 
   const std::chrono::milliseconds x_timeout;

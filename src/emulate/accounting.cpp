@@ -51,16 +51,17 @@ bool is_usual(const model::Site& site, const model::Qos& qos) {
 std::string database_socket(const std::string& state_dir) { return state_dir + "/accounting/socket"; }
 
 std::vector<std::string> make_database_command(const std::string& mariadbd, const std::string& state_dir) {
-  const std::string folder = state_dir + "/accounting";
+  const std::string directory = state_dir + "/accounting";
   // Nobody else reaches the socket, and nothing has to survive: no passwords, no care for power cuts, little
   // memory.
   return {mariadbd,
           "--no-defaults",
           "--user=root",
-          "--datadir=" + folder + "/data",
-          "--tmpdir=" + folder, // its temporary tables are named by process number, the same in each sandbox
+          "--datadir=" + directory + "/data",
+          "--tmpdir=" +
+              directory, // its temporary tables are named by process number, the same in each sandbox
           "--socket=" + database_socket(state_dir),
-          "--pid-file=" + folder + "/pid",
+          "--pid-file=" + directory + "/pid",
           "--skip-networking",
           "--skip-grant-tables",
           "--innodb-buffer-pool-size=32M",

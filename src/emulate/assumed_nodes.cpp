@@ -19,27 +19,27 @@ std::string counted(unsigned number, const std::string& what) {
 } // namespace
 
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
-                                       const NodeOptions& wishes) {
+                                       const NodeOptions& options) {
   if (!site.partitions.empty())
     return util::Error{site.short_name() + "'s profile describes its nodes",
                        "leave --cpus-per-node, --gpus-per-node and --mem-per-node out"};
   if (site.launchers.empty())
     return util::Error{site.short_name() + " has no Slurm to emulate",
                        "run the program as it is: hpcml launch --nproc-per-node N -- CMD"};
-  if (wishes.cpus == 0U)
+  if (options.cpus == 0U)
     return util::Error{"a node needs at least one CPU", "give --cpus-per-node 1 or more"};
   model::NodeType type;
   type.id = "assumed";
-  type.cpu = model::make_regular_cpus(1, wishes.cpus.value_or(k_cpus), 1, 0, 0);
+  type.cpu = model::make_regular_cpus(1, options.cpus.value_or(k_cpus), 1, 0, 0);
   type.memory =
-      model::Sourced<model::MemSize>{wishes.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
+      model::Sourced<model::MemSize>{options.memory.value_or(model::MemSize::of_mib(k_memory_mib)), {}};
   type.host_prefix = "node";
-  if (const unsigned gpus = wishes.gpus.value_or(k_gpus); gpus > 0) {
+  if (const unsigned gpus = options.gpus.value_or(k_gpus); gpus > 0) {
     type.gpu = model::GpuShape{};
     type.gpu->per_node = gpus;
     type.gpu->vendor = model::GpuVendor::nvidia;
     type.gpu->model = "NVIDIA GPU";
-    type.gpu->slurm_type = wishes.gpu_type;
+    type.gpu->slurm_type = options.gpu_type;
   }
   site.node_types = {type};
   model::Partition only;

@@ -23,7 +23,7 @@ struct NodeOptions {
 /// `site` with one partition ("main", or the name given) of 64 CPUs, 4 GPUs and 256 GiB a node, or as wished.
 /// Fails for a site that describes its nodes and for one without a Slurm.
 util::Result<model::Site> assume_nodes(model::Site site, const std::string& partition,
-                                       const NodeOptions& wishes);
+                                       const NodeOptions& options);
 
 /// The nodes as a sentence: "64 CPUs, 4 GPUs and 256G of memory".
 std::string describe_nodes(const model::NodeType& type);

@@ -75,10 +75,10 @@ util::Error cannot_keep(const ClusterRun& run, const std::string& why) {
 
 /// Login files of the site in the place of this machine's, whose `module` would win over the site's.
 util::Status cover_login_files(Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
-  TRY(const auto folder, write_login_profile(*run.site, sandbox.state_dir(), user));
+  TRY(const auto directory, write_login_profile(*run.site, sandbox.state_dir(), user));
   for (const std::string place : {"/etc/profile.d", "/etc/bash.bashrc.d"})
     if (std::error_code error; fs::is_directory(place, error))
-      TRY_DONE(sandbox.mount_on_login({folder, place}));
+      TRY_DONE(sandbox.mount_on_login({directory, place}));
   return util::Done{};
 }
 
@@ -268,8 +268,8 @@ util::Result<int> run_cluster(const ClusterRun& run, int failure_code) {
   options.login_name = run.layout.login_name;
   options.login_interfaces = run.layout.login_interfaces;
   options.places = {"/tmp", "/var/tmp"};
-  if (const auto wished = run.env.get("TMPDIR"); wished && !wished->empty())
-    options.places.insert(options.places.begin(), *wished);
+  if (const auto requested = run.env.get("TMPDIR"); requested && !requested->empty())
+    options.places.insert(options.places.begin(), *requested);
   run.narrator.progress("making " + std::to_string(run.layout.nodes.size()) + " nodes");
   return run_in_sandbox(options,
                         [&](Sandbox& sandbox) { return run_body(sandbox, run, start, failure_code); });

@@ -35,11 +35,11 @@ struct ClusterRun {
   std::optional<AccountingInstall> accounting; ///< by which jobs are recorded, with or without accounts
   bool keeps_accounts() const { return accounting.has_value(); }
   std::vector<std::string> command;
-  std::string judge_command;   ///< asks the site's judge about a submitted job, for the shell
-  util::EnvSnapshot env;       ///< the caller's
-  std::string record_file;     ///< where the record goes at the end; empty: nowhere
-  bool isolate_network = true; ///< false: the nodes share this machine's loopback interface
-  std::string logs_dir;        ///< where Slurm's logs go at the end; empty: nowhere
+  std::string evaluate_command; ///< asks the site's judge about a submitted job, for the shell
+  util::EnvSnapshot env;        ///< the caller's
+  std::string record_file;      ///< where the record goes at the end; empty: nowhere
+  bool isolate_network = true;  ///< false: the nodes share this machine's loopback interface
+  std::string logs_dir;         ///< where Slurm's logs go at the end; empty: nowhere
   Narrator narrator;
   std::vector<ClusterFault> faults; ///< what goes wrong while the command runs
   bool limit_memory = false;        ///< jobs get no more than they asked for; a fault may need it, too

@@ -38,7 +38,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The folder that nodes of one kind see the GPUs' files of.
-std::string gpu_folder(const std::string& state_dir, const ClusterNode& node) {
+std::string gpu_directory(const std::string& state_dir, const ClusterNode& node) {
   return state_dir + "/gpus/" + node.type->id + (node.slices ? "/parts" : "/whole");
 }
 
@@ -52,14 +52,14 @@ bool has_slices(const ClusterLayout& layout) {
 /// told that (ENXIO), all others that they may not (EPERM).
 util::Status make_gpu_devices(const std::string& state_dir, unsigned count) {
   constexpr unsigned k_major = 60; // for local use: Linux, Documentation/admin-guide/devices.txt
-  const auto folder = state_dir + "/dev";
+  const auto directory = state_dir + "/dev";
   const auto cannot = [](const std::string& what) {
     return util::Error{"the devices of jobs cannot be limited: " + what + ": " + std::strerror(errno),
                        "in a container: docker run --privileged"};
   };
   // The sandbox's own files are on a file system without devices.
-  if (::mount("tmpfs", folder.c_str(), "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755") != 0)
-    return cannot(folder);
+  if (::mount("tmpfs", directory.c_str(), "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=0755") != 0)
+    return cannot(directory);
   for (unsigned gpu = 0; gpu < count; ++gpu) {
     const auto path = gpu_device_path(state_dir, gpu);
     if (::mknod(path.c_str(), S_IFCHR | 0666, makedev(k_major, gpu)) != 0 || ::chmod(path.c_str(), 0666) != 0)
@@ -75,7 +75,7 @@ util::Status make_gpu_state(const std::string& state_dir, const ClusterRun& run)
   for (const auto& kind : group_by_kind(run.layout)) {
     const auto& first = *kind.front();
     for (const auto& [name, text] : make_gpu_files(*first.type, first.slices))
-      files[gpu_folder(state_dir, first) + "/" + name] = text;
+      files[gpu_directory(state_dir, first) + "/" + name] = text;
     devices = std::max(devices, count_devices(first));
   }
   if (has_slices(run.layout)) {
@@ -103,7 +103,8 @@ void add_gpu_mounts(SandboxNode& made, const ClusterRun& run, const ClusterNode&
   // A bound /dev/null is a character device without the right to make one.
   for (unsigned gpu = 0; gpu < count_devices(node) && !run.limit_devices; ++gpu)
     made.mounts.push_back({"/dev/null", gpu_device_path(state_dir, gpu)});
-  for (const auto& mount : gpu_mounts(*node.type, gpu_folder(state_dir, node))) made.mounts.push_back(mount);
+  for (const auto& mount : gpu_mounts(*node.type, gpu_directory(state_dir, node)))
+    made.mounts.push_back(mount);
 }
 
 namespace fs = std::filesystem;
@@ -135,23 +136,23 @@ std::string tail(const Daemon& daemon) {
 util::Status make_state(const Sandbox& sandbox, const ClusterRun& run, const std::string& user) {
   const auto& state_dir = sandbox.state_dir();
   std::error_code error;
-  std::vector<std::string> folders = {"slurmctld",       "log",          "dev", "local",
-                                      "scratch/" + user, "work/" + user, "root"};
+  std::vector<std::string> directories = {"slurmctld",       "log",          "dev", "local",
+                                          "scratch/" + user, "work/" + user, "root"};
   for (const auto& node : run.layout.nodes) {
-    folders.push_back("slurmd/" + node.name);
-    folders.push_back("nodes/" + node.name + "/local");
-    TRY_DONE(make_own_folders(own_folders_of(run.temporary, state_dir, node.name)));
+    directories.push_back("slurmd/" + node.name);
+    directories.push_back("nodes/" + node.name + "/local");
+    TRY_DONE(make_own_directories(own_directories_of(run.temporary, state_dir, node.name)));
   }
-  for (const auto& folder : folders) {
-    fs::create_directories(fs::path(state_dir) / folder, error);
-    if (error) return util::Error{"cannot make " + state_dir + "/" + folder + ": " + error.message()};
+  for (const auto& directory : directories) {
+    fs::create_directories(fs::path(state_dir) / directory, error);
+    if (error) return util::Error{"cannot make " + state_dir + "/" + directory + ": " + error.message()};
   }
   SlurmFileOptions options{state_dir,
                            sandbox.user_id(),
                            run.slurm.has_lua,
                            run.keeps_accounts(),
                            !run.accounts.empty(),
-                           run.judge_command,
+                           run.evaluate_command,
                            run.faults,
                            wants_whole_sockets(run.slurm),
                            run.job_limits().any(),
@@ -174,7 +175,7 @@ SandboxNode make_node(const ClusterRun& run, const ClusterNode& node, const std:
   made.cpu = node.type->cpu;
   if (node.type->memory) made.mem_mib = node.type->memory->value.mib();
   made.interfaces = node.interfaces;
-  made.own_folders = own_folders_of(run.temporary, state_dir, node.name);
+  made.own_directories = own_directories_of(run.temporary, state_dir, node.name);
   made.mounts.push_back({state_dir + "/hosts", "/etc/hosts"});
   made.mounts.push_back({state_dir + "/nodes/" + node.name + "/local", state_dir + "/local"});
   add_gpu_mounts(made, run, node, state_dir);
@@ -228,9 +229,9 @@ util::Result<util::ProcessOutput> ask_sacctmgr(const ClusterRun& run, const std:
 util::Status start_accounting(Sandbox& sandbox, const ClusterRun& run, std::vector<Daemon>& daemons) {
   run.narrator.progress("starting slurmdbd");
   const std::string& state_dir = sandbox.state_dir();
-  const fs::path folder = fs::path(state_dir) / "accounting";
+  const fs::path directory = fs::path(state_dir) / "accounting";
   std::error_code error;
-  fs::create_directories(folder / "data", error);
+  fs::create_directories(directory / "data", error);
   TRY(const auto tables, util::read_file(run.accounting->system_tables));
   const auto command = make_database_command(run.accounting->mariadbd, state_dir);
   auto bootstrap = command;
@@ -297,11 +298,11 @@ std::size_t count_ready(const ClusterRun& run, const std::string& state_dir) {
 util::Status show_hosts(Sandbox& sandbox) {
   const std::string& state_dir = sandbox.state_dir();
   if (::access("/etc/hosts", F_OK) == 0) return sandbox.mount_on_login({state_dir + "/hosts", "/etc/hosts"});
-  const auto folder = state_dir + "/etc";
-  ::mkdir(folder.c_str(), 0755);
+  const auto directory = state_dir + "/etc";
+  ::mkdir(directory.c_str(), 0755);
   TRY(const auto hosts, util::read_file(state_dir + "/hosts"));
-  TRY_DONE(util::write_file(folder + "/hosts", hosts));
-  auto added = sandbox.mount_on_login({folder, "/etc", true});
+  TRY_DONE(util::write_file(directory + "/hosts", hosts));
+  auto added = sandbox.mount_on_login({directory, "/etc", true});
   if (added) return added;
   return util::Error{"this machine has no /etc/hosts, and " + added.error().what,
                      "make one, as an empty file: touch /etc/hosts"};

@@ -30,11 +30,11 @@ std::string find_group(const std::string& groups, std::string_view controller) {
 
 } // namespace
 
-util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder,
+util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& directory,
                                                            const model::CpuShape& cpu) {
   model::IdSet memory_nodes;
   for (const auto& domain : complete_shape(cpu).numa) memory_nodes.add(domain.id);
-  const std::string cpus = folder + "/cpuset_cpus", mems = folder + "/cpuset_mems";
+  const std::string cpus = directory + "/cpuset_cpus", mems = directory + "/cpuset_mems";
   TRY_DONE(util::write_file(cpus, cpu.all().to_list() + "\n"));
   TRY_DONE(util::write_file(mems, memory_nodes.to_list() + "\n"));
 

@@ -75,11 +75,12 @@ std::optional<unsigned long long> read_number(const fs::path& path) {
 }
 
 /// What the kernel has killed in the folder and those in it; nothing where it does not count that.
-std::optional<unsigned long long> count_kills(const fs::path& folder) {
+std::optional<unsigned long long> count_kills(const fs::path& directory) {
   std::optional<unsigned long long> kills;
   // cgroup v2 counts in each group what happened in those in it, too.
-  for (const auto& each : is_unified_group(folder) ? std::vector{folder} : folders_of_group(folder))
-    for (const auto& line : util::split(read_value(each / files_of(folder).kills), '\n'))
+  for (const auto& each :
+       is_unified_group(directory) ? std::vector{directory} : directories_of_group(directory))
+    for (const auto& line : util::split(read_value(each / files_of(directory).kills), '\n'))
       if (line.starts_with("oom_kill "))
         kills = kills.value_or(0) + util::parse_unsigned(line.substr(9)).value_or(0);
   return kills;
@@ -87,15 +88,15 @@ std::optional<unsigned long long> count_kills(const fs::path& folder) {
 
 /// The process as one to be killed; nothing for what starts ranks, and what has ended.
 std::optional<MemoryUser> read_memory_user(pid_t pid) {
-  const fs::path folder = "/proc/" + std::to_string(pid);
-  std::error_code gone;
+  const fs::path directory = "/proc/" + std::to_string(pid);
+  std::error_code lost;
   MemoryUser user;
   user.pid = pid;
-  user.name = fs::read_symlink(folder / "exe", gone).filename().string();
-  if (gone || user.name.starts_with("slurmstepd") || user.name == util::own_executable().filename())
+  user.name = fs::read_symlink(directory / "exe", lost).filename().string();
+  if (lost || user.name.starts_with("slurmstepd") || user.name == util::own_executable().filename())
     return std::nullopt;
-  user.name = util::trim(read_value(folder / "comm"));
-  const auto words = util::split(read_value(folder / "statm"), ' ');
+  user.name = util::trim(read_value(directory / "comm"));
+  const auto words = util::split(read_value(directory / "statm"), ' ');
   user.pages = words.size() < 2 ? 0 : util::parse_unsigned(words[1]).value_or(0);
   return user.pages == 0 ? std::nullopt : std::optional(user);
 }
@@ -103,21 +104,21 @@ std::optional<MemoryUser> read_memory_user(pid_t pid) {
 /// The biggest process of the node's steps. Beside steps of srun's the batch script's waits for them.
 std::optional<MemoryUser> find_biggest(const fs::path& node_group) {
   std::optional<MemoryUser> biggest;
-  for (const auto& folder : folders_of_group(node_group)) {
+  for (const auto& directory : directories_of_group(node_group)) {
     fs::path step;
     std::string job;
-    for (auto at = folder; at != node_group; at = at.parent_path()) {
+    for (auto at = directory; at != node_group; at = at.parent_path()) {
       const auto name = at.filename().string();
       if (name.starts_with("step_")) step = at;
       if (name.starts_with("job_")) job = name.substr(4);
     }
     if (step.empty()) continue;
-    for (const auto& line : util::split(read_value(folder / "cgroup.procs"), '\n')) {
+    for (const auto& line : util::split(read_value(directory / "cgroup.procs"), '\n')) {
       const auto pid = util::parse_unsigned(line);
       auto user = pid && *pid > 1 ? read_memory_user(static_cast<pid_t>(*pid)) : std::nullopt;
       if (!user) continue;
       user->step = is_unified_group(step) ? step / "user" : step; // beside it is slurmstepd, without a limit
-      user->group = is_unified_group(step) ? folder : step;
+      user->group = is_unified_group(step) ? directory : step;
       user->job = job;
       user->of_srun = util::parse_unsigned(step.filename().string().substr(5)).has_value();
       if (!biggest || std::tie(user->of_srun, user->pages) > std::tie(biggest->of_srun, biggest->pages))

@@ -131,12 +131,12 @@ std::map<std::string, std::string> make_gpu_files(const model::NodeType& type, b
   return files;
 }
 
-std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& folder) {
+std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& directory) {
   std::vector<SandboxMount> mounts;
   if (make_gpu_files(type, false).empty()) return mounts;
-  if (type.gpu->vendor == model::GpuVendor::amd) mounts.push_back({folder + "/class", "/sys/class", true});
-  for (const auto& mount : {SandboxMount{folder + "/driver", "/proc/driver"},
-                            SandboxMount{folder + "/pci", "/sys/bus/pci/devices"}})
+  if (type.gpu->vendor == model::GpuVendor::amd) mounts.push_back({directory + "/class", "/sys/class", true});
+  for (const auto& mount : {SandboxMount{directory + "/driver", "/proc/driver"},
+                            SandboxMount{directory + "/pci", "/sys/bus/pci/devices"}})
     if (::access(mount.source.c_str(), F_OK) == 0 && ::access(mount.target.c_str(), F_OK) == 0)
       mounts.push_back(mount);
   return mounts;

@@ -32,6 +32,6 @@ std::string part_uuid(const GpuPart& part, const std::string& node);
 std::map<std::string, std::string> make_gpu_files(const model::NodeType& type, bool slices);
 
 /// The places at which nodes see the files of `folder`, as far as this kernel has them.
-std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& folder);
+std::vector<SandboxMount> gpu_mounts(const model::NodeType& type, const std::string& directory);
 
 } // namespace hpcml::emulate

@@ -27,8 +27,8 @@ constexpr const char* k_memory = "memory"; // the controllers' names
 constexpr const char* k_devices = "devices";
 constexpr const char* k_privileged = "in a container: docker run --privileged";
 
-void end_processes_in(const fs::path& folder) {
-  const auto text = util::read_file(folder / "cgroup.procs");
+void end_processes_in(const fs::path& directory) {
+  const auto text = util::read_file(directory / "cgroup.procs");
   if (!text) return;
   for (const auto& line : util::split(*text, '\n'))
     if (const auto pid = util::parse_unsigned(line); pid && *pid > 1)
@@ -49,29 +49,30 @@ util::Result<std::string> make_group(const char* controller) {
   if (!place)
     return util::Error{std::string("this machine shows no control groups of ") + controller, k_privileged};
   if (place->unified) return make_unified_group(*place, cgroup);
-  auto folder = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr)
-    return util::Error{fs::path(folder).parent_path().string() + ": " + std::strerror(errno), k_privileged};
-  return folder;
+  auto directory = place->top + (place->path == "/" ? "" : place->path) + "/hpcml-XXXXXX";
+  if (::mkdtemp(directory.data()) == nullptr)
+    return util::Error{fs::path(directory).parent_path().string() + ": " + std::strerror(errno),
+                       k_privileged};
+  return directory;
 }
 
 /// What the node's Slurm takes for the tree of a controller of cgroup v1.
 util::Status make_tree_view(const std::string& group, const std::string& node, const SandboxMount& view,
                             const char* controller) {
-  const auto folder = fs::path(view.source) / controller;
+  const auto directory = fs::path(view.source) / controller;
   const auto own = node_group(group, node);
   std::error_code error;
   fs::create_directory(own, error);
-  if (!error) fs::create_directories(folder, error);
+  if (!error) fs::create_directories(directory, error);
   if (!error) fs::create_directories(view.target, error);
   // Slurm takes a folder for the top of the tree where this is, and only the real one has it.
-  if (!error) TRY_DONE(util::write_file(folder / "release_agent", "\n"));
+  if (!error) TRY_DONE(util::write_file(directory / "release_agent", "\n"));
   for (fs::directory_iterator entry(group, error), end; !error && entry != end; entry.increment(error))
     if (std::error_code none; !entry->is_directory(none))
-      fs::create_symlink(entry->path(), folder / entry->path().filename(), error);
+      fs::create_symlink(entry->path(), directory / entry->path().filename(), error);
   // The second name is that of a Slurm that was built for one node a machine.
   for (const auto& name : {"slurm_" + node, std::string("slurm")})
-    if (!error) fs::create_directory_symlink(own, folder / name, error);
+    if (!error) fs::create_directory_symlink(own, directory / name, error);
   if (error) return util::Error{view.source + ": " + error.message(), {}};
   return util::Done{};
 }
@@ -88,8 +89,8 @@ void remove_group(const std::string& group) {
   constexpr unsigned k_most = 4000; // a process that waits for a disk ends when that has answered
   if (group.empty()) return;
   for (unsigned round = 0; round < k_most; ++round) {
-    for (const auto& folder : folders_of_group(group))
-      if (::rmdir(folder.c_str()) != 0) end_processes_in(folder);
+    for (const auto& directory : directories_of_group(group))
+      if (::rmdir(directory.c_str()) != 0) end_processes_in(directory);
     if (::access(group.c_str(), F_OK) != 0) return;
     std::this_thread::sleep_for(k_pause);
   }
@@ -97,17 +98,17 @@ void remove_group(const std::string& group) {
 
 } // namespace
 
-std::vector<fs::path> folders_of_group(const fs::path& group) {
-  std::vector<fs::path> folders;
-  std::error_code gone;
-  for (fs::directory_iterator entry(group, gone), end; !gone && entry != end; entry.increment(gone)) {
+std::vector<fs::path> directories_of_group(const fs::path& group) {
+  std::vector<fs::path> directories;
+  std::error_code lost;
+  for (fs::directory_iterator entry(group, lost), end; !lost && entry != end; entry.increment(lost)) {
     std::error_code ignored;
     if (!fs::is_directory(fs::symlink_status(entry->path(), ignored))) continue;
-    const auto inner = folders_of_group(entry->path());
-    folders.insert(folders.end(), inner.begin(), inner.end());
+    const auto inner = directories_of_group(entry->path());
+    directories.insert(directories.end(), inner.begin(), inner.end());
   }
-  folders.push_back(group);
-  return folders;
+  directories.push_back(group);
+  return directories;
 }
 
 util::Result<JobGroups> make_job_groups(const JobLimits& limits) {

@@ -39,7 +39,7 @@ util::Result<JobGroups> make_job_groups(const JobLimits& limits);
 void remove_job_groups(const JobGroups& groups);
 
 /// The folders of a group, each before the one that it is in.
-std::vector<std::filesystem::path> folders_of_group(const std::filesystem::path& group);
+std::vector<std::filesystem::path> directories_of_group(const std::filesystem::path& group);
 
 /// A node's own part of a group, in which its jobs are.
 std::string node_group(const std::string& group, const std::string& node);

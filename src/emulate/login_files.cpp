@@ -67,11 +67,11 @@ std::string make_login_profile(const Site& site, const std::string& state_dir, c
 
 util::Result<std::string> write_login_profile(const Site& site, const std::string& state_dir,
                                               const std::string& user) {
-  const std::filesystem::path folder = state_dir + "/profile.d";
+  const std::filesystem::path directory = state_dir + "/profile.d";
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  TRY_DONE(util::write_file(folder / "site.sh", make_login_profile(site, state_dir, user)));
-  return folder.string();
+  std::filesystem::create_directories(directory, error);
+  TRY_DONE(util::write_file(directory / "site.sh", make_login_profile(site, state_dir, user)));
+  return directory.string();
 }
 
 } // namespace hpcml::emulate

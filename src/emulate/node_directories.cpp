@@ -18,7 +18,7 @@ std::string source_name(const std::string& node, std::size_t number) {
 }
 
 /// Folders and links to them; files are left behind.
-std::vector<std::string> list_folders(const fs::path& place) {
+std::vector<std::string> list_directories(const fs::path& place) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator entry(place, error), end; entry != end && !error; entry.increment(error)) {
@@ -53,35 +53,37 @@ TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::s
                              " is " + name + ": the nodes share it, where the site's have one each");
       continue;
     }
-    places.folders.push_back({place.string(), {}, list_folders(place)});
+    places.directories.push_back({place.string(), {}, list_directories(place)});
   }
-  std::stable_sort(places.folders.begin(), places.folders.end(),
+  std::stable_sort(places.directories.begin(), places.directories.end(),
                    [](const auto& a, const auto& b) { return a.target.size() < b.target.size(); });
   return places;
 }
 
-std::vector<PrivateDirectory> own_folders_of(const TemporaryPlaces& places, const std::string& state_dir,
-                                             const std::string& node) {
-  auto folders = places.folders;
-  for (std::size_t i = 0; i < folders.size(); ++i) folders[i].source = state_dir + "/" + source_name(node, i);
-  return folders;
+std::vector<PrivateDirectory> own_directories_of(const TemporaryPlaces& places, const std::string& state_dir,
+                                                 const std::string& node) {
+  auto directories = places.directories;
+  for (std::size_t i = 0; i < directories.size(); ++i)
+    directories[i].source = state_dir + "/" + source_name(node, i);
+  return directories;
 }
 
-util::Status make_own_folders(const std::vector<PrivateDirectory>& folders) {
-  for (const auto& folder : folders) {
+util::Status make_own_directories(const std::vector<PrivateDirectory>& directories) {
+  for (const auto& directory : directories) {
     std::error_code error;
-    fs::create_directories(folder.source, error);
-    if (!error) fs::permissions(folder.source, fs::perms::all | fs::perms::sticky_bit, error);
-    if (error) return util::Error{"cannot make " + folder.source + ": " + error.message(), {}};
+    fs::create_directories(directory.source, error);
+    if (!error) fs::permissions(directory.source, fs::perms::all | fs::perms::sticky_bit, error);
+    if (error) return util::Error{"cannot make " + directory.source + ": " + error.message(), {}};
   }
   return util::Done{};
 }
 
 std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places) {
   std::vector<std::pair<std::string, std::string>> files;
-  for (std::size_t i = 0; i < places.folders.size(); ++i)
-    files.emplace_back("lib/kept" + std::to_string(i),
-                       places.folders[i].target + "\n" + util::join(places.folders[i].kept, "\n") + "\n");
+  for (std::size_t i = 0; i < places.directories.size(); ++i)
+    files.emplace_back("lib/kept" + std::to_string(i), places.directories[i].target + "\n" +
+                                                           util::join(places.directories[i].kept, "\n") +
+                                                           "\n");
   return files;
 }
 

@@ -14,7 +14,7 @@ namespace hpcml::emulate {
 
 /// The folders, without their sources, outer ones first; and what a person should know of them.
 struct TemporaryPlaces {
-  std::vector<PrivateDirectory> folders;
+  std::vector<PrivateDirectory> directories;
   std::vector<std::string> notes;
 };
 
@@ -24,10 +24,10 @@ struct TemporaryPlaces {
 TemporaryPlaces find_temporary_places(const util::EnvSnapshot& env, const std::string& working_directory);
 
 /// The node's part of it, on the sandbox's file system.
-std::vector<PrivateDirectory> own_folders_of(const TemporaryPlaces& places, const std::string& state_dir,
-                                             const std::string& node);
+std::vector<PrivateDirectory> own_directories_of(const TemporaryPlaces& places, const std::string& state_dir,
+                                                 const std::string& node);
 /// Makes the sources of a node, with the rights of a folder for temporary files.
-util::Status make_own_folders(const std::vector<PrivateDirectory>& folders);
+util::Status make_own_directories(const std::vector<PrivateDirectory>& directories);
 /// A place and what is kept in it, one name a line, for programs on the nodes: the file's name below the
 /// state directory, and its text.
 std::vector<std::pair<std::string, std::string>> make_kept_lists(const TemporaryPlaces& places);

@@ -12,9 +12,9 @@
 namespace hpcml::emulate {
 
 std::string read_node_mark(pid_t pid) {
-  std::error_code gone;
-  const auto target = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/ns/uts", gone);
-  return gone ? std::string() : target.string();
+  std::error_code lost;
+  const auto target = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/ns/uts", lost);
+  return lost ? std::string() : target.string();
 }
 
 util::Status end_processes_of(const std::string& mark) {

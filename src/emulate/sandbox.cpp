@@ -82,11 +82,11 @@ private:
 
 /// What a sandbox has on the machine.
 struct SandboxTraces {
-  std::string folder; ///< holds files only where no private file system could be mounted over it
+  std::string directory; ///< holds files only where no private file system could be mounted over it
   JobGroups job_groups;
   void remove() const {
     std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
+    std::filesystem::remove_all(directory, ignored);
     remove_job_groups(job_groups);
   }
 };
@@ -192,15 +192,15 @@ const char* path_fault(const std::string& place) {
 }
 
 /// A new folder in the first place that allows one.
-util::Result<std::string> make_state_folder(const std::vector<std::string>& places) {
+util::Result<std::string> make_state_directory(const std::vector<std::string>& places) {
   std::vector<std::string> faults;
   for (const auto& place : places) {
     if (const auto* fault = path_fault(place)) {
       faults.push_back(place + " " + fault);
       continue;
     }
-    std::string folder = place + (place.back() == '/' ? "" : "/") + "hpcml-sandbox-XXXXXX";
-    if (::mkdtemp(folder.data()) != nullptr) return folder;
+    std::string directory = place + (place.back() == '/' ? "" : "/") + "hpcml-sandbox-XXXXXX";
+    if (::mkdtemp(directory.data()) != nullptr) return directory;
     faults.push_back(place + ": " + std::strerror(errno));
   }
   return util::Error{"there is no place for the sandbox's folder (" + util::join(faults, "; ") + ")",
@@ -212,11 +212,11 @@ util::Result<std::string> make_state_folder(const std::vector<std::string>& plac
 util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::function<int(Sandbox&)>& body) {
   SandboxTraces traces;
   TRY(traces.job_groups, make_job_groups(options.job_limits));
-  if (auto folder = make_state_folder(options.places)) {
-    traces.folder = *folder;
+  if (auto directory = make_state_directory(options.places)) {
+    traces.directory = *directory;
   } else {
     traces.remove();
-    return folder.error();
+    return directory.error();
   }
   int control[2] = {-1, -1}, report[2] = {-1, -1};
   if (::pipe2(control, O_CLOEXEC | O_NONBLOCK) != 0 || ::pipe2(report, O_CLOEXEC) != 0) {
@@ -233,7 +233,7 @@ util::Result<int> run_in_sandbox(const SandboxOptions& options, const std::funct
   if (warden == 0) {
     ::close(control[1]);
     ::close(report[0]);
-    run_warden({traces.folder,
+    run_warden({traces.directory,
                 traces.job_groups,
                 options,
                 {},

@@ -52,7 +52,7 @@ struct SandboxNode {
   model::CpuShape cpu;            ///< what /sys, /proc and sched_getaffinity show
   unsigned long long mem_mib = 0; ///< for /proc/meminfo and /sys/devices/system/node
   std::vector<SandboxInterface> interfaces;
-  std::vector<PrivateDirectory> own_folders; ///< before the mounts, in this order
+  std::vector<PrivateDirectory> own_directories; ///< before the mounts, in this order
   std::vector<SandboxMount> mounts;
   /// The part of the tree of cgroup v2 that the node takes for the whole; empty: it sees the machine's.
   std::string unified_group = {};

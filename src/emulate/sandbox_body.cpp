@@ -96,11 +96,11 @@ private:
 util::Result<std::vector<GeneratedView>> BodySandbox::find_view(const SandboxNode& node) {
   const auto key = describe_node_view(node.cpu, node.mem_mib);
   if (const auto found = x_views.find(key); found != x_views.end()) return found->second;
-  const std::string folder = x_state_dir + "/.sandbox/view" + std::to_string(x_views.size());
-  TRY(auto view, write_node_view(folder, node.cpu, node.mem_mib));
+  const std::string directory = x_state_dir + "/.sandbox/view" + std::to_string(x_views.size());
+  TRY(auto view, write_node_view(directory, node.cpu, node.mem_mib));
   // A node with a tree of its own has no CPUs counted there.
   if (node.unified_group.empty()) {
-    TRY(const auto cpuset, write_cpuset_view(folder, node.cpu));
+    TRY(const auto cpuset, write_cpuset_view(directory, node.cpu));
     view.insert(view.end(), cpuset.begin(), cpuset.end());
   }
   x_views.emplace(key, view);

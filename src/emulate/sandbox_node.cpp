@@ -120,13 +120,13 @@ util::Status switch_interfaces_on(const SandboxNode& node) {
 }
 
 /// What is kept is still reached through the open folder when the node's own lies over it.
-util::Status give_own_folder(const PrivateDirectory& folder) {
-  const int machines = ::open(folder.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (machines < 0) return util::Error{"cannot open " + folder.target + ": " + std::strerror(errno), {}};
-  TRY_DONE(bind_mount(folder.source, folder.target));
-  for (const auto& name : folder.kept) {
+util::Status give_own_directory(const PrivateDirectory& directory) {
+  const int machines = ::open(directory.target.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (machines < 0) return util::Error{"cannot open " + directory.target + ": " + std::strerror(errno), {}};
+  TRY_DONE(bind_mount(directory.source, directory.target));
+  for (const auto& name : directory.kept) {
     const auto from = "/proc/self/fd/" + std::to_string(machines) + "/" + name,
-               to = folder.target + "/" + name;
+               to = directory.target + "/" + name;
     std::error_code error;
     if (std::filesystem::is_symlink(from, error))
       std::filesystem::copy_symlink(from, to, error);
@@ -147,7 +147,7 @@ util::Status mount_view(const SandboxNode& node, const NodeStart& plan) {
   if (!node.unified_group.empty()) TRY_DONE(show_unified_node());
   // Shared memory is a node's own: two ranks on "two machines" must not meet there.
   [[maybe_unused]] const auto shared_memory = mount_tmpfs("/dev/shm", "mode=1777");
-  for (const auto& folder : node.own_folders) TRY_DONE(give_own_folder(folder));
+  for (const auto& directory : node.own_directories) TRY_DONE(give_own_directory(directory));
   for (const auto& mount : plan.mounts) {
     auto step =
         mount.add ? overlay_mount(mount.source, mount.target) : bind_mount(mount.source, mount.target);

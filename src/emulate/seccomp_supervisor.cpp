@@ -271,16 +271,17 @@ private:
     hand_in.srcfd = static_cast<std::uint32_t>(file);
     hand_in.newfd_flags = open_flags(call, old_open) & O_CLOEXEC;
     const bool handed_in = written && ::ioctl(x_listener, SECCOMP_IOCTL_NOTIF_ADDFD, &hand_in) >= 0;
-    const bool gone = !handed_in && errno == ENOENT;
+    const bool lost = !handed_in && errno == ENOENT;
     ::close(file);
-    return handed_in || gone;
+    return handed_in || lost;
   }
 
   std::string absolute(const seccomp_notif& call, std::string_view path, bool old_open) const {
     if (path.starts_with("/")) return std::string(path);
-    const auto folder = static_cast<int>(call.data.args[0]);
-    const std::string link = "/proc/" + std::to_string(call.pid) +
-                             (old_open || folder == AT_FDCWD ? "/cwd" : "/fd/" + std::to_string(folder));
+    const auto directory = static_cast<int>(call.data.args[0]);
+    const std::string link =
+        "/proc/" + std::to_string(call.pid) +
+        (old_open || directory == AT_FDCWD ? "/cwd" : "/fd/" + std::to_string(directory));
     char where[256];
     const ssize_t length = ::readlink(link.c_str(), where, sizeof where);
     if (length <= 0 || length == static_cast<ssize_t>(sizeof where)) return {};

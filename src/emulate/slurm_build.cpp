@@ -97,11 +97,11 @@ util::Status build(const std::string& work, const std::string& prefix, const std
 }
 
 /// Where what is wished for is to be had.
-util::Error not_built(const SlurmChoice& wish, const std::vector<std::string>& built) {
-  return {"no Slurm " + wish.version + " is built yet" +
+util::Error not_built(const SlurmChoice& choice, const std::vector<std::string>& built) {
+  return {"no Slurm " + choice.version + " is built yet" +
               (built.empty() ? "" : "; there is " + util::join(built, ", ")),
-          "give its sources once: --slurm-source slurm-" + wish.version +
-              (util::split(wish.version, '.').size() > 2 ? "" : ".N") +
+          "give its sources once: --slurm-source slurm-" + choice.version +
+              (util::split(choice.version, '.').size() > 2 ? "" : ".N") +
               ".tar.bz2, from download.schedmd.com/slurm"};
 }
 
@@ -115,8 +115,8 @@ std::vector<std::string> slurm_configure_options() {
   return options;
 }
 
-bool is_version(const std::string& version, const std::string& wished) {
-  return version == wished || version.starts_with(wished + ".") || version.starts_with(wished + "-");
+bool is_version(const std::string& version, const std::string& requested) {
+  return version == requested || version.starts_with(requested + ".") || version.starts_with(requested + "-");
 }
 
 std::string find_meta_version(const std::string& meta) {
@@ -128,7 +128,7 @@ std::string find_meta_version(const std::string& meta) {
 }
 
 util::Result<std::string> slurm_cache(const util::EnvSnapshot& env) {
-  return util::cache_folder(env, "slurm");
+  return util::cache_directory(env, "slurm");
 }
 
 std::vector<std::string> list_built_slurms(const std::string& cache) {
@@ -143,23 +143,23 @@ std::vector<std::string> list_built_slurms(const std::string& cache) {
   return versions;
 }
 
-util::Result<std::string> obtain_slurm(const SlurmChoice& wish, const util::EnvSnapshot& env,
+util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::EnvSnapshot& env,
                                        const Say& say) {
   TRY(const auto cache, slurm_cache(env));
   const auto built = list_built_slurms(cache);
-  if (wish.source.empty()) {
+  if (choice.source.empty()) {
     for (const auto& version : built)
-      if (is_version(version, wish.version)) return cache + "/" + version;
-    return not_built(wish, built);
+      if (is_version(version, choice.version)) return cache + "/" + version;
+    return not_built(choice, built);
   }
   const util::ScratchPath work(cache + "/.build-" + std::to_string(::getpid()));
-  TRY_DONE(unpack(wish.source, work.path() + "/tree", env));
+  TRY_DONE(unpack(choice.source, work.path() + "/tree", env));
   const auto version = find_meta_version(util::read_file(work.path() + "/tree/META").value_or(""));
   if (version.empty() || version.find('/') != std::string::npos)
-    return util::Error{wish.source + " has no sources of Slurm: their file META would name the version",
+    return util::Error{choice.source + " has no sources of Slurm: their file META would name the version",
                        "give the tarball as it is on download.schedmd.com/slurm"};
-  if (!wish.version.empty() && !is_version(version, wish.version))
-    return util::Error{wish.source + " is Slurm " + version + ", not " + wish.version,
+  if (!choice.version.empty() && !is_version(version, choice.version))
+    return util::Error{choice.source + " is Slurm " + version + ", not " + choice.version,
                        "give the one, or --slurm-version " + version};
   const auto prefix = cache + "/" + version;
   // Who waits here for another's build finds it done.
@@ -171,9 +171,9 @@ util::Result<std::string> obtain_slurm(const SlurmChoice& wish, const util::EnvS
   return prefix;
 }
 
-util::EnvSnapshot with_slurm_of(const std::string& folder, const util::EnvSnapshot& env) {
+util::EnvSnapshot with_slurm_of(const std::string& directory, const util::EnvSnapshot& env) {
   auto changed = env;
-  changed.set("PATH", folder + "/bin:" + folder + "/sbin:" + env.get_or("PATH", "/usr/bin:/bin"));
+  changed.set("PATH", directory + "/bin:" + directory + "/sbin:" + env.get_or("PATH", "/usr/bin:/bin"));
   return changed;
 }
 

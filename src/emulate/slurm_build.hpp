@@ -19,7 +19,7 @@ struct SlurmChoice {
 };
 
 /// True where `version` is one of those that `wished` means: 23.11.10 is a 23.11.
-bool is_version(const std::string& version, const std::string& wished);
+bool is_version(const std::string& version, const std::string& requested);
 
 /// The version in the text of a source tree's META ("  Version:  22.05.8"); empty where it names none.
 std::string find_meta_version(const std::string& meta);
@@ -37,10 +37,10 @@ std::vector<std::string> list_built_slurms(const std::string& cache);
 /// The folder of a Slurm that the wish means, built from its sources where the cache has none yet (minutes;
 /// `say` is told what is done). What it was configured and built with is VERSION.log in the cache. Fails with
 /// what to do.
-util::Result<std::string> obtain_slurm(const SlurmChoice& wish, const util::EnvSnapshot& env,
+util::Result<std::string> obtain_slurm(const SlurmChoice& choice, const util::EnvSnapshot& env,
                                        const std::function<void(const std::string&)>& say);
 
 /// The environment with that Slurm's programs first in PATH.
-util::EnvSnapshot with_slurm_of(const std::string& folder, const util::EnvSnapshot& env);
+util::EnvSnapshot with_slurm_of(const std::string& directory, const util::EnvSnapshot& env);
 
 } // namespace hpcml::emulate

@@ -338,7 +338,7 @@ std::map<std::string, std::string> make_slurm_files(const Site& site, const Clus
   files["cgroup.conf"] = options.cgroup_conf;
   files["hosts"] = render_hosts(layout);
   if (options.job_policy) {
-    files["job_submit.lua"] = make_job_policy(options.judge_command, options.state_dir);
+    files["job_submit.lua"] = make_job_policy(options.evaluate_command, options.state_dir);
     files["cli_filter.lua"] = make_cli_filter(site);
   }
   return files;

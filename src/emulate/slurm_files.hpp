@@ -20,7 +20,7 @@ struct SlurmFileOptions {
       true; ///< job_submit.lua and cli_filter.lua; false where Slurm was built without its Lua plugin
   bool accounting = false;               ///< a slurmdbd keeps records, accounts and QoS
   bool enforced = false;                 ///< and Slurm holds jobs to them
-  std::string judge_command = {};        ///< asks the site's judge about the job in the file named behind it
+  std::string evaluate_command = {};     ///< asks the site's judge about the job in the file named behind it
   std::vector<ClusterFault> faults = {}; ///< what is to go wrong
   bool whole_sockets = false; ///< Slurm takes the cores near a GPU by whole sockets only (24.11 and later)
   bool limits_jobs = false;   ///< groups limit the memory or devices of jobs, as cgroup_conf says

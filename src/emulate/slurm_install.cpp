@@ -26,14 +26,15 @@ std::string release_of(const std::string& version) {
 std::string find_plugin(const std::string& name, const std::string& slurmctld) {
   namespace fs = std::filesystem;
   const fs::path prefix = fs::path(slurmctld).parent_path().parent_path();
-  std::vector<fs::path> folders = {prefix / "lib/slurm", prefix / "lib64/slurm", prefix / "lib/slurm-wlm"};
+  std::vector<fs::path> directories = {prefix / "lib/slurm", prefix / "lib64/slurm",
+                                       prefix / "lib/slurm-wlm"};
   std::error_code error;
-  for (const auto& folder : util::list_directory(prefix / "lib")) {
-    folders.push_back(prefix / "lib" / folder / "slurm-wlm");
-    folders.push_back(prefix / "lib" / folder / "slurm");
+  for (const auto& directory : util::list_directory(prefix / "lib")) {
+    directories.push_back(prefix / "lib" / directory / "slurm-wlm");
+    directories.push_back(prefix / "lib" / directory / "slurm");
   }
-  for (const auto& folder : folders)
-    if (fs::exists(folder / name, error)) return (folder / name).string();
+  for (const auto& directory : directories)
+    if (fs::exists(directory / name, error)) return (directory / name).string();
   return {};
 }
 
@@ -53,7 +54,7 @@ std::vector<std::string> find_programs(const Wanted& wanted, const util::EnvSnap
 
 } // namespace
 
-util::EnvSnapshot with_daemon_folders(const util::EnvSnapshot& env) {
+util::EnvSnapshot with_daemon_directories(const util::EnvSnapshot& env) {
   util::EnvSnapshot wide = env;
   wide.set("PATH", env.get_or("PATH", "/usr/bin:/bin") +
                        ":/usr/sbin:/sbin:/usr/local/sbin:/opt/slurm/sbin:/opt/slurm/bin");
@@ -77,13 +78,13 @@ bool finds_its_library(std::string_view plugin, const std::string& library) {
     if (word.size() > 1 && word.front() == '/' && word.size() < 4096)
       found = found || fs::exists(fs::path(word) / library, error);
   }
-  for (const char* folder : {"/usr/lib64", "/usr/local/lib", "/usr/lib"})
-    found = found || fs::exists(fs::path(folder) / library, error);
+  for (const char* directory : {"/usr/lib64", "/usr/local/lib", "/usr/lib"})
+    found = found || fs::exists(fs::path(directory) / library, error);
   return !opens || found;
 }
 
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env) {
-  const auto wide = with_daemon_folders(env);
+  const auto wide = with_daemon_directories(env);
   SlurmInstall slurm;
   const auto missing = find_programs({{"slurmctld", &slurm.slurmctld},
                                       {"slurmd", &slurm.slurmd},
@@ -112,12 +113,12 @@ util::Result<AccountingInstall> find_accounting(const util::EnvSnapshot& env) {
   AccountingInstall found;
   auto missing = find_programs(
       {{"slurmdbd", &found.slurmdbd}, {"sacctmgr", &found.sacctmgr}, {"mariadbd", &found.mariadbd}},
-      with_daemon_folders(env));
+      with_daemon_directories(env));
   std::error_code ignored;
   const auto share = std::filesystem::path(found.mariadbd).parent_path().parent_path() / "share";
-  for (const char* folder : {"mysql", "mariadb"})
-    if (std::filesystem::exists(share / folder / "mysql_system_tables.sql", ignored))
-      found.system_tables = share / folder / "mysql_system_tables.sql";
+  for (const char* directory : {"mysql", "mariadb"})
+    if (std::filesystem::exists(share / directory / "mysql_system_tables.sql", ignored))
+      found.system_tables = share / directory / "mysql_system_tables.sql";
   if (!found.slurmdbd.empty() && find_plugin("accounting_storage_mysql.so", found.slurmdbd).empty())
     missing.push_back("accounting_storage_mysql.so (libmariadb-dev where this Slurm is built)");
   if (found.system_tables.empty() && !found.mariadbd.empty()) missing.push_back("mysql_system_tables.sql");

@@ -31,7 +31,7 @@ struct AccountingInstall {
 };
 
 /// The environment with the sbin folders at the end of its PATH, where users do not have them.
-util::EnvSnapshot with_daemon_folders(const util::EnvSnapshot& env);
+util::EnvSnapshot with_daemon_directories(const util::EnvSnapshot& env);
 
 /// Looks in PATH and in the sbin folders; fails with what to install.
 util::Result<SlurmInstall> find_slurm(const util::EnvSnapshot& env);

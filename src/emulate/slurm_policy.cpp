@@ -49,8 +49,8 @@ std::string make_cli_filter(const model::Site& site) {
   return "local names = " + names_table(site) + "\n" + std::string(stand_in_text("cli_filter.lua"));
 }
 
-std::string make_job_policy(const std::string& judge_command, const std::string& folder) {
-  return "local judge = " + lua_quote(judge_command) + "\nlocal folder = " + lua_quote(folder) + "\n" +
+std::string make_job_policy(const std::string& evaluate_command, const std::string& directory) {
+  return "local judge = " + lua_quote(evaluate_command) + "\nlocal folder = " + lua_quote(directory) + "\n" +
          std::string(stand_in_text("job_submit.lua"));
 }
 

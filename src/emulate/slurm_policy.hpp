@@ -15,7 +15,7 @@ std::string lua_quote(std::string_view text);
 
 /// job_submit.lua: hands each job over to the judge. `judge_command`: for the shell, to which the name of a
 /// file in `folder` (absolute, without blanks) is added.
-std::string make_job_policy(const std::string& judge_command, const std::string& folder);
+std::string make_job_policy(const std::string& evaluate_command, const std::string& directory);
 
 /// cli_filter.lua: other names of GPUs, which jobs and their steps may use.
 std::string make_cli_filter(const model::Site& site);

@@ -89,7 +89,7 @@ std::string make_settings(const SshAccess& access, const std::string& state_dir)
 
 std::optional<SshAccess> find_ssh(const util::EnvSnapshot& env) {
   SshAccess access;
-  const auto sshd = util::find_program("sshd", with_daemon_folders(env));
+  const auto sshd = util::find_program("sshd", with_daemon_directories(env));
   if (!sshd) return std::nullopt;
   access.sshd = *sshd;
   for (const auto* place : {"/usr/lib/openssh/sftp-server", "/usr/libexec/openssh/sftp-server",
@@ -143,13 +143,15 @@ NodeService make_ssh_service(const std::string& state_dir) {
 
 util::Result<pid_t> begin_ssh(Sandbox& sandbox, const SshAccess& access, const ClusterLayout& layout) {
   const auto& state_dir = sandbox.state_dir();
-  std::vector<std::string> folders = {state_dir + k_system + "/log", state_dir + k_system + k_run + "/sshd",
-                                      state_dir + "/log", state_dir + "/ssh/etc"};
-  if (state_dir.starts_with(k_run + std::string("/"))) folders.push_back(state_dir + k_system + state_dir);
-  for (const auto& folder : folders) {
+  std::vector<std::string> directories = {state_dir + k_system + "/log",
+                                          state_dir + k_system + k_run + "/sshd", state_dir + "/log",
+                                          state_dir + "/ssh/etc"};
+  if (state_dir.starts_with(k_run + std::string("/")))
+    directories.push_back(state_dir + k_system + state_dir);
+  for (const auto& directory : directories) {
     std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return util::Error{"cannot make " + folder + ": " + error.message(), {}};
+    fs::create_directories(directory, error);
+    if (error) return util::Error{"cannot make " + directory + ": " + error.message(), {}};
   }
   TRY(const auto passwd, util::read_file("/etc/passwd"));
   TRY(const auto group, util::read_file("/etc/group"));

@@ -195,16 +195,16 @@ void put(Files& files, const StandInOptions& options, const std::string& path, c
 }
 
 /// bin/python and its names as scripts: a link would not find the packages of a virtual environment.
-void put_python(Files& files, const StandInOptions& options, const std::string& folder) {
+void put_python(Files& files, const StandInOptions& options, const std::string& directory) {
   if (options.python.empty()) return;
   const std::string python = util::shell_quote(options.python);
-  const std::string beside = util::shell_quote(util::folder_name(options.python));
+  const std::string beside = util::shell_quote(util::directory_name(options.python));
   for (const auto* name : {"python", "python3"})
-    files[folder + "/" + name] = {"#!/bin/sh\nexec " + python + " \"$@\"\n", 0755};
+    files[directory + "/" + name] = {"#!/bin/sh\nexec " + python + " \"$@\"\n", 0755};
   auto names = model::python_launchers();
   names.emplace_back("pip");
   for (const auto& name : names)
-    files[folder + "/" + std::string(name)] = {
+    files[directory + "/" + std::string(name)] = {
         "#!/bin/sh\nexec " + beside + "/" + std::string(name) + " \"$@\"\n", 0755};
 }
 

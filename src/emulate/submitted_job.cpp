@@ -122,11 +122,11 @@ std::vector<slurm::Setting> settings_of(const model::Site& site, const Submitted
 }
 
 /// Whether the site's own filter refuses such jobs; what slurm.conf has of the profile, Slurm says itself.
-bool is_enforced(const PolicyViolation& verdict, const site_rules::ResolvedPlacement& placement) {
+bool is_enforced(const PolicyViolation& violation, const site_rules::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
-  const bool by_partition = verdict.owner.starts_with("partition ");
-  const bool certain = verdict.certainty == site_rules::Confidence::definite;
-  switch (verdict.rule) {
+  const bool by_partition = violation.owner.starts_with("partition ");
+  const bool certain = violation.certainty == site_rules::Confidence::definite;
+  switch (violation.rule) {
   case SiteRule::nodes_over:
   case SiteRule::nodes_under: return certain && !by_partition;
   case SiteRule::time_over: // in slurm.conf a partition has one limit
@@ -143,7 +143,7 @@ bool is_enforced(const PolicyViolation& verdict, const site_rules::ResolvedPlace
   case SiteRule::time_under:
   case SiteRule::qos_needs: return certain;
   case SiteRule::cpu_share:
-  case SiteRule::memory_share: return verdict.certainty != site_rules::Confidence::advisory;
+  case SiteRule::memory_share: return violation.certainty != site_rules::Confidence::advisory;
   case SiteRule::partition_refused:
   case SiteRule::partition_discouraged: // where the profile has stand-ins for partitions that the site does
                                         // not have
@@ -159,36 +159,37 @@ bool is_enforced(const PolicyViolation& verdict, const site_rules::ResolvedPlace
 
 std::string minutes_of(unsigned long long seconds) { return std::to_string(seconds / 60) + " minutes"; }
 
-std::string words_of_option(const PolicyViolation& verdict, const site_rules::ResourceRequest& demand) {
-  const auto option = "--" + verdict.name;
-  const auto& rule = *verdict.flag;
+std::string words_of_option(const PolicyViolation& violation, const site_rules::ResourceRequest& demand) {
+  const auto option = "--" + violation.name;
+  const auto& rule = *violation.flag;
   const auto why = rule.why.empty() ? "" : ": " + rule.why;
-  switch (verdict.rule) {
+  switch (violation.rule) {
   case SiteRule::option_missing:
     return option + " is required" + why +
            (rule.pattern_hint.empty() ? "" : " (give " + option + "=" + rule.pattern_hint + ")");
   case SiteRule::option_form:
-    return option + "=" + demand.text(verdict.name) + " is not valid" +
+    return option + "=" + demand.text(violation.name) + " is not valid" +
            (rule.pattern_hint.empty() ? why : ": it looks like " + rule.pattern_hint);
   case SiteRule::option_suffix:
-    return option + "=" + demand.text(verdict.name) + " does not end with " + rule.suffix + why;
+    return option + "=" + demand.text(violation.name) + " does not end with " + rule.suffix + why;
   default: return option + " is refused" + why; // by sbatch, where srun takes it
   }
 }
 
-std::string words_of_gpus(const PolicyViolation& verdict, const site_rules::ResolvedPlacement& placement) {
-  const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
-  switch (verdict.rule) {
+std::string words_of_gpus(const PolicyViolation& violation, const site_rules::ResolvedPlacement& placement) {
+  const auto have = std::to_string(violation.have), limit = std::to_string(violation.limit);
+  switch (violation.rule) {
   case SiteRule::gpu_count_not_allowed: {
     std::vector<std::string> counts;
-    for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
+    for (const unsigned count : violation.request->allowed_counts) counts.push_back(std::to_string(count));
     return "the site gives " + util::join(counts, ", ") + " GPUs per node, not " + have;
   }
   case SiteRule::gpus_whole_nodes:
     return "a job on several nodes takes all " + limit + " GPUs of each, not " + have;
   case SiteRule::gpus_multiple: return "the site gives multiples of " + limit + " GPUs, not " + have;
-  case SiteRule::gpus_over: return verdict.owner + " gives at most " + limit + " GPUs, not " + have;
-  case SiteRule::gpus_under: return verdict.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
+  case SiteRule::gpus_over: return violation.owner + " gives at most " + limit + " GPUs, not " + have;
+  case SiteRule::gpus_under:
+    return violation.owner + " takes jobs of " + limit + " GPUs or more, not " + have;
   case SiteRule::gpu_type_required: {
     const auto* node = placement.node();
     return "name the GPU's type: gpu:" + (node && node->gpu ? node->gpu->slurm_type : "TYPE") + ":N";
@@ -198,45 +199,46 @@ std::string words_of_gpus(const PolicyViolation& verdict, const site_rules::Reso
 }
 
 /// Whose limit it is; a partition that nobody may name has it as well.
-std::string holder_of(const model::Site& site, const PolicyViolation& verdict,
+std::string holder_of(const model::Site& site, const PolicyViolation& violation,
                       const site_rules::ResolvedPlacement& placement) {
   const auto* partition = placement.partition();
-  return verdict.owner == site.name && partition ? "partition " + partition->name : verdict.owner;
+  return violation.owner == site.name && partition ? "partition " + partition->name : violation.owner;
 }
 
-std::string words_of(const model::Site& site, const PolicyViolation& verdict,
+std::string words_of(const model::Site& site, const PolicyViolation& violation,
                      const site_rules::ResolvedPlacement& placement,
                      const site_rules::ResourceRequest& demand) {
-  const auto id = site_rules::rule_id(verdict.rule);
-  const auto holder = holder_of(site, verdict, placement);
-  if (verdict.rule == SiteRule::partition_chosen)
-    return "partition " + verdict.name + " cannot be asked for: the site chooses it";
+  const auto id = site_rules::rule_id(violation.rule);
+  const auto holder = holder_of(site, violation, placement);
+  if (violation.rule == SiteRule::partition_chosen)
+    return "partition " + violation.name + " cannot be asked for: the site chooses it";
   if (id == "site/partition-named")
-    return "--partition is refused" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why);
-  if (verdict.flag) return words_of_option(verdict, demand);
-  if (verdict.rule == SiteRule::time_under)
-    return holder + " takes jobs of at least " + minutes_of(verdict.limit);
-  if (verdict.rule == SiteRule::time_over)
+    return "--partition is refused" + (violation.flag->why.empty() ? "" : ": " + violation.flag->why);
+  if (violation.flag) return words_of_option(violation, demand);
+  if (violation.rule == SiteRule::time_under)
+    return holder + " takes jobs of at least " + minutes_of(violation.limit);
+  if (violation.rule == SiteRule::time_over)
     return holder + " gives jobs of " + std::to_string(demand.nodes) + " nodes at most " +
-           minutes_of(verdict.limit);
-  if (verdict.rule == SiteRule::node_minutes)
-    return holder + " gives " + std::to_string(verdict.limit) + " node minutes, not " +
-           std::to_string(verdict.have * demand.nodes);
+           minutes_of(violation.limit);
+  if (violation.rule == SiteRule::node_minutes)
+    return holder + " gives " + std::to_string(violation.limit) + " node minutes, not " +
+           std::to_string(violation.have * demand.nodes);
   if (id == "site/nodes")
-    return holder + (verdict.rule == SiteRule::nodes_over ? " gives at most " : " takes jobs of at least ") +
-           std::to_string(verdict.limit) + " nodes";
-  if (verdict.rule == SiteRule::qos_needs) return "QoS " + placement.qos->name + " needs " + verdict.name;
+    return holder +
+           (violation.rule == SiteRule::nodes_over ? " gives at most " : " takes jobs of at least ") +
+           std::to_string(violation.limit) + " nodes";
+  if (violation.rule == SiteRule::qos_needs) return "QoS " + placement.qos->name + " needs " + violation.name;
   if (id == "site/gpu-share")
-    return std::string(verdict.rule == SiteRule::cpu_share ? "CPUs" : "MiB of memory") +
-           " for these GPUs: " + std::to_string(verdict.have) + ", and their share is " +
-           std::to_string(verdict.limit);
-  return words_of_gpus(verdict, placement);
+    return std::string(violation.rule == SiteRule::cpu_share ? "CPUs" : "MiB of memory") +
+           " for these GPUs: " + std::to_string(violation.have) + ", and their share is " +
+           std::to_string(violation.limit);
+  return words_of_gpus(violation, placement);
 }
 
 /// Jobs that the emulated part of the site could never start would wait for ever.
-void judge_size(const model::Site& site, const ClusterLayout& layout,
-                const site_rules::ResourceRequest& demand, const model::Partition& partition,
-                std::vector<std::string>& refusals) {
+void evaluate_size(const model::Site& site, const ClusterLayout& layout,
+                   const site_rules::ResourceRequest& demand, const model::Partition& partition,
+                   std::vector<std::string>& refusals) {
   if (layout.is_whole_site()) return; // nothing starts there, and Slurm knows how many nodes there are
   if (partition.max_nodes && demand.nodes > partition.max_nodes->value) return; // Slurm refuses it by itself
   const auto& types = partition.node_types;
@@ -269,8 +271,8 @@ util::Result<SubmittedFields> parse_submission(std::string_view text) {
   return fields;
 }
 
-Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
-                           const SubmittedFields& fields) {
+Admission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
+                              const SubmittedFields& fields) {
   Admission admission;
   slurm::LocatedFindings ignored("", "");
   const auto request = slurm::make_request(settings_of(site, fields), slurm::k_newest_version, ignored);
@@ -287,11 +289,11 @@ Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
     placed.partitions = {admission.partition.empty() ? usual : admission.partition};
   }
   const auto placement = site_rules::place(site, placed);
-  for (const auto& verdict : site_rules::evaluate_policy(site, placement, demand))
-    if (is_enforced(verdict, placement))
-      admission.refusals.push_back(words_of(site, verdict, placement, demand));
+  for (const auto& violation : site_rules::evaluate_policy(site, placement, demand))
+    if (is_enforced(violation, placement))
+      admission.refusals.push_back(words_of(site, violation, placement, demand));
   for (const auto* partition : placement.partitions)
-    judge_size(site, layout, demand, *partition, admission.refusals);
+    evaluate_size(site, layout, demand, *partition, admission.refusals);
   for (auto& sentence : admission.refusals) sentence = site.short_name() + ": " + sentence;
   return admission;
 }

@@ -24,8 +24,8 @@ struct Admission {
   std::vector<std::string> refusals; ///< sentences for the person; none: the job is taken
 };
 /// The judge's answer. What slurm.conf says of partitions and nodes is left to Slurm.
-Admission judge_submission(const model::Site& site, const ClusterLayout& layout,
-                           const SubmittedFields& fields);
+Admission evaluate_submission(const model::Site& site, const ClusterLayout& layout,
+                              const SubmittedFields& fields);
 /// For the filter: "taken PARTITION" or "refused", then a sentence on each line.
 std::string render_admission(const Admission& admission);
 

@@ -20,7 +20,7 @@ public:
   explicit TreeWriter(std::string root) : x_root(std::move(root)) {
     check(::mkdir(x_root.c_str(), 0755), x_root);
   }
-  void folder(const std::string& path) {
+  void directory(const std::string& path) {
     const std::string full = x_root + "/" + path;
     check(::mkdir(full.c_str(), 0755), full);
   }
@@ -88,7 +88,7 @@ constexpr Cache k_l3{"index3", "3", "Unified", "32768K", "16", "32768"};
 void write_cache(TreeWriter& out, const std::string& cpu, const Cache& cache, unsigned id,
                  const model::IdSet& shared, unsigned count) {
   const std::string at = cpu + "/cache/" + cache.index;
-  out.folder(at);
+  out.directory(at);
   out.line(at + "/id", std::to_string(id));
   out.line(at + "/level", cache.level);
   out.line(at + "/type", cache.type);
@@ -102,7 +102,7 @@ void write_cache(TreeWriter& out, const std::string& cpu, const Cache& cache, un
 void write_topology(TreeWriter& out, const std::string& cpu, const model::CpuShape& shape,
                     const CpuPlace& place, unsigned count) {
   const std::string at = cpu + "/topology/";
-  out.folder(cpu + "/topology");
+  out.directory(cpu + "/topology");
   unsigned first_core = 0; // the kernel counts cores from 0 in each package
   while (!shape.core_threads[first_core].intersects(place.package->cpus)) ++first_core;
   out.line(at + "core_id", std::to_string(place.core - first_core));
@@ -123,7 +123,7 @@ void write_cpu_tree(TreeWriter& out, const model::CpuShape& shape, unsigned coun
   for (const char* name : {"online", "possible", "present"}) out.line(name, all);
   for (const char* name : {"offline", "isolated"}) out.line(name, "");
   out.line("kernel_max", "8191");
-  out.folder("smt");
+  out.directory("smt");
   out.line("smt/active", shape.threads_per_core > 1 ? "1" : "0");
   out.line("smt/control", shape.threads_per_core > 1 ? "on" : "notsupported");
   for (unsigned core = 0; core < shape.core_threads.size(); ++core) {
@@ -132,10 +132,10 @@ void write_cpu_tree(TreeWriter& out, const model::CpuShape& shape, unsigned coun
       const CpuPlace place{core, find_domain(shape.packages, id), find_domain(shape.numa, id),
                            find_domain(shape.l3, id)};
       const std::string cpu = "cpu" + std::to_string(id);
-      out.folder(cpu);
+      out.directory(cpu);
       if (id != 0) out.line(cpu + "/online", "1");
       if (place.package) write_topology(out, cpu, shape, place, count);
-      out.folder(cpu + "/cache");
+      out.directory(cpu + "/cache");
       for (const auto* cache : {&k_l1d, &k_l1i, &k_l2}) write_cache(out, cpu, *cache, core, threads, count);
       if (place.l3) write_cache(out, cpu, k_l3, place.l3->id, place.l3->cpus, count);
       if (place.numa) {
@@ -166,7 +166,7 @@ void write_numa_tree(TreeWriter& out, const model::CpuShape& shape, unsigned lon
   for (const auto& domain : shape.numa) {
     const std::string id = std::to_string(domain.id);
     const std::string node = "node" + id;
-    out.folder(node);
+    out.directory(node);
     write_set(out, node + "/cpumap", domain.cpus, count, node + "/cpulist");
     out.line(node + "/distance", render_distances(shape, domain));
     const auto line = [&](const char* name, unsigned long long value) {
@@ -189,7 +189,7 @@ unsigned long long host_mem_mib(const std::string& meminfo) {
 } // namespace
 
 util::Result<std::vector<GeneratedView>>
-write_node_view(const std::string& folder, const model::CpuShape& cpu, unsigned long long mem_mib) {
+write_node_view(const std::string& directory, const model::CpuShape& cpu, unsigned long long mem_mib) {
   const model::CpuShape shape = complete_shape(cpu);
   unsigned count = 0;
   for (const unsigned id : shape.all().ids()) count = id + 1;
@@ -197,17 +197,17 @@ write_node_view(const std::string& folder, const model::CpuShape& cpu, unsigned 
   const std::string host_memory = util::read_file("/proc/meminfo").value_or("");
   if (mem_mib == 0) mem_mib = host_mem_mib(host_memory);
 
-  TreeWriter top(folder);
+  TreeWriter top(directory);
   top.file("cpuinfo", render_cpuinfo(shape, util::read_file("/proc/cpuinfo").value_or("")));
   top.file("meminfo", render_meminfo(host_memory, mem_mib));
-  TreeWriter cpus(folder + "/cpu");
+  TreeWriter cpus(directory + "/cpu");
   write_cpu_tree(cpus, shape, count);
-  TreeWriter nodes(folder + "/node");
+  TreeWriter nodes(directory + "/node");
   write_numa_tree(nodes, shape, mem_mib, count);
-  TreeWriter bus_cpus(folder + "/bus_cpu");
+  TreeWriter bus_cpus(directory + "/bus_cpu");
   for (const unsigned id : shape.all().ids())
     bus_cpus.link("cpu" + std::to_string(id), "../../../devices/system/cpu/cpu" + std::to_string(id));
-  TreeWriter bus_nodes(folder + "/bus_node");
+  TreeWriter bus_nodes(directory + "/bus_node");
   for (const auto& domain : shape.numa)
     bus_nodes.link("node" + std::to_string(domain.id),
                    "../../../devices/system/node/node" + std::to_string(domain.id));
@@ -217,7 +217,7 @@ write_node_view(const std::string& folder, const model::CpuShape& cpu, unsigned 
   return std::vector<GeneratedView>{
       {cpus.root(), "/sys/devices/system/cpu"},  {nodes.root(), "/sys/devices/system/node"},
       {bus_cpus.root(), "/sys/bus/cpu/devices"}, {bus_nodes.root(), "/sys/bus/node/devices"},
-      {folder + "/cpuinfo", "/proc/cpuinfo"},    {folder + "/meminfo", "/proc/meminfo"}};
+      {directory + "/cpuinfo", "/proc/cpuinfo"}, {directory + "/meminfo", "/proc/meminfo"}};
 }
 
 } // namespace hpcml::emulate

@@ -20,10 +20,10 @@ struct GeneratedView {
 /// /proc/meminfo below `folder` (made if need be). `mem_mib` 0: memory as on this machine. Sizes of caches
 /// are typical ones: profiles don't tell them.
 util::Result<std::vector<GeneratedView>>
-write_node_view(const std::string& folder, const model::CpuShape& cpu, unsigned long long mem_mib);
+write_node_view(const std::string& directory, const model::CpuShape& cpu, unsigned long long mem_mib);
 
 /// Writes what this process's control group says of CPUs and memory nodes, for the files of it that exist.
-util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& folder,
+util::Result<std::vector<GeneratedView>> write_cpuset_view(const std::string& directory,
                                                            const model::CpuShape& cpu);
 
 /// A text by which equal views are known, so that nodes of one kind share one tree.

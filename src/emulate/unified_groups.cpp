@@ -43,14 +43,14 @@ util::Status hand_on(const fs::path& group) {
   return util::Done{};
 }
 
-fs::path folder_of(const util::MemoryPlace& place, const std::string& path) {
+fs::path directory_of(const util::MemoryPlace& place, const std::string& path) {
   return place.top + (path == "/" ? "" : path);
 }
 
 /// The nearest group, from the caller's on outwards, in which one can be made that has its memory limited.
 std::optional<std::string> find_parent(const util::MemoryPlace& place) {
-  for (auto path = place.path;; path = util::folder_name(path)) {
-    if (hands_on(folder_of(place, path))) return path;
+  for (auto path = place.path;; path = util::directory_name(path)) {
+    if (hands_on(directory_of(place, path))) return path;
     if (path == "/" || path.empty() || path == ".") return std::nullopt;
   }
 }
@@ -60,8 +60,8 @@ std::optional<std::string> find_parent(const util::MemoryPlace& place) {
 std::optional<unsigned long long> own_limit(const util::MemoryPlace& place, const std::string& parent,
                                             const char* name) {
   std::optional<unsigned long long> smallest;
-  for (auto path = place.path; path != parent; path = util::folder_name(path)) {
-    const auto text = util::read_file(folder_of(place, path) / name).value_or("");
+  for (auto path = place.path; path != parent; path = util::directory_name(path)) {
+    const auto text = util::read_file(directory_of(place, path) / name).value_or("");
     const auto limit = util::parse_unsigned(util::trim(text)); // else "max"
     if (limit) smallest = std::min(*limit, smallest.value_or(*limit));
   }
@@ -92,26 +92,26 @@ util::Result<std::string> make_unified_group(const util::MemoryPlace& place, con
   if (!parent)
     return util::Error{
         "no group around this process hands the control of memory and pids on to others in it (" +
-            folder_of(place, place.path).string() + " has processes itself)",
+            directory_of(place, place.path).string() + " has processes itself)",
         "in a container: docker run --privileged --cgroupns=host; elsewhere, as root: echo +memory +pids > " +
             place.top + "/" + k_children};
-  auto folder = (folder_of(place, *parent) / "hpcml-XXXXXX").string();
-  if (::mkdtemp(folder.data()) == nullptr)
-    return util::Error{fs::path(folder).parent_path().string() + ": " + std::strerror(errno),
+  auto directory = (directory_of(place, *parent) / "hpcml-XXXXXX").string();
+  if (::mkdtemp(directory.data()) == nullptr)
+    return util::Error{fs::path(directory).parent_path().string() + ": " + std::strerror(errno),
                        "in a container: docker run --privileged --cgroupns=host"};
-  if (const auto set = set_limits(folder, place, *parent); !set) {
-    ::rmdir(folder.c_str());
+  if (const auto set = set_limits(directory, place, *parent); !set) {
+    ::rmdir(directory.c_str());
     return set.error();
   }
-  return folder;
+  return directory;
 }
 
 util::Status make_unified_node(const std::string& node_group) {
-  for (const auto& folder :
+  for (const auto& directory :
        {fs::path(node_group), fs::path(node_group) / k_daemons, fs::path(node_group) / k_slice}) {
     std::error_code error;
-    fs::create_directory(folder, error);
-    if (error) return util::Error{folder.string() + ": " + error.message(), {}};
+    fs::create_directory(directory, error);
+    if (error) return util::Error{directory.string() + ": " + error.message(), {}};
   }
   return util::Done{};
 }

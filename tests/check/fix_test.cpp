@@ -18,16 +18,16 @@ namespace {
 class Folder {
 public:
   util::ProcessOutput run(std::vector<std::string> words, const std::string& input = {}) const {
-    words.insert(words.begin(), {"/usr/bin/env", "-C", x_folder.path().string(), "LC_ALL=C"});
+    words.insert(words.begin(), {"/usr/bin/env", "-C", x_directory.path().string(), "LC_ALL=C"});
     const auto result =
         util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300), input);
     REQUIRE(result);
     return *result;
   }
-  fs::path operator/(const std::string& name) const { return x_folder / name; }
+  fs::path operator/(const std::string& name) const { return x_directory / name; }
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
 };
 
 /// Without the two lines that name the files.

@@ -114,10 +114,10 @@ TEST_CASE("A mend that would write what stands there is none") {
   CHECK(list[0].what.code == "slurm/value");
   CHECK(list[0].what.severity == diag::Severity::note);
   CHECK(list[0].fix.empty());
-  const std::string apart = "#!/bin/bash\n#SBATCH --gpus=1 -t 10\n#SBATCH --gpu-bind none\nsrun true\n";
-  CHECK(check::fix_script(apart, {}).text == apart); // with "=" 20.11 refuses it, too
+  const std::string separate = "#!/bin/bash\n#SBATCH --gpus=1 -t 10\n#SBATCH --gpu-bind none\nsrun true\n";
+  CHECK(check::fix_script(separate, {}).text == separate); // with "=" 20.11 refuses it, too
   // A site whose Slurm nobody knows has a newer one.
-  CHECK(check::check_script("x.sh", apart, {std::nullopt, site_called("generic")}).empty());
+  CHECK(check::check_script("x.sh", separate, {std::nullopt, site_called("generic")}).empty());
 }
 
 TEST_CASE("Of GPUs asked for twice the form stays that the site takes") {

@@ -264,13 +264,13 @@ TEST_CASE("--all-sites says where a script runs and what stands against it elsew
   CHECK(rows.size() > 40);
   std::vector<std::string> order;
   for (const auto& row : rows) {
-    const auto verdict = row["verdict"].get<std::string>();
-    if (order.empty() || order.back() != verdict) order.push_back(verdict);
+    const auto violation = row["verdict"].get<std::string>();
+    if (order.empty() || order.back() != violation) order.push_back(violation);
     CAPTURE(row["site"].get<std::string>());
-    if (verdict == "runs") CHECK(row["errors"] == 0);
-    if (row["site"] == "lumi") CHECK(verdict == "runs");
-    if (row["site"] == "delta") CHECK(verdict == "changes"); // it has no partition standard-g
-    CHECK((verdict == "no") == !row["obstacle"].get<std::string>().empty());
+    if (violation == "runs") CHECK(row["errors"] == 0);
+    if (row["site"] == "lumi") CHECK(violation == "runs");
+    if (row["site"] == "delta") CHECK(violation == "changes"); // it has no partition standard-g
+    CHECK((violation == "no") == !row["obstacle"].get<std::string>().empty());
   }
   CHECK(order.size() <= 3);
 }

@@ -13,13 +13,13 @@ namespace fs = std::filesystem;
 
 Desk::Desk() {
   x_env.set("PATH", "/usr/sbin:/usr/bin:/bin");
-  x_env.set("HOME", x_folder.path().string());
+  x_env.set("HOME", x_directory.path().string());
   x_env.set("H", HPCML_BINARY);
   if (const char* key = std::getenv("HPCML_KEY_FILE")) x_env.set("HPCML_KEY_FILE", key);
 }
 
 util::ProcessOutput Desk::run(std::vector<std::string> words, std::chrono::seconds limit) const {
-  words.insert(words.begin(), {"/usr/bin/env", "-C", x_folder.path().string()});
+  words.insert(words.begin(), {"/usr/bin/env", "-C", x_directory.path().string()});
   const auto result = util::run_process(words, x_env, limit);
   if (!result) throw std::runtime_error(result.error().what);
   return *result;
@@ -45,16 +45,16 @@ util::ProcessOutput Desk::emulate(const std::string& site, unsigned nodes, const
 }
 
 void Desk::put(const std::string& name, const std::string& text, unsigned mode) const {
-  REQUIRE(util::write_file(x_folder / name, text, mode));
+  REQUIRE(util::write_file(x_directory / name, text, mode));
 }
 
 std::string Desk::read(const std::string& name) const {
-  return util::read_file(x_folder / name).value_or("");
+  return util::read_file(x_directory / name).value_or("");
 }
 
 std::size_t Desk::files() const {
   return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator(x_folder.path()), fs::directory_iterator()));
+      std::distance(fs::directory_iterator(x_directory.path()), fs::directory_iterator()));
 }
 
 } // namespace hpcml::test

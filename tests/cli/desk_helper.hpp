@@ -30,11 +30,11 @@ public:
   /// The file's text, or nothing.
   std::string read(const std::string& name) const;
   std::size_t files() const;
-  std::filesystem::path operator/(const std::string& name) const { return x_folder / name; }
+  std::filesystem::path operator/(const std::string& name) const { return x_directory / name; }
 
 private:
   util::ProcessOutput run(std::vector<std::string> words, std::chrono::seconds limit) const;
-  TempFolder x_folder;
+  TempFolder x_directory;
   util::EnvSnapshot x_env;
 };
 

@@ -51,8 +51,8 @@ TEST_CASE("the task that failed by itself is found among those that srun ended")
       const std::string log = row.log;
       for (std::size_t at = 0; at < log.size(); at += piece) search.read(log.substr(at, piece));
       std::string found;
-      if (const auto& culprit = search.found())
-        found = culprit->tasks + " " + culprit->node + " " + std::to_string(culprit->exit_code);
+      if (const auto& faulty_rank = search.found())
+        found = faulty_rank->tasks + " " + faulty_rank->node + " " + std::to_string(faulty_rank->exit_code);
       CHECK(found == row.found);
     }
 }
@@ -104,16 +104,16 @@ TEST_CASE("a job's class is Slurm's, or where that is only a code what its log s
 }
 
 TEST_CASE("log search finds programs that did not train together") {
-  const auto apart = [](std::string_view log) {
+  const auto separate = [](std::string_view log) {
     cli::CulpritSearch search;
     search.read(log);
-    return search.trained_apart();
+    return search.trained_separate();
   };
-  CHECK(
-      apart("epoch 1\n0: hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2: they do "
-            "not train together\n"));
+  CHECK(separate(
+      "epoch 1\n0: hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2: they do "
+      "not train together\n"));
   CHECK_FALSE(
-      apart("hpcml: warning: no program of the 4 ranks connected to the rendezvous store: each ran as a "
-            "world of 1\n"));
-  CHECK_FALSE(apart(""));
+      separate("hpcml: warning: no program of the 4 ranks connected to the rendezvous store: each ran as a "
+               "world of 1\n"));
+  CHECK_FALSE(separate(""));
 }

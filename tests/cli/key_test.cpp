@@ -20,10 +20,10 @@ class Home {
 public:
   Home() {
     x_env.set("PATH", "/usr/bin:/bin");
-    x_env.set("HOME", x_folder.path().string());
+    x_env.set("HOME", x_directory.path().string());
   }
   util::EnvSnapshot& env() { return x_env; }
-  std::string key() const { return (x_folder / ".config/hpcml/key").string(); }
+  std::string key() const { return (x_directory / ".config/hpcml/key").string(); }
   util::ProcessOutput run(Words words) const {
     words.insert(words.begin(), HPCML_BINARY);
     const auto output = util::run_process(words, x_env, std::chrono::seconds(60));
@@ -33,7 +33,7 @@ public:
   bool has_key() const { return util::read_file(key()).value_or("").size() == 32; }
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
   util::EnvSnapshot x_env;
 };
 

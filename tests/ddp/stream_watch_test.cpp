@@ -28,7 +28,7 @@ struct Told {
     all.on_trouble = [this](const Operation& operation, const std::string& why) {
       if (++troubles == 1) trouble.set_value(operation.name + ": " + why);
     };
-    all.is_heard = [this] { return heard.load(); };
+    all.is_received = [this] { return heard.load(); };
     all.give_up = [this] { given_up = true; };
     all.grace = grace;
     return all;

@@ -9,15 +9,15 @@
 namespace hpcml::test {
 
 void Cluster::write(const std::string& name, const std::string& text) const {
-  REQUIRE(util::write_file(x_folder.path() / name, text, 0755));
+  REQUIRE(util::write_file(x_directory.path() / name, text, 0755));
 }
 
 std::string Cluster::read(const std::string& name) const {
-  return util::read_file(x_folder.path() / name).value_or("");
+  return util::read_file(x_directory.path() / name).value_or("");
 }
 
 util::ProcessOutput Cluster::run(const std::string& script) const {
-  std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "emulate"};
+  std::vector<std::string> words = {"env", "-C", x_directory.path().string(), HPCML_BINARY, "emulate"};
   words.insert(words.end(), x_arguments.begin(), x_arguments.end());
   words.insert(words.end(), {"--", "bash", "-c", script});
   auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(900));
@@ -26,7 +26,7 @@ util::ProcessOutput Cluster::run(const std::string& script) const {
 }
 
 util::ProcessOutput Cluster::generate(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> words = {"env", "-C", x_folder.path().string(), HPCML_BINARY, "gen"};
+  std::vector<std::string> words = {"env", "-C", x_directory.path().string(), HPCML_BINARY, "gen"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(300));
   REQUIRE(result);

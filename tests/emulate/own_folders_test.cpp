@@ -30,12 +30,12 @@ TEST_CASE("folders in the places for temporary files are kept, files are not") {
   REQUIRE(util::write_file(folder / "tmp" / "model.checkpoint", "stale"));
   const auto place = (folder / "tmp").string();
   const auto found = emulate::find_temporary_places(with("TMPDIR", place + "/"), "/");
-  REQUIRE(found.folders.size() >= 2);
+  REQUIRE(found.directories.size() >= 2);
   CHECK(found.notes.empty());
-  CHECK(found.folders.front().target == "/tmp"); // outer ones first: $TMPDIR may lie below
-  CHECK(found.folders.back().target == place);
-  CHECK(found.folders.back().kept == std::vector<std::string>{"link", "work"});
-  const auto made = emulate::own_folders_of(found, "/state", "n1");
+  CHECK(found.directories.front().target == "/tmp"); // outer ones first: $TMPDIR may lie below
+  CHECK(found.directories.back().target == place);
+  CHECK(found.directories.back().kept == std::vector<std::string>{"link", "work"});
+  const auto made = emulate::own_directories_of(found, "/state", "n1");
   CHECK(made.back().source == "/state/nodes/n1/tmp" + std::to_string(made.size() - 1));
 }
 
@@ -44,13 +44,13 @@ TEST_CASE("a place in which the person works or lives stays shared, and that is 
   for (const auto& [env, where, expected] : {Case{util::EnvSnapshot(), "/tmp", "working directory is /tmp"},
                                              Case{with("HOME", "/tmp"), "/", "home directory is /tmp"}}) {
     const auto found = emulate::find_temporary_places(env, where);
-    for (const auto& folder : found.folders) CHECK(folder.target != "/tmp");
+    for (const auto& folder : found.directories) CHECK(folder.target != "/tmp");
     REQUIRE(found.notes.size() == 1);
     CHECK(found.notes.front().find(expected) != std::string::npos);
   }
   for (const auto* odd : {"", "/", "relative", "/no/such/place", "/etc/passwd"}) {
     const auto found = emulate::find_temporary_places(with("TMPDIR", odd), "/");
-    for (const auto& folder : found.folders) CHECK(folder.target != odd);
+    for (const auto& folder : found.directories) CHECK(folder.target != odd);
   }
 }
 

@@ -23,11 +23,11 @@ const std::string k_probe = std::string(HPCML_BINARY_DIR) + "/bin/sandbox_probe"
 /// A folder outside the sandbox for what its processes print.
 class LogFolder {
 public:
-  std::string file(const std::string& name) const { return (x_folder / name).string(); }
+  std::string file(const std::string& name) const { return (x_directory / name).string(); }
   std::string text(const std::string& name) const { return util::read_file(file(name)).value_or("(no log)"); }
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
 };
 
 emulate::SandboxNode make_node(const LogFolder& logs, unsigned number, const std::string& script) {

@@ -22,12 +22,13 @@ TEST_CASE("job with separate worlds fails for its watcher", "[slurm]") {
         std::string(agent ? "--agent " : "") + "--output " + world + ".out -- python3 rank.py " + world +
         " > /dev/null; echo code $?; hpcml why " + world + ".out; echo why $?");
   };
-  const auto apart = run("alone");
+  const auto separate = run("alone");
   const auto log = cluster.read("alone.out");
-  INFO(apart.err << apart.out << log);
-  CHECK_THAT(apart.out, Contains("code 125\n") && Contains("why 1\n"));
+  INFO(separate.err << separate.out << log);
+  CHECK_THAT(separate.out, Contains("code 125\n") && Contains("why 1\n"));
   CHECK_THAT(log, Contains("hpcml: error: 4 programs each set up a world of 1 although WORLD_SIZE is 4"));
-  if (!agent) CHECK_THAT(apart.err, Contains("job 1 ended with 0, but its programs did not train together"));
+  if (!agent)
+    CHECK_THAT(separate.err, Contains("job 1 ended with 0, but its programs did not train together"));
   const auto together = run("together");
   INFO(together.err << together.out << cluster.read("together.out"));
   CHECK_THAT(together.out, Contains("code 0\n") && Contains("why 0\n"));

@@ -61,7 +61,7 @@ std::string refusal(const model::Site& site, const std::string& fields, unsigned
   const auto job = handed_over(fields);
   if (!job) return "liblua5.1 is not installed";
   const auto layout = test::layout_of(site, {}, nodes);
-  return joined(judge_submission(site, layout, *job).refusals);
+  return joined(evaluate_submission(site, layout, *job).refusals);
 }
 
 model::FlagRule rule(model::Policy policy, const std::string& why = {}) {
@@ -198,8 +198,8 @@ TEST_CASE("where the site chooses the partition, the job's QoS chooses it") {
         "Small: partition dev takes jobs of at least 10 minutes");
   CHECK(refusal(site, "d.qos='other' d.time_limit=5") == "");
   const auto layout = test::layout_of(site, {}, 2);
-  CHECK(judge_submission(site, layout, {{"qos", "short"}}).partition == "dev");
-  CHECK(judge_submission(site, layout, {}).partition.empty());
+  CHECK(evaluate_submission(site, layout, {{"qos", "short"}}).partition == "dev");
+  CHECK(evaluate_submission(site, layout, {}).partition.empty());
 }
 
 TEST_CASE("limits that depend on the number of nodes and least times hold") {

@@ -71,7 +71,7 @@ done
 )TEXT";
 
 bool has_sshd() {
-  return util::find_program("sshd", emulate::with_daemon_folders(util::EnvSnapshot::of_process()))
+  return util::find_program("sshd", emulate::with_daemon_directories(util::EnvSnapshot::of_process()))
       .has_value();
 }
 

@@ -149,7 +149,7 @@ public:
     if (from.session) return;
     const auto step = x_for_agents ? identity_text("") : identity_text("0");
     from.session = std::make_unique<SessionClient>(key(), PeerIdentity{role, k_job, step, number}, k_port);
-    x_heard.to[client].clear();
+    x_last_received.to[client].clear();
     receive(client, Op::compare_set, k_session_key, from.session->request());
     if (!from.session) return; // the server has ended the connection
     if (from.session->on_answer(body(client)) != SessionError::none) return leave(client, "no session");
@@ -176,13 +176,13 @@ public:
     from = Client{};
     from.connection = next;
     x_gate->connected(client, "10.0.0.1", x_now);
-    x_heard.to[client].clear();
+    x_last_received.to[client].clear();
   }
 
   void pass_time(unsigned seconds) {
     x_now += std::chrono::seconds(seconds);
     x_gate->tick(x_table, x_now);
-    x_gate->round(x_heard, x_now);
+    x_gate->round(x_last_received, x_now);
   }
 
 private:
@@ -210,17 +210,17 @@ private:
   }
 
   void receive(ClientId client, const Message& message) {
-    auto receipt = x_gate->receive(client, message, x_heard, x_now);
+    auto receipt = x_gate->receive(client, message, x_last_received, x_now);
     if (!receipt.taken && receipt.fault.empty())
-      receipt.fault = x_table.apply(client, x_clients[client].dialect, message, x_heard);
+      receipt.fault = x_table.apply(client, x_clients[client].dialect, message, x_last_received);
     x_clients[client].proven = x_clients[client].proven || receipt.proven;
-    x_gate->round(x_heard, x_now);
+    x_gate->round(x_last_received, x_now);
     if (!receipt.fault.empty()) leave(client, receipt.fault);
   }
 
   /// The value that the client was answered, without its length.
   std::string body(ClientId client) const {
-    const auto& bytes = x_heard.to[client];
+    const auto& bytes = x_last_received.to[client];
     return bytes.size() < 8 ? std::string() : bytes.substr(8);
   }
 
@@ -230,7 +230,7 @@ private:
   std::unique_ptr<Observer> x_inner;
   std::unique_ptr<Checked> x_checked;
   std::unique_ptr<SessionGate> x_gate;
-  Heard x_heard;
+  Heard x_last_received;
   std::array<Client, 3> x_clients;
   Time x_now = std::chrono::steady_clock::now();
 };

@@ -30,16 +30,16 @@ void listen(Speaker& speaker, ClientId id, Table& table) {
   Nobody nobody;
   Message message;
   const MessageLimits limits{.key_bytes = 100, .value_bytes = 1000, .keys = 20};
-  while (!speaker.gone) {
+  while (!speaker.lost) {
     const auto found = read_message(speaker.input, speaker.dialect, limits, message);
     if (found.length > speaker.input.size()) std::abort();
     if (found.fault.empty() && found.length == 0 && found.needed <= speaker.input.size()) std::abort();
-    speaker.gone = !found.fault.empty();
-    if (speaker.gone || found.length == 0) break;
-    if (message.op != Op::validate) speaker.gone = !table.apply(id, speaker.dialect, message, nobody).empty();
+    speaker.lost = !found.fault.empty();
+    if (speaker.lost || found.length == 0) break;
+    if (message.op != Op::validate) speaker.lost = !table.apply(id, speaker.dialect, message, nobody).empty();
     speaker.input.erase(0, found.length);
   }
-  if (speaker.gone) table.forget_waits(id);
+  if (speaker.lost) table.forget_waits(id);
 }
 
 } // namespace

@@ -20,8 +20,8 @@
 #include "run/launch/rendezvous.hpp"
 #include "run/launch/world.hpp"
 #include "run/store/client.hpp"
-#include "run/store/listen.hpp"
 #include "run/store/hpcml_protocol.hpp"
+#include "run/store/listen.hpp"
 #include "run/store/packed.hpp"
 #include "run/store/session_gate.hpp"
 
@@ -380,7 +380,7 @@ int run(const std::string& attack) {
     const slurm::StepIdentity step{number("number"), number("step"), 0};
     for (const auto first : {launch::step_port(step), launch::side_port(launch::step_port(step))}) {
       std::string line;
-      for (const auto port : launch::meeting_ports(first)) line += std::to_string(port) + " ";
+      for (const auto port : launch::rendezvous_ports(first)) line += std::to_string(port) + " ";
       print(line);
     }
   } else if (attack == "agent") {

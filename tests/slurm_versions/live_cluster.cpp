@@ -56,10 +56,10 @@ PartitionName=dev-g Nodes=nid[001-004] OverSubscribe=NO MaxTime=30 State=UP
 } // namespace
 
 LiveCluster::LiveCluster(LiveCluster&& other) noexcept
-    : x_prefix(std::move(other.x_prefix)), x_folder(std::move(other.x_folder)),
+    : x_prefix(std::move(other.x_prefix)), x_directory(std::move(other.x_directory)),
       x_version(std::move(other.x_version)), x_plain(std::move(other.x_plain)),
       x_controller(std::exchange(other.x_controller, -1)) {
-  other.x_folder.clear();
+  other.x_directory.clear();
 }
 
 LiveCluster::~LiveCluster() {
@@ -68,7 +68,7 @@ LiveCluster::~LiveCluster() {
     ::waitpid(x_controller, nullptr, 0);
   }
   std::error_code ignored;
-  if (!x_folder.empty()) std::filesystem::remove_all(x_folder, ignored);
+  if (!x_directory.empty()) std::filesystem::remove_all(x_directory, ignored);
 }
 
 void LiveCluster::write_configuration(int port) const {
@@ -78,10 +78,10 @@ void LiveCluster::write_configuration(int port) const {
   text = util::replace_all(text, "{host}", std::string(host).substr(0, std::string(host).find('.')));
   text = util::replace_all(text, "{port}", std::to_string(port));
   text = util::replace_all(text, "{slurmd_port}", std::to_string(test::free_port()));
-  text = util::replace_all(text, "{folder}", x_folder.string());
-  for (const char* name : {"state", "spool", "work"}) std::filesystem::create_directories(x_folder / name);
-  (void)util::write_file(x_folder / "slurm.conf", text);
-  (void)util::write_file(x_folder / "cgroup.conf", x_version >= "24.05" ? "CgroupPlugin=disabled\n" : "");
+  text = util::replace_all(text, "{folder}", x_directory.string());
+  for (const char* name : {"state", "spool", "work"}) std::filesystem::create_directories(x_directory / name);
+  (void)util::write_file(x_directory / "slurm.conf", text);
+  (void)util::write_file(x_directory / "cgroup.conf", x_version >= "24.05" ? "CgroupPlugin=disabled\n" : "");
 }
 
 util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix) {
@@ -89,7 +89,7 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   cluster.x_prefix = std::filesystem::absolute(prefix); // its commands run in another folder
   std::string folder = (std::filesystem::temp_directory_path() / "hpcml-sbatch-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return util::Error{"cannot make a folder " + folder};
-  cluster.x_folder = folder;
+  cluster.x_directory = folder;
   const int port = test::free_port();
   cluster.write_configuration(port);
   const auto version = cluster.run({"sbatch", "--version"});
@@ -101,7 +101,7 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
 
   std::string message;
   const Case plain{"", "", "#!/bin/bash\nexit 0\n", {}, {}};
-  if (const auto written = util::write_file(cluster.x_folder / "work/case.sh", plain.script); !written)
+  if (const auto written = util::write_file(cluster.x_directory / "work/case.sh", plain.script); !written)
     return written.error();
   // Jobs 1 and 2 stay: dependencies name them.
   for (int i = 0; i < 2; ++i) {
@@ -111,7 +111,7 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
   }
   // The cases' jobs have numbers of their own. A later slurmctld forgets who started it where it reads its
   // file again.
-  const auto file = cluster.x_folder / "slurm.conf";
+  const auto file = cluster.x_directory / "slurm.conf";
   if (const auto written = util::write_file(file, util::read_file(file).value_or("") +
                                                       fmt::format("FirstJobId={}\n", k_first_job));
       !written)
@@ -127,15 +127,15 @@ util::Result<LiveCluster> LiveCluster::start(const std::filesystem::path& prefix
 }
 
 util::Status LiveCluster::start_controller() {
-  const std::string log = (x_folder / "slurmctld.out").string();
+  const std::string log = (x_directory / "slurmctld.out").string();
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT, 0600);
   ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
   std::vector<std::string> words = {(x_prefix / "sbin/slurmctld").string(), "-D", "-f",
-                                    (x_folder / "slurm.conf").string()};
+                                    (x_directory / "slurm.conf").string()};
   std::vector<std::string> variables = {"PATH=/usr/bin:/bin:/usr/sbin",
-                                        "SLURM_CONF=" + (x_folder / "slurm.conf").string()};
+                                        "SLURM_CONF=" + (x_directory / "slurm.conf").string()};
   const int status = ::posix_spawn(&x_controller, words[0].c_str(), &actions, nullptr,
                                    util::exec_pointers(words).data(), util::exec_pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
@@ -163,11 +163,11 @@ util::Result<std::string> LiveCluster::run(std::vector<std::string> words,
                                            const std::map<std::string, std::string>& more,
                                            std::string* error) {
   words[0] = (x_prefix / "bin" / words[0]).string();
-  words.insert(words.begin(), {"/usr/bin/env", "-C", (x_folder / "work").string()});
+  words.insert(words.begin(), {"/usr/bin/env", "-C", (x_directory / "work").string()});
   util::EnvSnapshot env({{"PATH", "/usr/bin:/bin"},
                          {"HOME", "/root"},
                          {"USER", "root"},
-                         {"SLURM_CONF", (x_folder / "slurm.conf").string()}});
+                         {"SLURM_CONF", (x_directory / "slurm.conf").string()}});
   for (const auto& [name, value] : more) env.set(name, value);
   const auto result = util::run_process(words, env, std::chrono::seconds(300));
   if (!result) return result.error();
@@ -204,14 +204,14 @@ std::vector<LiveCluster::Fields> LiveCluster::show(const std::string& job) {
   std::vector<Fields> components;
   for (const auto& line : util::split(text.value_or(""), '\n')) {
     if (!line.starts_with("JobId=")) continue;
-    components.push_back(read_job(line, {x_version, x_folder.string(), x_plain, !components.empty()}));
+    components.push_back(read_job(line, {x_version, x_directory.string(), x_plain, !components.empty()}));
   }
   return components;
 }
 
 util::Result<Answer> LiveCluster::ask(const Case& item) {
   Answer answer;
-  if (const auto written = util::write_file(x_folder / "work/case.sh", item.script); !written)
+  if (const auto written = util::write_file(x_directory / "work/case.sh", item.script); !written)
     return written.error();
   const auto held = submit(item, true, answer.message);
   if (!held) return held.error();

@@ -60,7 +60,7 @@ private:
   void write_configuration(int port) const;
 
   std::filesystem::path x_prefix;
-  std::filesystem::path x_folder;
+  std::filesystem::path x_directory;
   std::string x_version;
   Fields x_plain;
   pid_t x_controller = -1;

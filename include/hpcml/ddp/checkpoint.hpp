@@ -40,7 +40,7 @@ struct Resumed {
 /// cannot be written: the training can continue. A complete checkpoint is a directory step-N with a file
 /// `complete`: a first line "hpcml-checkpoint 1", then a line "SIZE CRC32 NAME" for each other file, in bytes
 /// and lower-case hexadecimal digits.
-void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, std::int64_t step,
+void save_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, std::int64_t step,
                      const TrainingState& state);
 
 /// Loads the newest checkpoint whose bytes are those that were saved, the same on all ranks. Rank 0 chooses
@@ -48,6 +48,6 @@ void save_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, s
 /// error. Every rank reads it by itself, so the directory must be on storage that all nodes share. Throws
 /// Error if a rank does not find it or reads other bytes, and std::runtime_error on all ranks if there are
 /// only damaged ones. Without any, or with unfinished ones alone, nothing is loaded.
-Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& folder, TrainingState& state);
+Resumed load_checkpoint(ProcessGroup& group, const std::filesystem::path& directory, TrainingState& state);
 
 } // namespace hpcml::ddp

@@ -11,7 +11,7 @@ namespace hpcml::ddp {
 
 /// Returns the steps of all entries named step-N in `folder`, complete or not, newest first. N has no leading
 /// zeros.
-std::vector<std::int64_t> checkpoint_steps(const std::filesystem::path& folder);
+std::vector<std::int64_t> checkpoint_steps(const std::filesystem::path& directory);
 
 enum class CheckpointCheck {
   sizes,     ///< the file `complete`, and that the files it lists exist with their sizes
@@ -27,9 +27,9 @@ struct CheckpointProblem {
 CheckpointProblem find_checkpoint_problem(const std::filesystem::path& checkpoint, CheckpointCheck check);
 
 /// Returns the step of the newest complete checkpoint in `folder`, by the sizes of its files; -1: none.
-std::int64_t find_latest_checkpoint(const std::filesystem::path& folder);
+std::int64_t find_latest_checkpoint(const std::filesystem::path& directory);
 
 /// Returns the path of the checkpoint of that step, whether it exists or not.
-std::filesystem::path checkpoint_path(const std::filesystem::path& folder, std::int64_t step);
+std::filesystem::path checkpoint_path(const std::filesystem::path& directory, std::int64_t step);
 
 } // namespace hpcml::ddp

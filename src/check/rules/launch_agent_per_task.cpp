@@ -33,7 +33,7 @@ std::optional<long> processes_of(const Link& agent, const LaunchShape& shape) {
 }
 
 /// Whether the agent is told of no other: what it starts is a training of its own.
-bool stands_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
+bool is_alone(const Launch& launch, const Link& agent, const LaunchShape& shape) {
   if (is_standalone(launch, agent)) return true;
   if (!agent.complete || launch.variable(agent, OptionMeaning::nodes) ||
       agent.find_any(
@@ -58,7 +58,7 @@ std::string agent_fault(const Launch& launch, const Link& step, const Link& agen
     return start + " with " + std::to_string(*processes) +
            " processes: " + std::to_string(*shape.tasks_per_node * *processes) +
            " processes share the node's GPUs";
-  if (stands_alone(launch, agent, shape)) return start + " as a training of its own, which knows of no other";
+  if (is_alone(launch, agent, shape)) return start + " as a training of its own, which knows of no other";
   const auto* nodes = agent.find(OptionMeaning::nodes);
   const auto expected = nodes && nodes->value ? number_of(*nodes->value, shape) : std::nullopt;
   if (several && agent.complete && expected && shape.nodes && *expected == *shape.nodes)
@@ -71,16 +71,16 @@ std::optional<RuleMatch> own_agent_hit(const Launch& launch, const Link& step, c
   const auto* own = launch.find("hpcml");
   if (own == nullptr || own->place.offset < step.place.offset || !shape.several_tasks_per_node())
     return std::nullopt;
-  const auto wishes = agent_wishes_of(launch);
+  const auto options = agent_options_of(launch);
   const auto ranks = ranks_of_own_launch(launch, shape);
   const bool starts = find_any(*own, {"nproc-per-node", "nproc_per_node"}) != nullptr;
-  if (wishes.empty() && !starts) return std::nullopt;
+  if (options.empty() && !starts) return std::nullopt;
   const auto tasks = std::to_string(*shape.tasks_per_node);
   return RuleMatch{
       own->place,
       step.program + " starts " + tasks + " tasks on each node, and " +
           (starts ? "each is to start the ranks of the node"
-                  : "with " + wishes + " one agent per node starts the ranks") +
+                  : "with " + options + " one agent per node starts the ranks") +
           ": hpcml launch refuses that",
       "start one per node: " + step.program +
           " --ntasks-per-node=1 --ntasks=" + (shape.nodes ? std::to_string(*shape.nodes) : "$SLURM_NNODES") +

@@ -9,14 +9,14 @@ namespace hpcml::check {
 namespace safety_log_directory {
 
 /// Whether the script itself makes the folder, which shows that it may be missing.
-bool is_made_by(const LintContext& subject, const std::string& folder) {
+bool is_made_by(const LintContext& subject, const std::string& directory) {
   for (const auto& command : subject.view.commands)
     if (command.name() == "mkdir")
       for (const auto& word : command.arguments()) {
         auto text = word.text();
         while (text.size() > 1 && text.back() == '/') text.pop_back();
         if (text.starts_with("./")) text.erase(0, 2);
-        if (text == folder) return true;
+        if (text == directory) return true;
       }
   return false;
 }
@@ -45,23 +45,24 @@ RuleMatches find(const LintContext& subject) {
       if (slash == std::string::npos || slash == 0 || request.place(option).length == 0 || path[0] == '$' ||
           path[0] == '~' || path.find_first_of("<{") != std::string::npos)
         continue;
-      auto folder = path.substr(0, slash);
-      if (folder.starts_with("./")) folder.erase(0, 2);
-      if (folder == "." || folder == ".." || folder == "/dev" || folder == "/tmp" ||
-          std::find(reported.begin(), reported.end(), folder) != reported.end())
+      auto directory = path.substr(0, slash);
+      if (directory.starts_with("./")) directory.erase(0, 2);
+      if (directory == "." || directory == ".." || directory == "/dev" || directory == "/tmp" ||
+          std::find(reported.begin(), reported.end(), directory) != reported.end())
         continue;
-      const bool pattern = folder.find('%') != std::string::npos && folder.find("%u") == std::string::npos;
-      const bool made = is_made_by(subject, folder);
+      const bool pattern =
+          directory.find('%') != std::string::npos && directory.find("%u") == std::string::npos;
+      const bool made = is_made_by(subject, directory);
       if (path[0] == '/' && !pattern && !made) continue; // who writes it in full knows it
       if (made && submits_itself(subject)) continue;
-      reported.push_back(folder);
+      reported.push_back(directory);
       hits.push_back(
           {request.place(option),
-           made ? "'" + folder +
+           made ? "'" + directory +
                       "' must be there before the job starts: the mkdir in the script comes too late"
-                : "'" + folder + "' must be there before the job starts: Slurm does not make it",
+                : "'" + directory + "' must be there before the job starts: Slurm does not make it",
            pattern ? "put the pattern into the file's name instead"
-                   : "mkdir -p " + folder + " before sbatch"});
+                   : "mkdir -p " + directory + " before sbatch"});
     }
   return hits;
 }

@@ -23,7 +23,7 @@ std::string_view plain_name(std::string_view piece) {
   return shell::is_name(name) ? name : std::string_view();
 }
 
-bool removes_folders(const shell::Command& command) {
+bool removes_directories(const shell::Command& command) {
   if (command.name() != "rm") return false;
   const auto words = command.arguments();
   return std::any_of(words.begin(), words.end(), [](const shell::Argument& word) {
@@ -50,7 +50,7 @@ RuleMatches find(const LintContext& subject) {
                          (text.size() > 1 && text[0] == '-' && text.find('u') != std::string::npos);
       }
     if (stops_at_unset || command.context.condition || command.context.guarded || command.context.uncalled ||
-        !removes_folders(command))
+        !removes_directories(command))
       continue;
     for (const auto& word : words) {
       if (word.pieces.empty() || word.pieces[0].known || !word.pieces[0].text.starts_with("$"))

@@ -9,11 +9,11 @@ namespace site_constraint {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/constraint")) {
+    for (const auto& violation : part.under("site/constraint")) {
       const auto place = part.place({"constraint"});
       const auto& known = part.site.constraints;
-      const auto& name = verdict.name;
-      if (verdict.rule == site_rules::SiteRule::constraint_operator) {
+      const auto& name = violation.name;
+      if (violation.rule == site_rules::SiteRule::constraint_operator) {
         hits.push_back({place,
                         "the profile of " + part.site.name + " joins features only with " +
                             util::join(part.site.constraint_operators, " and "),

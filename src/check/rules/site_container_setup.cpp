@@ -52,7 +52,7 @@ std::optional<std::string> missing_module(const model::ContainerRule& rule,
 }
 
 /// A folder that the site shows to images only by a bind, and that the program's words name.
-const model::ContainerBind* unbound_folder(const model::ContainerRule& rule, const Launch& launch) {
+const model::ContainerBind* unbound_directory(const model::ContainerRule& rule, const Launch& launch) {
   for (const auto& bind : rule.binds) {
     if (bind.optional) continue;
     for (const auto& word : launch.command->words) {
@@ -103,7 +103,7 @@ RuleMatches find(const LintContext& subject) {
                subject.site->name + " sets containers up by the module " + *module +
                    ", which this script does not load",
                append_citation("add the line: module load " + *module, rule->origin)}};
-    if (const auto* bind = unbound_folder(*rule, launch))
+    if (const auto* bind = unbound_directory(*rule, launch))
       return {{container->place,
                "images on " + subject.site->name + " see " + bind->source + " only where it is bound",
                append_citation("add --bind " + bind->source, rule->origin)}};

@@ -11,18 +11,18 @@ RuleMatches find(const LintContext& subject) {
   using site_rules::SiteRule;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/cpus-per-node")) {
-      const unsigned cores = verdict.node->cpu.cores, usable = site_rules::usable_cores(*verdict.node);
-      const auto what = verdict.rule == SiteRule::cpus_over
+    for (const auto& violation : part.under("site/cpus-per-node")) {
+      const unsigned cores = violation.node->cpu.cores, usable = site_rules::usable_cores(*violation.node);
+      const auto what = violation.rule == SiteRule::cpus_over
                             ? std::string("no node here has as many")
                             : std::to_string(cores - usable) + " of the " + std::to_string(cores) +
                                   " cores are the system's";
       hits.push_back({part.place({"cpus-per-task", "ntasks-per-node", "mincpus", "cpus-per-gpu"}),
-                      util::counted(verdict.have, "CPU") + " of one node: " + what,
+                      util::counted(violation.have, "CPU") + " of one node: " + what,
                       append_citation("the nodes here have " + std::to_string(usable) + " cores for jobs",
-                                      verdict.origin),
+                                      violation.origin),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
     }
   return hits;
 }

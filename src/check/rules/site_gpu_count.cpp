@@ -9,30 +9,30 @@ namespace site_gpu_count {
 
 using site_rules::SiteRule;
 
-std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
-  if (verdict.rule == SiteRule::gpus_whole_nodes)
-    return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(verdict.limit) +
+std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+  if (violation.rule == SiteRule::gpus_whole_nodes)
+    return "a job on several nodes of " + part.site.name + " takes all " + std::to_string(violation.limit) +
            " GPUs of each";
-  if (verdict.rule == SiteRule::gpus_multiple)
-    return std::to_string(verdict.have) + " GPUs in all: " + part.site.name + " takes multiples of " +
-           std::to_string(verdict.limit);
+  if (violation.rule == SiteRule::gpus_multiple)
+    return std::to_string(violation.have) + " GPUs in all: " + part.site.name + " takes multiples of " +
+           std::to_string(violation.limit);
   std::vector<std::string> counts;
-  for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
-  return std::to_string(verdict.have) + " GPUs per node: " + part.site.name + " takes only " +
+  for (const unsigned count : violation.request->allowed_counts) counts.push_back(std::to_string(count));
+  return std::to_string(violation.have) + " GPUs per node: " + part.site.name + " takes only " +
          util::join(counts, " or ");
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpu-count"))
+    for (const auto& violation : part.under("site/gpu-count"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      words_of(part, verdict) + site_rules::cited(verdict.origin),
-                      verdict.rule == SiteRule::gpus_whole_nodes
-                          ? "use --gpus-per-node " + std::to_string(verdict.limit)
+                      words_of(part, violation) + site_rules::cited(violation.origin),
+                      violation.rule == SiteRule::gpus_whole_nodes
+                          ? "use --gpus-per-node " + std::to_string(violation.limit)
                           : std::string(),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
   return hits;
 }
 

@@ -9,40 +9,40 @@ namespace site_gpu_share {
 
 using site_rules::SiteRule;
 
-RuleMatch hit_of_cpus(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
-  const auto what = util::counted(verdict.have, "CPU") + " for " +
+RuleMatch hit_of_cpus(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+  const auto what = util::counted(violation.have, "CPU") + " for " +
                     util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
-                    util::counted(*verdict.node->cpus_per_gpu, "core");
+                    util::counted(*violation.node->cpus_per_gpu, "core");
   return {part.place({"cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"}),
-          what + (verdict.rule == SiteRule::cpus_many ? "; more may wait longer or block GPUs for others"
-                  : verdict.rule == SiteRule::cpus_few
+          what + (violation.rule == SiteRule::cpus_many ? "; more may wait longer or block GPUs for others"
+                  : violation.rule == SiteRule::cpus_few
                       ? "; with so few the loaders of data may keep the GPUs waiting"
                       : ""),
-          append_citation(util::counted(verdict.limit, "core") + " go with them", verdict.origin),
+          append_citation(util::counted(violation.limit, "core") + " go with them", violation.origin),
           {},
-          severity_of(verdict)};
+          severity_of(violation)};
 }
 
-RuleMatch hit_of_memory(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
+RuleMatch hit_of_memory(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
   return {
       part.place({"mem"}),
-      model::MemSize::of_mib(verdict.have).to_slurm() + " for " +
+      model::MemSize::of_mib(violation.have).to_slurm() + " for " +
           util::counted(part.demand.gpus_per_node, "GPU") + ": a GPU here has a share of " +
-          verdict.node->mem_per_gpu->to_slurm() +
-          (verdict.rule == SiteRule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
-      append_citation("use --mem=" + model::MemSize::of_mib(verdict.limit).to_slurm() + ", or leave it out",
-                      verdict.origin),
+          violation.node->mem_per_gpu->to_slurm() +
+          (violation.rule == SiteRule::memory_many ? "; more may wait longer or block GPUs for others" : ""),
+      append_citation("use --mem=" + model::MemSize::of_mib(violation.limit).to_slurm() + ", or leave it out",
+                      violation.origin),
       {},
-      severity_of(verdict)};
+      severity_of(violation)};
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpu-share"))
-      hits.push_back(verdict.rule == SiteRule::memory_share || verdict.rule == SiteRule::memory_many
-                         ? hit_of_memory(part, verdict)
-                         : hit_of_cpus(part, verdict));
+    for (const auto& violation : part.under("site/gpu-share"))
+      hits.push_back(violation.rule == SiteRule::memory_share || violation.rule == SiteRule::memory_many
+                         ? hit_of_memory(part, violation)
+                         : hit_of_cpus(part, violation));
   return hits;
 }
 

@@ -19,12 +19,12 @@ std::string known_types(const ComponentAtSite& part) {
 
 /// Another type than the site has; one in other capitals is fixed.
 RuleMatch wrong_type(const LintContext& subject, const ComponentAtSite& part,
-                     const site_rules::PolicyViolation& verdict) {
+                     const site_rules::PolicyViolation& violation) {
   const auto types = site_rules::gpu_type_names(part.fit.nodes);
-  const auto& wanted = verdict.name;
+  const auto& wanted = violation.name;
   RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                 "no node here has GPUs of type '" + wanted + "'",
-                append_citation(known_types(part), verdict.origin)};
+                append_citation(known_types(part), violation.origin)};
   const auto same = std::find_if(types.begin(), types.end(), [&](const auto& type) {
     return util::to_lower(type) == util::to_lower(wanted);
   });
@@ -39,16 +39,16 @@ RuleMatch wrong_type(const LintContext& subject, const ComponentAtSite& part,
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpu-type")) {
-      if (verdict.rule == site_rules::SiteRule::type_unknown) {
-        hits.push_back(wrong_type(subject, part, verdict));
+    for (const auto& violation : part.under("site/gpu-type")) {
+      if (violation.rule == site_rules::SiteRule::type_unknown) {
+        hits.push_back(wrong_type(subject, part, violation));
         continue;
       }
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
                       part.site.name + " wants the type of GPU named",
-                      append_citation(known_types(part), verdict.origin),
+                      append_citation(known_types(part), violation.origin),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
     }
   return hits;
 }

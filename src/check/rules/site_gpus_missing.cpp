@@ -21,19 +21,19 @@ RuleMatches find(const LintContext& subject) {
   using site_rules::Confidence;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpus-missing")) {
-      const auto style = verdict.request->style;
+    for (const auto& violation : part.under("site/gpus-missing")) {
+      const auto style = violation.request->style;
       RuleMatch hit{part.place({"partition"}),
                     "the job asks for no GPU, and the nodes here are for jobs with GPUs",
                     append_citation("ask for them: --" + model::word_of(style) +
                                         (style == model::GpuStyle::gres ? "=gpu:N" : "=N"),
-                                    verdict.origin),
+                                    violation.origin),
                     {},
-                    severity_of(verdict)};
+                    severity_of(violation)};
       // A job without GPUs may be right here, as for preparing data, or come to another partition.
-      if (verdict.certainty == Confidence::likely && !speaks_of_gpus(subject.text))
+      if (violation.certainty == Confidence::likely && !speaks_of_gpus(subject.text))
         hit.severity = diag::Severity::note;
-      if (verdict.certainty == Confidence::definite)
+      if (violation.certainty == Confidence::definite)
         hit.message = part.site.name + " takes no jobs without GPUs here";
       hits.push_back(std::move(hit));
     }

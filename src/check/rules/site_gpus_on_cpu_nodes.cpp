@@ -10,15 +10,15 @@ namespace site_gpus_on_cpu_nodes {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpus-on-cpu-nodes")) {
+    for (const auto& violation : part.under("site/gpus-on-cpu-nodes")) {
       std::vector<std::string> others;
       for (const auto& partition : part.site.partitions)
         if (!partition.cpu_only && partition.nameable) others.push_back(partition.name);
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-                      "partition " + verdict.name + " has no GPUs",
-                      append_citation("with GPUs: " + util::join(others, ", "), verdict.origin),
+                      "partition " + violation.name + " has no GPUs",
+                      append_citation("with GPUs: " + util::join(others, ", "), violation.origin),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
     }
   return hits;
 }

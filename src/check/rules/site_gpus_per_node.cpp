@@ -20,25 +20,24 @@ std::string partitions_with(const model::Site& site, unsigned gpus) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/gpus-per-node")) {
-      const std::uint64_t nodes = part.demand.nodes, most = verdict.limit;
+    for (const auto& violation : part.under("site/gpus-per-node")) {
+      const std::uint64_t nodes = part.demand.nodes, most = violation.limit;
       const auto node_gpus = "the nodes here have " + std::to_string(most);
       RuleMatch hit{part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}), {}};
-      hit.severity = severity_of(verdict);
-      if (verdict.rule == site_rules::SiteRule::gpus_of_node) {
-        const auto others = partitions_with(part.site, static_cast<unsigned>(verdict.have));
-        hit.message = util::counted(verdict.have, "GPU") + " per node: " + node_gpus;
-        hit.hint =
-            others.empty()
-                ? "ask for more nodes: --nodes=" + std::to_string((verdict.have * nodes + most - 1) / most) +
-                      " with " + std::to_string(most) + " each"
-                : "partitions with as many: " + others;
+      hit.severity = severity_of(violation);
+      if (violation.rule == site_rules::SiteRule::gpus_of_node) {
+        const auto others = partitions_with(part.site, static_cast<unsigned>(violation.have));
+        hit.message = util::counted(violation.have, "GPU") + " per node: " + node_gpus;
+        hit.hint = others.empty() ? "ask for more nodes: --nodes=" +
+                                        std::to_string((violation.have * nodes + most - 1) / most) +
+                                        " with " + std::to_string(most) + " each"
+                                  : "partitions with as many: " + others;
       } else {
-        hit.message = util::counted(verdict.have, "GPU") + " on " + util::counted(nodes, "node") + ": " +
+        hit.message = util::counted(violation.have, "GPU") + " on " + util::counted(nodes, "node") + ": " +
                       node_gpus + " each";
-        hit.hint = "ask for " + util::counted((verdict.have + most - 1) / most, "node");
+        hit.hint = "ask for " + util::counted((violation.have + most - 1) / most, "node");
       }
-      hit.hint = append_citation(hit.hint, verdict.origin);
+      hit.hint = append_citation(hit.hint, violation.origin);
       hits.push_back(std::move(hit));
     }
   return hits;

@@ -8,14 +8,15 @@ namespace site_idle_gpus {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/idle-gpus"))
+    for (const auto& violation : part.under("site/idle-gpus"))
       hits.push_back({part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task"}),
-                      (verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                          std::string(" whole nodes: ") + util::counted(verdict.limit - verdict.have, "GPU") +
+                      (violation.owner.empty() ? "--exclusive gives" : "the partition gives") +
+                          std::string(" whole nodes: ") +
+                          util::counted(violation.limit - violation.have, "GPU") +
                           " of each stay idle and are charged",
-                      append_citation("ask for all " + std::to_string(verdict.limit) +
+                      append_citation("ask for all " + std::to_string(violation.limit) +
                                           ", or take a partition that shares nodes",
-                                      verdict.origin)});
+                                      violation.origin)});
   return hits;
 }
 

@@ -8,13 +8,14 @@ namespace site_jobs {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/jobs"))
+    for (const auto& violation : part.under("site/jobs"))
       hits.push_back({part.place({"array"}),
-                      util::counted(verdict.have, "task") + ": " + verdict.owner + " lets one user have " +
-                          util::counted(verdict.limit, "job") + " queued and running",
-                      append_citation("submit fewer at a time", verdict.origin),
+                      util::counted(violation.have, "task") + ": " + violation.owner +
+                          " lets one user have " + util::counted(violation.limit, "job") +
+                          " queued and running",
+                      append_citation("submit fewer at a time", violation.origin),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
   return hits;
 }
 

@@ -10,14 +10,14 @@ namespace site_memory {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/memory")) {
-      const auto limit = model::MemSize::of_mib(verdict.limit).to_slurm();
+    for (const auto& violation : part.under("site/memory")) {
+      const auto limit = model::MemSize::of_mib(violation.limit).to_slurm();
       hits.push_back({part.place({"mem", "mem-per-cpu", "mem-per-gpu"}),
-                      model::MemSize::of_mib(verdict.have).to_slurm() +
+                      model::MemSize::of_mib(violation.have).to_slurm() +
                           " of memory on one node: the nodes here have " + limit + " for jobs",
-                      append_citation("at most --mem=" + limit, verdict.origin),
+                      append_citation("at most --mem=" + limit, violation.origin),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
     }
   return hits;
 }

@@ -7,28 +7,29 @@ namespace site_nodes {
 
 using site_rules::SiteRule;
 
-std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
-  const auto limit = std::to_string(verdict.limit);
-  switch (verdict.rule) {
+std::string words_of(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
+  const auto limit = std::to_string(violation.limit);
+  switch (violation.rule) {
   case SiteRule::max_nodes_per_user: return "one user of " + part.site.name + " may have " + limit;
   case SiteRule::nodes_not_connected: return "these nodes have no network for jobs on several of them";
-  case SiteRule::nodes_over: return verdict.owner + " allows " + limit;
-  case SiteRule::nodes_of_partition: return verdict.owner + " has " + limit;
+  case SiteRule::nodes_over: return violation.owner + " allows " + limit;
+  case SiteRule::nodes_of_partition: return violation.owner + " has " + limit;
   case SiteRule::nodes_of_kind: return part.site.name + " has " + limit + " of this kind";
-  default: return verdict.owner + " is for jobs with " + limit + " or more";
+  default: return violation.owner + " is for jobs with " + limit + " or more";
   }
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/nodes"))
-      hits.push_back({part.place({"nodes", "nodelist", "ntasks", "gpus"}),
-                      util::counted(verdict.have, "node") + ": " + words_of(part, verdict),
-                      append_citation(verdict.rule == SiteRule::nodes_not_connected ? "ask for one node" : "",
-                                      verdict.origin),
-                      {},
-                      severity_of(verdict)});
+    for (const auto& violation : part.under("site/nodes"))
+      hits.push_back(
+          {part.place({"nodes", "nodelist", "ntasks", "gpus"}),
+           util::counted(violation.have, "node") + ": " + words_of(part, violation),
+           append_citation(violation.rule == SiteRule::nodes_not_connected ? "ask for one node" : "",
+                           violation.origin),
+           {},
+           severity_of(violation)});
   return hits;
 }
 

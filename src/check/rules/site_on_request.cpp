@@ -8,11 +8,11 @@ namespace site_on_request {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/on-request")) {
-      const bool qos = verdict.rule == site_rules::SiteRule::qos_on_request;
+    for (const auto& violation : part.under("site/on-request")) {
+      const bool qos = violation.rule == site_rules::SiteRule::qos_on_request;
       hits.push_back({part.place({qos ? "qos" : "partition"}),
-                      (qos ? "QoS " : "partition ") + verdict.name + " is open to those who applied for it",
-                      append_citation({}, verdict.origin)});
+                      (qos ? "QoS " : "partition ") + violation.name + " is open to those who applied for it",
+                      append_citation({}, violation.origin)});
     }
   return hits;
 }

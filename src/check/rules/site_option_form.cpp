@@ -9,12 +9,12 @@ namespace site_option_form {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/option-form")) {
-      const auto& rule = *verdict.flag;
-      const auto& name = verdict.name;
+    for (const auto& violation : part.under("site/option-form")) {
+      const auto& rule = *violation.flag;
+      const auto& name = violation.name;
       const auto value = part.demand.text(name);
       const auto why = rule.why.empty() ? "" : ": " + rule.why;
-      const bool suffix = verdict.rule == site_rules::SiteRule::option_suffix;
+      const bool suffix = violation.rule == site_rules::SiteRule::option_suffix;
       RuleMatch hit{
           part.place({name}),
           "--" + name + "=" + value +
@@ -22,7 +22,7 @@ RuleMatches find(const LintContext& subject) {
               why,
           append_citation(rule.pattern_hint.empty() ? "" : "write --" + name + "=" + rule.pattern_hint,
                           rule.origin)};
-      hit.severity = severity_of(verdict);
+      hit.severity = severity_of(violation);
       if (suffix && value.find('@') == std::string::npos && !part.fit.nodes.empty())
         hit.fix = replace_in(subject, hit.place, value, value + rule.suffix);
       hits.push_back(std::move(hit));

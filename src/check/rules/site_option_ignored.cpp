@@ -8,12 +8,12 @@ namespace site_option_ignored {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/option-ignored")) {
-      const auto place = part.place({verdict.name});
+    for (const auto& violation : part.under("site/option-ignored")) {
+      const auto place = part.place({violation.name});
       hits.push_back({place,
-                      part.site.name + " ignores --" + verdict.name +
-                          (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-                      append_citation("leave it out", verdict.origin), remove_option(subject, place)});
+                      part.site.name + " ignores --" + violation.name +
+                          (violation.flag->why.empty() ? "" : ": " + violation.flag->why),
+                      append_citation("leave it out", violation.origin), remove_option(subject, place)});
     }
   return hits;
 }

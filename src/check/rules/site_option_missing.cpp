@@ -45,13 +45,14 @@ RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   if (writes_job(subject)) return hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/option-missing")) {
-      const auto& [name, rule] = std::pair(verdict.name, verdict.flag);
+    for (const auto& violation : part.under("site/option-missing")) {
+      const auto& [name, rule] = std::pair(violation.name, violation.flag);
       if (is_shown(subject, name)) continue;
       const std::string form = "--" + name + (rule->pattern_hint.empty() ? "" : "=" + rule->pattern_hint);
-      hits.push_back({{},
-                      part.site.name + " wants --" + name + (rule->why.empty() ? "" : ": " + rule->why),
-                      append_citation("say " + form + " here or on sbatch's command line", verdict.origin)});
+      hits.push_back(
+          {{},
+           part.site.name + " wants --" + name + (rule->why.empty() ? "" : ": " + rule->why),
+           append_citation("say " + form + " here or on sbatch's command line", violation.origin)});
     }
   return hits;
 }

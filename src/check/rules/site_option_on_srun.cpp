@@ -10,13 +10,13 @@ namespace site_option_on_srun {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/option-on-srun")) {
-      const bool own = slurm::is_option(slurm::Program::sbatch, verdict.name);
-      const auto place = own ? part.place({verdict.name}) : plugin_word(subject.header, verdict.name);
+    for (const auto& violation : part.under("site/option-on-srun")) {
+      const bool own = slurm::is_option(slurm::Program::sbatch, violation.name);
+      const auto place = own ? part.place({violation.name}) : plugin_word(subject.header, violation.name);
       RuleMatch hit{place,
-                    part.site.name + " wants --" + verdict.name + " on the srun line, not in a directive" +
-                        (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-                    append_citation("write it behind srun", verdict.origin)};
+                    part.site.name + " wants --" + violation.name + " on the srun line, not in a directive" +
+                        (violation.flag->why.empty() ? "" : ": " + violation.flag->why),
+                    append_citation("write it behind srun", violation.origin)};
       // What sbatch refuses of its own options is written so; a plugin may take its option with a word of
       // warning.
       if (!own) hit.severity = diag::Severity::warning;

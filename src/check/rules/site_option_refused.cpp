@@ -37,17 +37,17 @@ std::vector<Edit> in_other_words(const LintContext& subject, const ComponentAtSi
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/option-refused")) {
-      const auto& name = verdict.name;
+    for (const auto& violation : part.under("site/option-refused")) {
+      const auto& name = violation.name;
       const bool own = part.request.has(name);
       hits.push_back(
           {own ? part.place({name}) : plugin_word(subject.header, name),
            part.site.name +
-               (verdict.rule == site_rules::SiteRule::option_refused ? " refuses --"
-                                                                     : " asks jobs to leave out --") +
-               name + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why),
-           append_citation("leave it out", verdict.origin),
-           own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(verdict)});
+               (violation.rule == site_rules::SiteRule::option_refused ? " refuses --"
+                                                                       : " asks jobs to leave out --") +
+               name + (violation.flag->why.empty() ? "" : ": " + violation.flag->why),
+           append_citation("leave it out", violation.origin),
+           own ? in_other_words(subject, part, name) : std::vector<Edit>(), severity_of(violation)});
     }
   return hits;
 }

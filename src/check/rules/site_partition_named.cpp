@@ -9,20 +9,20 @@ RuleMatches find(const LintContext& subject) {
   using site_rules::SiteRule;
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/partition-named")) {
+    for (const auto& violation : part.under("site/partition-named")) {
       const auto place = part.place({"partition"});
-      const auto why = verdict.flag->why.empty() ? "" : ": " + verdict.flag->why;
-      RuleMatch hit{place, {}, append_citation("leave --partition out", verdict.origin)};
-      hit.severity = severity_of(verdict);
-      if (verdict.rule == SiteRule::partition_refused)
+      const auto why = violation.flag->why.empty() ? "" : ": " + violation.flag->why;
+      RuleMatch hit{place, {}, append_citation("leave --partition out", violation.origin)};
+      hit.severity = severity_of(violation);
+      if (violation.rule == SiteRule::partition_refused)
         hit.message = part.site.name + " does not let jobs name a partition" + why;
-      else if (verdict.rule == SiteRule::partition_discouraged)
+      else if (violation.rule == SiteRule::partition_discouraged)
         hit.message = part.site.name + " asks jobs to name no partition" + why;
       else
-        hit.message = "partition '" + verdict.name + "' of " + part.site.name +
+        hit.message = "partition '" + violation.name + "' of " + part.site.name +
                       " is chosen by Slurm and may not be named";
-      if (verdict.rule == SiteRule::partition_refused ||
-          (verdict.rule == SiteRule::partition_chosen && part.demand.partitions.size() == 1))
+      if (violation.rule == SiteRule::partition_refused ||
+          (violation.rule == SiteRule::partition_chosen && part.demand.partitions.size() == 1))
         hit.fix = remove_option(subject, place);
       hits.push_back(std::move(hit));
     }

@@ -21,12 +21,12 @@ bool tells_of_gpus_only(const model::Site& site) {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/partition-unknown")) {
-      if (verdict.rule == site_rules::SiteRule::partition_not_described) continue;
-      const auto& name = verdict.name;
+    for (const auto& violation : part.under("site/partition-unknown")) {
+      if (violation.rule == site_rules::SiteRule::partition_not_described) continue;
+      const auto& name = violation.name;
       const auto names = partition_names(part.site);
       const auto meant = nearest_typo(name, names);
-      if (!meant && verdict.certainty == site_rules::Confidence::advisory)
+      if (!meant && violation.certainty == site_rules::Confidence::advisory)
         continue; // it can be a group's own
       const auto place = part.place({"partition"});
       RuleMatch hit{place,

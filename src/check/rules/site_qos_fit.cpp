@@ -10,18 +10,18 @@ namespace site_qos_fit {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/qos-fit")) {
+    for (const auto& violation : part.under("site/qos-fit")) {
       const auto& qos = *part.fit.qos;
       RuleMatch hit{part.place({"qos"}), {}};
-      hit.severity = severity_of(verdict);
-      if (verdict.rule == site_rules::SiteRule::qos_elsewhere) {
+      hit.severity = severity_of(violation);
+      if (violation.rule == site_rules::SiteRule::qos_elsewhere) {
         hit.message = "QoS " + qos.name + " is for " + util::join(qos.partitions, ", ") +
                       ", not for partition " + part.fit.partition()->name;
-        hit.hint = append_citation("take another QoS, or another partition", verdict.origin);
+        hit.hint = append_citation("take another QoS, or another partition", violation.origin);
       } else {
-        hit.message = "QoS " + qos.name + " needs " + verdict.name;
-        hit.hint = append_citation("add #SBATCH " + verdict.name, verdict.origin);
-        hit.fix = add_directive_behind(subject, hit.place, verdict.name);
+        hit.message = "QoS " + qos.name + " needs " + violation.name;
+        hit.hint = append_citation("add #SBATCH " + violation.name, violation.origin);
+        hit.fix = add_directive_behind(subject, hit.place, violation.name);
       }
       hits.push_back(std::move(hit));
     }

@@ -9,14 +9,14 @@ namespace site_qos_unknown {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/qos-unknown")) {
+    for (const auto& violation : part.under("site/qos-unknown")) {
       std::vector<std::string> names;
       for (const auto& qos : part.site.qos) names.push_back(qos.name);
       RuleMatch hit{part.place({"qos"}),
-                    "the profile of " + part.site.name + " has no QoS '" + verdict.name + "'",
-                    known_names(verdict.name, names)};
-      if (const auto meant = nearest_typo(verdict.name, names))
-        hit.fix = replace_in(subject, hit.place, verdict.name, *meant);
+                    "the profile of " + part.site.name + " has no QoS '" + violation.name + "'",
+                    known_names(violation.name, names)};
+      if (const auto meant = nearest_typo(violation.name, names))
+        hit.fix = replace_in(subject, hit.place, violation.name, *meant);
       hits.push_back(std::move(hit));
     }
   return hits;

@@ -9,9 +9,9 @@ namespace site_retired {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/retired")) {
+    for (const auto& violation : part.under("site/retired")) {
       const auto why = site_rules::describe_retirement(part.site);
-      hits.add({{}, why.what, append_citation(why.hint, verdict.origin)});
+      hits.add({{}, why.what, append_citation(why.hint, violation.origin)});
     }
   return hits;
 }

@@ -27,33 +27,33 @@ std::string long_enough(const ComponentAtSite& part, Walltime time) {
 }
 
 /// Nodes times time over what the partition or the QoS allows.
-RuleMatch too_much(const ComponentAtSite& part, const site_rules::PolicyViolation& verdict) {
+RuleMatch too_much(const ComponentAtSite& part, const site_rules::PolicyViolation& violation) {
   const unsigned nodes = part.demand.nodes;
   return {part.place({"time"}),
-          util::counted(nodes, "node") + " for " + util::counted(verdict.have, "minute") + ": " +
-              std::to_string(verdict.limit) + " node minutes are allowed",
-          append_citation("at most " + util::counted(verdict.limit / nodes, "minute"), verdict.origin),
+          util::counted(nodes, "node") + " for " + util::counted(violation.have, "minute") + ": " +
+              std::to_string(violation.limit) + " node minutes are allowed",
+          append_citation("at most " + util::counted(violation.limit / nodes, "minute"), violation.origin),
           {},
-          severity_of(verdict)};
+          severity_of(violation)};
 }
 
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/time-limit-exceeded")) {
-      if (verdict.rule == site_rules::SiteRule::node_minutes) {
-        hits.push_back(too_much(part, verdict));
+    for (const auto& violation : part.under("site/time-limit-exceeded")) {
+      if (violation.rule == site_rules::SiteRule::node_minutes) {
+        hits.push_back(too_much(part, violation));
         continue;
       }
       const auto& time = part.demand.time;
-      const auto limit = Walltime::of(std::chrono::seconds(verdict.limit));
+      const auto limit = Walltime::of(std::chrono::seconds(violation.limit));
       hits.push_back(
           {part.place({"time"}),
            "the time limit " + (time ? time->to_slurm() : std::string("no limit")) + " is over that of " +
-               verdict.owner + ", " + limit.to_slurm(),
-           append_citation(time ? long_enough(part, *time) : "say how long it may run", verdict.origin),
+               violation.owner + ", " + limit.to_slurm(),
+           append_citation(time ? long_enough(part, *time) : "say how long it may run", violation.origin),
            {},
-           severity_of(verdict)});
+           severity_of(violation)});
     }
   return hits;
 }

@@ -8,16 +8,16 @@ namespace site_time_limit_too_short {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/time-limit-too-short")) {
-      const auto least = model::Walltime::of(std::chrono::seconds(verdict.limit)).to_slurm();
-      const bool usual = verdict.rule == site_rules::SiteRule::time_short;
+    for (const auto& violation : part.under("site/time-limit-too-short")) {
+      const auto least = model::Walltime::of(std::chrono::seconds(violation.limit)).to_slurm();
+      const bool usual = violation.rule == site_rules::SiteRule::time_short;
       hits.push_back({part.place({"time"}),
                       usual ? part.site.name + " recommends jobs of " + least + " or more"
                             : "the time limit " + part.demand.time->to_slurm() +
                                   " is under the least that is taken here, " + least,
-                      append_citation(usual ? "" : "ask for " + least + " or more", verdict.origin),
+                      append_citation(usual ? "" : "ask for " + least + " or more", violation.origin),
                       {},
-                      severity_of(verdict)});
+                      severity_of(violation)});
     }
   return hits;
 }

@@ -8,16 +8,16 @@ namespace site_total_gpus {
 RuleMatches find(const LintContext& subject) {
   RuleMatches hits;
   for (const auto& part : parts_of(subject))
-    for (const auto& verdict : part.under("site/total-gpus")) {
-      const auto limit = std::to_string(verdict.limit);
+    for (const auto& violation : part.under("site/total-gpus")) {
+      const auto limit = std::to_string(violation.limit);
       hits.push_back(
           {part.place({"gres", "gpus-per-node", "gpus", "gpus-per-task", "tres-per-task"}),
-           util::counted(verdict.have, "GPU") + " in all: " +
-               (verdict.rule == site_rules::SiteRule::gpus_over ? limit + " are allowed here"
-                                                                : "jobs here have " + limit + " or more"),
-           append_citation({}, verdict.origin),
+           util::counted(violation.have, "GPU") + " in all: " +
+               (violation.rule == site_rules::SiteRule::gpus_over ? limit + " are allowed here"
+                                                                  : "jobs here have " + limit + " or more"),
+           append_citation({}, violation.origin),
            {},
-           severity_of(verdict)});
+           severity_of(violation)});
     }
   return hits;
 }

@@ -101,8 +101,8 @@ bool only_prints(std::string_view text, std::size_t at) {
 
 /// Why the job does not have the variable; empty where it has, or may.
 std::string reason(const LintContext& subject, const Row& row) {
-  const bool gone = row.variable == "SLURM_GPUS_PER_TASK" && subject.may_be("23.11-");
-  if (gone) return std::string(row.variable) + " is not set from Slurm 23.11 on";
+  const bool lost = row.variable == "SLURM_GPUS_PER_TASK" && subject.may_be("23.11-");
+  if (lost) return std::string(row.variable) + " is not set from Slurm 23.11 on";
   const auto is_set = [&](std::string_view option) { return is_given(subject, option); };
   if (is_set(row.option) || std::any_of(row.others.begin(), row.others.end(), is_set)) return {};
   return std::string(row.variable) + " is not set: the job has no --" + std::string(row.option);

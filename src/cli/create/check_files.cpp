@@ -41,7 +41,7 @@ public:
 
   /// Sorted, so that two runs say the same; links are not followed: they lead out of the folder, or to what
   /// is found anyway.
-  void folder(const fs::path& path) {
+  void directory(const fs::path& path) {
     std::vector<std::pair<std::string, bool>> names;
     std::error_code error;
     fs::directory_iterator entries(path, error);
@@ -59,9 +59,9 @@ public:
       good = false;
     }
     std::sort(names.begin(), names.end());
-    for (const auto& [name, is_folder] : names) {
-      if (is_folder)
-        folder(path / name);
+    for (const auto& [name, is_directory] : names) {
+      if (is_directory)
+        directory(path / name);
       else
         found(path / name, name);
     }
@@ -119,7 +119,7 @@ bool visit_files(const std::vector<std::string>& paths, bool only_scripts, const
     if (path == "-")
       search.file("/dev/stdin", path);
     else if (fs::is_directory(path, ignored))
-      search.folder(path);
+      search.directory(path);
     else if (only_scripts)
       search.found(path, fs::path(path).filename().string());
     else

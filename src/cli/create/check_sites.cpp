@@ -29,7 +29,7 @@ enum class Verdict { runs, changes, no };
 
 struct Row {
   std::string site;
-  Verdict verdict = Verdict::runs;
+  Verdict violation = Verdict::runs;
   check::Findings findings;
   unsigned errors = 0, warnings = 0;
   std::string obstacle; ///< why no change of the script helps
@@ -86,8 +86,8 @@ bool is_likely_refusal(const diag::Diagnostic& finding) {
   return finding.severity != diag::Severity::note || rule->severity == diag::Severity::note;
 }
 
-Row judge(const std::string& file, std::string_view text, const check::Target& target,
-          const model::JobSpec& job) {
+Row evaluate(const std::string& file, std::string_view text, const check::Target& target,
+             const model::JobSpec& job) {
   Row row{target.site->id, Verdict::runs, check::check_script(file, text, target), 0, 0, {}};
   for (const auto& finding : row.findings) {
     row.errors += finding.what.severity == diag::Severity::error ? 1 : 0;
@@ -99,7 +99,7 @@ Row judge(const std::string& file, std::string_view text, const check::Target& t
                                                      });
   if (!refused) return row;
   row.obstacle = obstacle_at(job, *target.site);
-  row.verdict = row.obstacle.empty() ? Verdict::changes : Verdict::no;
+  row.violation = row.obstacle.empty() ? Verdict::changes : Verdict::no;
   return row;
 }
 
@@ -148,8 +148,8 @@ std::string first_changes(const Row& row, const check::Findings& everywhere) {
   return util::join(list, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");
 }
 
-const char* name_of(Verdict verdict) {
-  return verdict == Verdict::runs ? "runs" : verdict == Verdict::changes ? "changes" : "no";
+const char* name_of(Verdict violation) {
+  return violation == Verdict::runs ? "runs" : violation == Verdict::changes ? "changes" : "no";
 }
 
 std::string render_text(const std::vector<Row>& rows, std::string_view source) {
@@ -161,9 +161,9 @@ std::string render_text(const std::vector<Row>& rows, std::string_view source) {
   std::vector<std::vector<std::string>> table = {{"SITE", "RUNS", "ERRORS", "WARNINGS", "WHAT TO CHANGE"}};
   for (const auto& row : rows)
     table.push_back({row.site,
-                     row.verdict == Verdict::runs      ? "yes"
-                     : row.verdict == Verdict::changes ? "after changes"
-                                                       : "no",
+                     row.violation == Verdict::runs      ? "yes"
+                     : row.violation == Verdict::changes ? "after changes"
+                                                         : "no",
                      std::to_string(row.errors), std::to_string(row.warnings),
                      first_changes(row, everywhere)});
   return text + util::render_columns(table, {2, 3});
@@ -182,7 +182,7 @@ std::string render_json(const std::vector<Row>& rows) {
                              .add("hint", what.hint));
     text += (text.size() > 1 ? ",\n " : "") + JsonLine()
                                                   .add("site", row.site)
-                                                  .add("verdict", name_of(row.verdict))
+                                                  .add("verdict", name_of(row.violation))
                                                   .add("errors", row.errors)
                                                   .add("warnings", row.warnings)
                                                   .add("obstacle", row.obstacle)
@@ -208,23 +208,24 @@ int run_check_sites(const std::vector<std::string>& files, std::optional<slurm::
   }
   const auto job = job_of(*text, version.value_or(slurm::k_newest_version));
   std::vector<Row> rows;
-  const auto folders = config::site_directories(context.sites_dirs, context.env);
+  const auto directories = config::site_directories(context.sites_dirs, context.env);
   const auto day = util::today(context.env);
-  for (const auto& id : config::list_sites(folders)) {
-    auto load = config::load_site(id, folders, embedded::merged_sites());
+  for (const auto& id : config::list_sites(directories)) {
+    auto load = config::load_site(id, directories, embedded::merged_sites());
     if (load.site) load.site = config::as_of(std::move(*load.site), day);
     // A site without known nodes is none to send a job to.
     if (!load.site || load.site->state != model::SiteState::production ||
         load.site->scheduler != model::Scheduler::slurm || load.site->node_types.empty())
       continue;
-    rows.push_back(judge(files[0], *text, {version, &*load.site}, job));
+    rows.push_back(evaluate(files[0], *text, {version, &*load.site}, job));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tie(a.verdict, a.errors, a.warnings) < std::tie(b.verdict, b.errors, b.warnings);
+    return std::tie(a.violation, a.errors, a.warnings) < std::tie(b.violation, b.errors, b.warnings);
   });
   std::fputs((format == "json" ? render_json(rows) : render_text(rows, *text)).c_str(), stdout);
-  const auto count = [&](Verdict verdict) {
-    return std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; });
+  const auto count = [&](Verdict violation) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [&](const Row& row) { return row.violation == violation; });
   };
   std::fprintf(stderr, "hpcml: runs at %ld of %zu sites, at %ld more after changes\n",
                static_cast<long>(count(Verdict::runs)), rows.size(),

@@ -115,8 +115,8 @@ plan::PlanResult plan_job(model::JobSpec job, const model::Site& site, const Con
   }
   plan::Caller caller{request_line(context)};
   std::error_code ignored;
-  for (const auto& folder : context.sites_dirs)
-    caller.sites_dirs.push_back(std::filesystem::absolute(folder, ignored).string());
+  for (const auto& directory : context.sites_dirs)
+    caller.sites_dirs.push_back(std::filesystem::absolute(directory, ignored).string());
   auto result = plan::make_plan(components, site, caller);
   if (!result.plan) return result;
   warn_of_program(*result.plan, result.diagnostics);

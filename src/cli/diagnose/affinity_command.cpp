@@ -60,7 +60,7 @@ util::Result<topo::AffinityPlan> make_plan(const AffinityOptions& options, const
 }
 
 /// What another tool's placement would do wrong here.
-std::string judge(const topo::Node& node, const topo::AffinityPlan& plan) {
+std::string evaluate(const topo::Node& node, const topo::AffinityPlan& plan) {
   std::vector<topo::PlacedRank> ranks;
   for (const auto& rank : plan.ranks) ranks.push_back({rank.local_rank, rank.gpus, rank.cpus, rank.nic});
   return topo::render_report(topo::check_placement(node, ranks), ranks);
@@ -158,7 +158,8 @@ void run_affinity(const AffinityOptions& options, const Context& context, int& e
                        "hpcml affinity live in a job shows them");
   std::fputs(render(options.format, *node, *plan).c_str(), stdout);
   if (masks) warn_of_masks(*chosen, *plan);
-  if (options.policy != "hpcml" && options.format == "table") std::fputs(judge(*node, *plan).c_str(), stdout);
+  if (options.policy != "hpcml" && options.format == "table")
+    std::fputs(evaluate(*node, *plan).c_str(), stdout);
   for (const auto& warning : plan->warnings) print_note("warning: " + warning);
   for (const auto& note : node->notes) print_note("note: " + note);
   if (options.policy != "hpcml") return;

@@ -35,10 +35,10 @@ std::string render_node(const model::NodeType& type) {
 } // namespace
 
 void print_site_tables(const Context& context) {
-  const auto folders = config::site_directories(context.sites_dirs, context.env);
+  const auto directories = config::site_directories(context.sites_dirs, context.env);
   std::vector<std::string> unknown;
-  for (const auto& id : config::list_sites(folders)) {
-    const auto load = config::load_site(id, folders);
+  for (const auto& id : config::list_sites(directories)) {
+    const auto load = config::load_site(id, directories);
     if (!load.site) continue;
     bool any = false, gpus = false;
     for (const auto& type : load.site->node_types) {

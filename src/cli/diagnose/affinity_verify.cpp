@@ -49,9 +49,9 @@ topo::AffinityPlan keep_right(topo::AffinityPlan plan, const topo::PlacementRepo
   return plan;
 }
 
-void print_verdict(const std::string& format, const topo::Node& node, const topo::PlacementReport& report,
-                   const std::vector<topo::PlacedRank>& ranks, const topo::AffinityPlan& plan,
-                   const std::string& threads) {
+void print_result(const std::string& format, const topo::Node& node, const topo::PlacementReport& report,
+                  const std::vector<topo::PlacedRank>& ranks, const topo::AffinityPlan& plan,
+                  const std::string& threads) {
   if (format == "json") {
     std::fputs(topo::render_report_json(node, report, ranks, plan).c_str(), stdout);
   } else if (format == "svg" || format == "tree") {
@@ -125,7 +125,7 @@ void run_verify(const AffinityOptions& options, topo::Node& node, const Context&
   auto report = topo::check_placement(node, ranks);
   for (unsigned rank = 0; rank < wanted.ranks; ++rank)
     if (!runs[rank]) report.missing.push_back(rank);
-  print_verdict(options.format, node, report, ranks, *plan, threads);
+  print_result(options.format, node, report, ranks, *plan, threads);
   const bool wrong =
       std::any_of(ranks.begin(), ranks.end(), [&](const auto& rank) { return report.wrong(rank.rank); });
   if (wrong || !report.missing.empty()) exit_code = k_findings;

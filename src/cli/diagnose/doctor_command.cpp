@@ -20,7 +20,7 @@ int run_doctor(const std::string& format, const Context& context) {
     return k_usage;
   }
   const auto facts = doctor::read_facts(context.env, context.program, "/", find_own_fabric(context));
-  const auto answers = doctor::judge_all(facts);
+  const auto answers = doctor::evaluate_all(facts);
   std::fputs(
       (format == "json" ? doctor::render_json(answers, facts) : doctor::render_text(answers, facts)).c_str(),
       stdout);

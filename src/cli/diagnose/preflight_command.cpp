@@ -58,7 +58,7 @@ std::optional<launch::LaunchRequest> load_request(const PreflightOptions& option
 std::vector<std::string> launch_words(const PreflightOptions& options, const launch::LaunchRequest& request,
                                       const Context& context, const launch::PreflightProgram& program) {
   std::vector<std::string> words = {util::own_executable().string()};
-  for (const auto& folder : context.sites_dirs) words.insert(words.end(), {"--sites-dir", folder});
+  for (const auto& directory : context.sites_dirs) words.insert(words.end(), {"--sites-dir", directory});
   words.emplace_back("launch");
   launch::RuntimeContext runtime;
   runtime.env = context.env;
@@ -79,8 +79,8 @@ std::vector<std::string> launch_words(const PreflightOptions& options, const lau
 void print_text(const preflight::PreflightResult& result, const Context& context) {
   print_output(result.table);
   // In a step every task runs this command; the one that names the culprit is enough.
-  if (result.culprit && result.speaks)
-    print_error("preflight failed: " + *result.culprit, "", context.colour);
+  if (result.faulty_rank && result.speaks)
+    print_error("preflight failed: " + *result.faulty_rank, "", context.colour);
 }
 
 /// What launch had to say about a run that went well: its warnings, not the ranks' own output.
@@ -115,9 +115,9 @@ int run_preflight(const PreflightOptions& options, const Context& context) {
     print_warnings(output->err);
     return k_ok;
   }
-  if (result.culprit) {
+  if (result.faulty_rank) {
     if (!result.speaks && options.processes != 0)
-      print_error("preflight failed: " + *result.culprit, "", context.colour);
+      print_error("preflight failed: " + *result.faulty_rank, "", context.colour);
     return k_preflight_failed;
   }
   std::fputs(output->err.c_str(), stderr);

@@ -35,8 +35,8 @@ struct HealthOptions {
 std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
   const auto seen = topo::read_live_gpus("/").places.size();
   if (seen < gpus) return "its driver shows " + std::to_string(seen) + " of " + util::counted(gpus, "GPU");
-  for (const auto& folder : {env.get_or("TMPDIR", "/tmp"), std::string("/dev/shm")}) {
-    auto name = folder + "/hpcml-XXXXXX";
+  for (const auto& directory : {env.get_or("TMPDIR", "/tmp"), std::string("/dev/shm")}) {
+    auto name = directory + "/hpcml-XXXXXX";
     const int fd = ::mkstemp(name.data());
     const bool written =
         fd >= 0 && ::write(fd, name.data(), name.size()) == static_cast<ssize_t>(name.size());
@@ -46,12 +46,12 @@ std::string find_fault(unsigned gpus, const util::EnvSnapshot& env) {
       ::unlink(name.c_str());
     }
     if (!written && (error == EROFS || error == ENOSPC || error == EIO))
-      return "nothing can be written into its " + folder + ": " + std::strerror(error);
+      return "nothing can be written into its " + directory + ": " + std::strerror(error);
   }
   return {};
 }
 
-int say_health(const HealthOptions& options, const Context& context) {
+int print_health(const HealthOptions& options, const Context& context) {
   const auto fault = find_fault(options.gpus, context.env);
   const auto node = context.env.get_or("SLURMD_NODENAME", "localhost");
   std::fputs(
@@ -60,7 +60,7 @@ int say_health(const HealthOptions& options, const Context& context) {
   return k_ok;
 }
 
-void say_choice(const slurm::NodeChoice& run, unsigned need) {
+void print_choice(const slurm::NodeChoice& run, unsigned need) {
   for (const auto& [node, why] : run.bad) print_note(node + ": " + why + "; it does not take part");
   if (!run.was_informed) print_note("no node says that it is well: they are taken as they come");
   if (run.chosen.size() < need)
@@ -71,7 +71,7 @@ void say_choice(const slurm::NodeChoice& run, unsigned need) {
 }
 
 int run_healthy_nodes(const HealthOptions& options, const Context& context) {
-  if (options.this_node) return say_health(options, context);
+  if (options.this_node) return print_health(options, context);
   const auto nodes = model::Hostlist::parse(options.of);
   if (!nodes) {
     print_error(nodes.error(), context.colour);
@@ -91,7 +91,7 @@ int run_healthy_nodes(const HealthOptions& options, const Context& context) {
   const std::string answers{std::istreambuf_iterator<char>(std::cin), {}};
   const auto run = slurm::choose_nodes(nodes->names(), answers, known, options.need);
   for (const auto& bad : run.bad) launch::report_bad_node(bad, context.env);
-  say_choice(run, options.need);
+  print_choice(run, options.need);
   if (run.chosen.size() < options.need) return k_findings;
   std::printf("%s\n", model::compress_hostlist(run.chosen).c_str());
   return k_ok;

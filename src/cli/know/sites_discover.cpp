@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 struct DiscoverOptions {
   std::string id;
   std::string output_file;
-  std::string from_folder;
-  std::string save_folder;
+  std::string from_directory;
+  std::string save_directory;
   std::vector<std::string> topologies; ///< "[KIND=]FILE"
   bool try_requests = false;
   std::string account;
@@ -41,7 +41,7 @@ struct DiscoverOptions {
 
 struct DiffOptions {
   std::optional<std::string> site;
-  std::string from_folder;
+  std::string from_directory;
   std::string format = "text";
 };
 
@@ -58,23 +58,23 @@ const char* const k_diff_footer = R"(Examples:
   hpcml sites diff narval
 Exit code 1 when profile and cluster disagree; what the profile merely does not know is a note.)";
 
-util::Result<discover::ClusterFacts> ask(const std::string& from_folder, const Context& context) {
-  if (from_folder.empty())
+util::Result<discover::ClusterFacts> ask(const std::string& from_directory, const Context& context) {
+  if (from_directory.empty())
     return discover::run_questions(slurm::LiveCommands(context.env), discover::make_inquirer(context.env));
   auto inquirer = discover::make_inquirer(context.env);
   inquirer.module_command = {"module", "avail"};
-  return discover::run_questions(slurm::RecordedCommands(from_folder), inquirer);
+  return discover::run_questions(slurm::RecordedCommands(from_directory), inquirer);
 }
 
 /// Answers by their names in the record; module systems differ in how they are asked.
-util::Status save(const discover::ClusterFacts& facts, const std::string& folder) {
+util::Status save(const discover::ClusterFacts& facts, const std::string& directory) {
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return util::Error{"cannot make the folder " + folder + ": " + error.message()};
+  fs::create_directories(directory, error);
+  if (error) return util::Error{"cannot make the folder " + directory + ": " + error.message()};
   for (auto answer : facts.answers) {
     if (!answer.words.empty() && util::join(answer.words, " ").find("avail") != std::string::npos)
       answer.words = {"module", "avail"};
-    TRY_DONE(slurm::save_answer(answer, folder));
+    TRY_DONE(slurm::save_answer(answer, directory));
   }
   return util::Done{};
 }
@@ -171,13 +171,13 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
     return fail({"the site's id '" + request.id + "' " + fault,
                  std::string(config::text_hint(config::TextRule::name))},
                 k_usage);
-  const auto facts = ask(options.from_folder, context);
+  const auto facts = ask(options.from_directory, context);
   if (!facts) return fail(facts.error(), k_world_failed);
-  if (!options.save_folder.empty())
-    if (const auto status = save(*facts, options.save_folder); !status)
+  if (!options.save_directory.empty())
+    if (const auto status = save(*facts, options.save_directory); !status)
       return fail(status.error(), k_world_failed);
   request.date = util::today(context.env);
-  if (options.from_folder.empty()) {
+  if (options.from_directory.empty()) {
     request.host_names = util::read_host_names();
     request.env = context.env;
   }
@@ -201,9 +201,9 @@ int run_discover(const DiscoverOptions& options, const Context& context) {
   if (const auto status = util::write_output(options.output_file, profile.text); !status)
     return fail(status.error(), k_world_failed);
   std::error_code ignored;
-  const auto folder = fs::absolute(options.output_file, ignored).parent_path().string();
+  const auto directory = fs::absolute(options.output_file, ignored).parent_path().string();
   print_note("written to " + options.output_file + "; try: hpcml gen --site " + profile.id + " --sites-dir " +
-             folder + " -- python train.py");
+             directory + " -- python train.py");
   return k_ok;
 }
 
@@ -211,7 +211,7 @@ int run_diff(const DiffOptions& options, const Context& context) {
   int exit_code = k_ok;
   const auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
-  const auto facts = ask(options.from_folder, context);
+  const auto facts = ask(options.from_directory, context);
   if (!facts) {
     print_error(facts.error(), context.colour);
     return k_world_failed;
@@ -245,10 +245,11 @@ void add_sites_discover(CLI::App& sites, Context& context, int& exit_code) {
       ->type_name("ID");
   command->add_option("-o", options->output_file, "write to FILE instead of standard output")
       ->type_name("FILE");
-  command->add_option("--save", options->save_folder, "keep what the commands printed in DIR")
+  command->add_option("--save", options->save_directory, "keep what the commands printed in DIR")
       ->type_name("DIR");
   command
-      ->add_option("--from", options->from_folder, "read what the commands printed from DIR, and ask nobody")
+      ->add_option("--from", options->from_directory,
+                   "read what the commands printed from DIR, and ask nobody")
       ->type_name("DIR")
       ->excludes("--save");
   auto* trials =
@@ -277,7 +278,7 @@ void add_sites_diff(CLI::App& sites, Context& context, int& exit_code) {
       "diff", "on a login node: where profile and cluster disagree; exit code 1 if they do");
   command->add_option("SITE", options->site, "the site's id; otherwise the one that this machine belongs to");
   command
-      ->add_option("--from", options->from_folder,
+      ->add_option("--from", options->from_directory,
                    "read what the commands printed from DIR (of discover --save)")
       ->type_name("DIR");
   command->add_option("--format", options->format, "text or json")

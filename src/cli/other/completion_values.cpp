@@ -47,12 +47,12 @@ std::vector<std::string> closed_words(const CLI::Option& option) {
 }
 
 Candidates site_ids(const Question& question) {
-  const auto folders = config::site_directories(question.context.sites_dirs, question.context.env);
+  const auto directories = config::site_directories(question.context.sites_dirs, question.context.env);
   std::map<std::string, std::string> names;
   for (const auto& row : parse_site_rows(embedded::site_rows())) names[row.marks.id] = row.cells.back();
-  for (const auto& id : config::own_profiles(folders)) names.erase(id); // theirs may have another name
+  for (const auto& id : config::own_profiles(directories)) names.erase(id); // theirs may have another name
   Candidates list;
-  for (const auto& id : config::list_sites(folders)) list.push_back({id, names[id]});
+  for (const auto& id : config::list_sites(directories)) list.push_back({id, names[id]});
   return list;
 }
 

@@ -172,10 +172,10 @@ private:
 void take_sites_dirs(const std::vector<std::string>& words, Context& context) {
   constexpr std::string_view k_flag = "--sites-dir";
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
-    const bool apart = words[i] == k_flag && i + 2 < words.size();
-    if (!apart && !words[i].starts_with(std::string(k_flag) + "=")) continue;
-    const auto folder = apart ? words[i + 1] : words[i].substr(k_flag.size() + 1);
-    if (const auto whole = util::absolute_path(folder, util::user_places(context.env)))
+    const bool separate = words[i] == k_flag && i + 2 < words.size();
+    if (!separate && !words[i].starts_with(std::string(k_flag) + "=")) continue;
+    const auto directory = separate ? words[i + 1] : words[i].substr(k_flag.size() + 1);
+    if (const auto whole = util::absolute_path(directory, util::user_places(context.env)))
       context.sites_dirs.push_back(*whole);
   }
 }

@@ -213,7 +213,7 @@ std::string render_man_page(const CLI::App& app, const CLI::App& command) {
 
 struct ManOptions {
   std::string command;
-  std::string folder;
+  std::string directory;
 };
 
 const char* const k_man_footer = R"(Examples:
@@ -226,9 +226,9 @@ std::vector<const CLI::App*> pages_of(const CLI::App& app) {
   return pages;
 }
 
-int write_all(const CLI::App& app, const std::string& folder, const Context& context) {
+int write_all(const CLI::App& app, const std::string& directory, const Context& context) {
   for (const auto* command : pages_of(app)) {
-    const auto written = util::write_output(folder + "/" + man_page_name(app, *command) + ".1",
+    const auto written = util::write_output(directory + "/" + man_page_name(app, *command) + ".1",
                                             render_man_page(app, *command), 0644);
     if (written) continue;
     print_error(written.error(), context.colour);
@@ -258,13 +258,13 @@ void add_man(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("man", "Print the manual page of a command, for man to show.");
   const auto options = std::make_shared<ManOptions>();
   command->add_option("COMMAND", options->command, "the command; without one hpcml itself");
-  command->add_option("--write-all", options->folder, "write every page into DIR, which must be there")
+  command->add_option("--write-all", options->directory, "write every page into DIR, which must be there")
       ->type_name("DIR");
   command->footer(k_man_footer);
   command->callback([options, &context, &exit_code] {
     with_app_tree(context, {}, [&](const CLI::App& all, const Context& with) {
-      exit_code = options->folder.empty() ? print_page(all, options->command, with)
-                                          : write_all(all, options->folder, with);
+      exit_code = options->directory.empty() ? print_page(all, options->command, with)
+                                             : write_all(all, options->directory, with);
     });
   });
 }

@@ -36,9 +36,9 @@ struct ShowOptions {
 /// The key of a job: of the one that this process belongs to, or of another of this user's.
 Result<store::Credentials> find_credentials(const StorePlaces& found, bool is_named,
                                             const util::EnvSnapshot& env) {
-  const auto job = launch::meeting_job(found.job);
+  const auto job = launch::rendezvous_job(found.job);
   auto own = env;
-  if (job != launch::meeting_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
+  if (job != launch::rendezvous_job(slurm::read_step_identity(env))) own.unset(store::k_job_secret_variable);
   TRY(const auto channel, launch::find_job_channel(own, found.job, false));
   if (!channel.is_shared)
     return Error{"there is no key to ask the store with: " + channel.origin,
@@ -79,7 +79,7 @@ std::string render_text(const store::StoreReport& report) {
   std::string text = report.ranks == 0 ? ""
                                        : util::counted(report.ranks, "rank") + ", " +
                                              std::to_string(report.announced) + " started; ";
-  text += util::counted(report.connected, "program") + " here, " + std::to_string(report.gone) + " gone, " +
+  text += util::counted(report.connected, "program") + " here, " + std::to_string(report.lost) + " gone, " +
           std::to_string(report.waiting) + " waiting; " + util::counted(report.keys, "key") + "\n";
   if (const auto worlds = report.worlds.worlds_of_one(); worlds > 0)
     text += std::to_string(worlds) + " programs have each set up a world of 1\n";
@@ -93,7 +93,7 @@ std::string render_json(const store::StoreReport& report) {
   json out = {{"ranks", report.ranks},
               {"started", report.announced},
               {"here", report.connected},
-              {"gone", report.gone},
+              {"gone", report.lost},
               {"waiting", report.waiting},
               {"keys", report.keys},
               {"bytes", report.bytes},

@@ -42,7 +42,7 @@ std::string account_fault(std::string& name) {
 }
 
 /// Another Slurm than this machine's.
-void add_slurm_options(CLI::App& command, emulate::SlurmChoice& wish) {
+void add_slurm_options(CLI::App& command, emulate::SlurmChoice& choice) {
   const auto starts_with_digit = [](std::string& text) {
     return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) != 0 &&
                    text.find('/') == std::string::npos
@@ -51,12 +51,12 @@ void add_slurm_options(CLI::App& command, emulate::SlurmChoice& wish) {
   };
   command
       .add_option(
-          "--slurm-version", wish.version,
+          "--slurm-version", choice.version,
           "this Slurm and not the machine's: one that was built before, or is built from --slurm-source")
       ->check(CLI::Validator(starts_with_digit, ""))
       ->type_name("VERSION");
   command
-      .add_option("--slurm-source", wish.source,
+      .add_option("--slurm-source", choice.source,
                   "a tarball of Slurm's sources (or a folder): built once, kept in ~/.cache/hpcml/slurm")
       ->check(CLI::ExistingPath)
       ->type_name("FILE");
@@ -137,7 +137,7 @@ void add_emulate(CLI::App& app, Context& context, int& exit_code) {
                    "what goes wrong, and when after the first job began: " + emulate::describe_faults())
       ->allow_extra_args(false)
       ->type_name("FAULT");
-  command->add_option("--judge", options->judged_job)->group(""); // asked by the cluster itself
+  command->add_option("--judge", options->evaluated_job)->group(""); // asked by the cluster itself
   command->add_flag("-q,--quiet", options->quiet, "say nothing but errors and faults");
   command->footer(k_emulate_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_emulate(*options, context); });

@@ -22,7 +22,7 @@ struct EmulateOptions {
   std::vector<std::string> accounts;
   std::string record_file;
   std::string logs_dir;
-  std::string judged_job; ///< a submitted job that is only to be judged, as a file
+  std::string evaluated_job; ///< a submitted job that is only to be judged, as a file
   emulate::SlurmChoice slurm;
   std::vector<std::string> faults; ///< what is to go wrong, as it was written
   bool accounting = false;

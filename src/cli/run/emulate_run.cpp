@@ -51,38 +51,38 @@ emulate::Narrator make_narrator(const Context& context, bool quiet) {
 }
 
 /// "4", "a100:4"
-bool read_gpus(const std::string& text, emulate::NodeOptions& wishes) {
+bool read_gpus(const std::string& text, emulate::NodeOptions& sizes) {
   const auto colon = text.rfind(':');
   const auto count = util::parse_unsigned(colon == std::string::npos ? text : text.substr(colon + 1));
   if (!count || *count > 1024 || colon == 0) return false;
-  wishes.gpus = static_cast<unsigned>(*count);
-  if (colon != std::string::npos) wishes.gpu_type = text.substr(0, colon);
+  sizes.gpus = static_cast<unsigned>(*count);
+  if (colon != std::string::npos) sizes.gpu_type = text.substr(0, colon);
   return true;
 }
 
-std::optional<emulate::NodeOptions> read_wishes(const EmulateOptions& options, const Context& context) {
-  emulate::NodeOptions wishes;
-  wishes.cpus = options.cpus_per_node;
-  if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, wishes)) {
+std::optional<emulate::NodeOptions> read_sizes(const EmulateOptions& options, const Context& context) {
+  emulate::NodeOptions sizes;
+  sizes.cpus = options.cpus_per_node;
+  if (!options.gpus_per_node.empty() && !read_gpus(options.gpus_per_node, sizes)) {
     print_error("--gpus-per-node \"" + options.gpus_per_node + "\" is no number of GPUs",
                 "write 4, or with a type a100:4", context.colour);
     return std::nullopt;
   }
-  if (options.mem_per_node.empty()) return wishes;
+  if (options.mem_per_node.empty()) return sizes;
   const auto memory = model::MemSize::parse(options.mem_per_node);
   if (memory) {
-    wishes.memory = *memory;
-    return wishes;
+    sizes.memory = *memory;
+    return sizes;
   }
   print_error("--mem-per-node: " + memory.error().what, memory.error().hint, context.colour);
   return std::nullopt;
 }
 
-/// For a profile without nodes, those that the person wishes; says what is assumed.
-bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& wishes,
+/// For a profile without nodes, those that the person sizes; says what is assumed.
+bool complete_nodes(model::Site& site, const EmulateOptions& options, const emulate::NodeOptions& sizes,
                     const Context& context) {
-  if (!site.partitions.empty() && !wishes.any()) return true;
-  auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, wishes);
+  if (!site.partitions.empty() && !sizes.any()) return true;
+  auto assumed = emulate::assume_nodes(std::move(site), options.request.partition, sizes);
   if (!assumed) {
     print_error(assumed.error(), context.colour);
     return false;
@@ -123,10 +123,11 @@ bool add_accounting(emulate::ClusterRun& run, const EmulateOptions& options, con
 /// The caller's, in which also the profiles are found that --sites-dir names.
 util::EnvSnapshot make_environment(const Context& context) {
   auto env = context.env;
-  auto folders = context.sites_dirs;
-  if (folders.empty()) return env;
-  if (const auto others = env.get("HPCML_SITES_PATH"); others && !others->empty()) folders.push_back(*others);
-  env.set("HPCML_SITES_PATH", util::join(folders, ":"));
+  auto directories = context.sites_dirs;
+  if (directories.empty()) return env;
+  if (const auto others = env.get("HPCML_SITES_PATH"); others && !others->empty())
+    directories.push_back(*others);
+  env.set("HPCML_SITES_PATH", util::join(directories, ":"));
   return env;
 }
 
@@ -134,24 +135,24 @@ util::EnvSnapshot make_environment(const Context& context) {
 /// be known of it is said. False, and said, where there is none.
 bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Context& context) {
   auto slurm = emulate::find_slurm(run.env);
-  const auto& wish = options.slurm;
-  const bool is_here = slurm && wish.source.empty() && emulate::is_version(slurm->version, wish.version);
-  if (wish.any() && !is_here) {
-    const auto folder = emulate::obtain_slurm(wish, context.env, run.narrator.note);
-    if (!folder) {
-      print_error(folder.error(), context.colour);
+  const auto& choice = options.slurm;
+  const bool is_here = slurm && choice.source.empty() && emulate::is_version(slurm->version, choice.version);
+  if (choice.any() && !is_here) {
+    const auto directory = emulate::obtain_slurm(choice, context.env, run.narrator.note);
+    if (!directory) {
+      print_error(directory.error(), context.colour);
       return false;
     }
-    run.env = emulate::with_slurm_of(*folder, run.env);
+    run.env = emulate::with_slurm_of(*directory, run.env);
     slurm = emulate::find_slurm(run.env);
   }
   if (!slurm) {
     print_error(slurm.error(), context.colour);
     return false;
   }
-  const auto& wished = run.site->slurm_version;
+  const auto& requested = run.site->slurm_version;
   const auto difference = emulate::describe_version_difference(slurm->version, run.site->short_name(),
-                                                               wished ? wished->value : std::string());
+                                                               requested ? requested->value : std::string());
   if (!difference.empty()) run.narrator.note(difference);
   if (!slurm->has_lua)
     run.narrator.note("this Slurm has no job_submit/lua plugin: the site's own refusals are not enforced");
@@ -160,7 +161,7 @@ bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Co
 }
 
 /// The line that asks this program about a job of the same cluster: these words, and what finds its profile.
-std::string make_judge_command(const Context& context) {
+std::string make_evaluate_command(const Context& context) {
   std::error_code ignored;
   std::string line = "cd " + util::shell_quote(std::filesystem::current_path(ignored).string()) + " && ";
   for (const char* name :
@@ -171,8 +172,8 @@ std::string make_judge_command(const Context& context) {
 }
 
 /// What the site's filter makes of the submitted job in the file: for the filter, on standard output.
-int judge_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
-              const Context& context) {
+int evaluate_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
+                 const Context& context) {
   constexpr std::size_t k_limit = std::size_t{64} << 20U;
   const auto text = util::read_input(file, {k_limit});
   const auto fields = text ? emulate::parse_submission(*text) : text.error();
@@ -180,7 +181,7 @@ int judge_job(const std::string& file, const model::Site& site, const emulate::C
     print_error(fields.error(), context.colour);
     return k_world_failed;
   }
-  std::fputs(emulate::render_admission(emulate::judge_submission(site, layout, *fields)).c_str(), stdout);
+  std::fputs(emulate::render_admission(emulate::evaluate_submission(site, layout, *fields)).c_str(), stdout);
   return k_ok;
 }
 
@@ -207,20 +208,20 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
     print_error(site_rules::describe_retirement(*site), context.colour);
     return k_cannot_satisfy;
   }
-  const auto wishes = read_wishes(options, context);
-  if (!wishes) return k_usage;
-  if (!complete_nodes(*site, options, *wishes, context)) return k_cannot_satisfy;
+  const auto sizes = read_sizes(options, context);
+  if (!sizes) return k_usage;
+  if (!complete_nodes(*site, options, *sizes, context)) return k_cannot_satisfy;
   const auto layout = emulate::make_cluster_layout(*site, options.request);
   if (!layout) {
     print_error(layout.error(), context.colour);
     return k_cannot_satisfy;
   }
-  if (!options.judged_job.empty()) return judge_job(options.judged_job, *site, *layout, context);
+  if (!options.evaluated_job.empty()) return evaluate_job(options.evaluated_job, *site, *layout, context);
   const auto faults = read_faults(options, *layout, context);
   if (!faults) return k_usage;
   emulate::ClusterRun run;
   run.faults = *faults;
-  run.judge_command = make_judge_command(context);
+  run.evaluate_command = make_evaluate_command(context);
   run.narrator = make_narrator(context, options.quiet);
   run.command = choose_command(context, run.narrator);
   if (run.command.empty()) {

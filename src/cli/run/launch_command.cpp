@@ -41,10 +41,10 @@ std::string right_line(const slurm::StepLayout& layout, const util::EnvSnapshot&
 /// starts, and as many nodes as were asked for.
 util::Result<unsigned> count_nodes(const launch::LaunchRequest& request,
                                    const launch::RuntimeContext& runtime) {
-  const auto wishes = model::wishes_for_agent(request.rank_request);
+  const auto options = model::options_for_agent(request.rank_request);
   TRY(const auto place, launch::find_task_place(request, runtime, launch::FirstNode::of_nodes));
   if (!request.processes_per_node)
-    return Error{"with " + wishes + " one agent per node starts the ranks, and this step has " +
+    return Error{"with " + options + " one agent per node starts the ranks, and this step has " +
                      util::counted(place.layout.local_world_size, "task") +
                      " on this node; without --nproc-per-node each of them would be a rank",
                  "say " + right_line(place.layout, runtime.env)};
@@ -80,7 +80,7 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
   const auto heartbeat = model::heartbeat_seconds(rank_request);
   request.heartbeat = {std::chrono::seconds(heartbeat.interval), std::chrono::seconds(heartbeat.timeout)};
   if (rank_request.log_dir) {
-    request.log_folder = rank_request.log_dir->value.path;
+    request.log_directory = rank_request.log_dir->value.path;
     launch.output.tee.others = {true, true}; // shown as without an agent, and kept
   }
   if (rank_request.nnodes) {
@@ -94,7 +94,7 @@ util::Result<agent::AgentRequest> make_agent_request(launch::LaunchRequest launc
 /// What it would do besides starting the ranks, as a line for people.
 std::string describe_agent(const agent::AgentRequest& request) {
   std::string text = "# the agent of this node stays with its ranks";
-  if (!request.log_folder.empty()) text += "; what they write goes into " + request.log_folder;
+  if (!request.log_directory.empty()) text += "; what they write goes into " + request.log_directory;
   if (request.max_restarts > 0)
     text += "; where one fails all are started again, at most " + util::counted(request.max_restarts, "time");
   if (request.stall_timeout)

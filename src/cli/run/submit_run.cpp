@@ -35,7 +35,7 @@ std::string program_for(const model::Plan& plan, const Context& context) {
 }
 
 /// What of the call is not as the person or the profile has it.
-void tell_differences(const model::Plan& plan, const Context& context) {
+void print_differences(const model::Plan& plan, const Context& context) {
   if (const auto left_out = environment_for(plan, context).left_out; !left_out.empty())
     print_note("not handed to sbatch, because it would overrule the script: " + util::join(left_out, ", "));
   const auto program = program_for(plan, context);
@@ -46,8 +46,8 @@ void tell_differences(const model::Plan& plan, const Context& context) {
 std::string absolute_log(const std::string& log, const model::Plan& plan) {
   if (log.empty() || log.front() == '/') return log;
   std::error_code ignored;
-  const auto folder = directive_of(plan, "--chdir");
-  return (fs::path(folder ? fs::absolute(*folder, ignored) : fs::current_path(ignored)) / log)
+  const auto directory = directive_of(plan, "--chdir");
+  return (fs::path(directory ? fs::absolute(*directory, ignored) : fs::current_path(ignored)) / log)
       .lexically_normal()
       .string();
 }
@@ -72,16 +72,16 @@ std::string find_log(const slurm::Commands& commands, const SubmitCall& call,
 }
 
 /// Slurm ends a job whose log's folder is missing without a word.
-util::Status make_log_folder(const SubmitCall& call) {
+util::Status make_log_directory(const SubmitCall& call) {
   const auto pattern = directive_of(call.plan, "--output");
   if (!pattern) return util::Done{};
-  const auto folder = fs::path(absolute_log(*pattern, call.plan)).parent_path();
+  const auto directory = fs::path(absolute_log(*pattern, call.plan)).parent_path();
   std::error_code error;
-  if (folder.string().find('%') != std::string::npos || fs::exists(folder, error)) return util::Done{};
-  if (!fs::create_directories(folder, error) || error)
-    return util::Error{"the log's folder " + folder.string() + " cannot be made: " + error.message(),
+  if (directory.string().find('%') != std::string::npos || fs::exists(directory, error)) return util::Done{};
+  if (!fs::create_directories(directory, error) || error)
+    return util::Error{"the log's folder " + directory.string() + " cannot be made: " + error.message(),
                        "choose another --output"};
-  print_note("made the log's folder " + folder.string() +
+  print_note("made the log's folder " + directory.string() +
              ": without it Slurm would end the job without a word");
   return util::Done{};
 }
@@ -105,7 +105,7 @@ std::string script_of(const SubmitCall& call, const std::vector<RunningJob>& job
   return render::render_script(plan);
 }
 
-void tell_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
+void print_submitted(const SubmitCall& call, const RunningJob& job, const model::Site& site) {
   const auto& partition = call.plan.partition;
   std::string text =
       fmt::format("job {} is in the queue of {}{}{}: {}", job.id, site.short_name(),
@@ -177,8 +177,8 @@ static std::optional<util::Error> find_count_fault(const model::Site& site, cons
   if (!partition.empty()) demand.partitions = {partition};
   demand.qos = qos;
   demand.array_tasks = jobs;
-  for (const auto& verdict : site_rules::evaluate_policy(site, site_rules::place(site, demand), demand))
-    if (verdict.rule == site_rules::SiteRule::jobs_over) return plan::describe_job_count(verdict);
+  for (const auto& violation : site_rules::evaluate_policy(site, site_rules::place(site, demand), demand))
+    if (violation.rule == site_rules::SiteRule::jobs_over) return plan::describe_job_count(violation);
   return std::nullopt;
 }
 
@@ -237,7 +237,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
     if (&call != &calls.front() &&
         render::render_script(call.plan) == render::render_script(calls.front().plan))
       continue;
-    tell_differences(call.plan, context);
+    print_differences(call.plan, context);
     const auto estimate = estimate_plan(call.plan, context);
     if (!estimate) {
       print_error(estimate.error(), context.colour);
@@ -257,12 +257,12 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
   const slurm::LiveCommands commands(context.env);
   SubmitResult result;
   for (const auto& call : calls) {
-    if (const auto made = make_log_folder(call); !made) {
+    if (const auto made = make_log_directory(call); !made) {
       refuse(made.error(), result.jobs, context);
       result.exit_code = k_world_failed;
       return result;
     }
-    if (&call == &calls.front()) tell_differences(call.plan, context);
+    if (&call == &calls.front()) print_differences(call.plan, context);
     const auto submitted =
         slurm::submit_job(program_for(call.plan, context), script_of(call, result.jobs),
                           dependency_option(call, result.jobs), environment_for(call.plan, context).env);
@@ -279,7 +279,7 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
                    directive_of(call.plan, "--array").has_value(),
                    {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
-    tell_submitted(call, job, site);
+    print_submitted(call, job, site);
     result.jobs.push_back(std::move(job));
   }
   return result;

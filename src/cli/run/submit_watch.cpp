@@ -115,12 +115,12 @@ public:
 private:
   enum class Outlook { open, done, lost };
   Outlook ask();
-  Outlook judge(const std::vector<JobRecord>& records);
-  Outlook judge_array(const std::vector<JobRecord>& records);
+  Outlook evaluate(const std::vector<JobRecord>& records);
+  Outlook evaluate_array(const std::vector<JobRecord>& records);
   void tell(const JobRecord& job);
   bool copy_log();
   void finish_log();
-  void name_culprit();
+  void name_faulty_rank();
   void name_class();
   std::chrono::milliseconds interval() const;
 
@@ -129,7 +129,7 @@ private:
   Screen& x_screen;
   const Context& x_context;
   LogFollower x_log;
-  CulpritSearch x_culprit;
+  CulpritSearch x_faulty_rank;
   Clock::time_point x_changed = Clock::now(); // when the job last did something
   std::string x_said;
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
@@ -160,7 +160,7 @@ void Watch::tell(const JobRecord& job) {
   }
 }
 
-Watch::Outlook Watch::judge(const std::vector<JobRecord>& records) {
+Watch::Outlook Watch::evaluate(const std::vector<JobRecord>& records) {
   const auto& job = records.front();
   tell(job);
   if (job.phase() == JobPhase::ended) {
@@ -175,7 +175,7 @@ Watch::Outlook Watch::judge(const std::vector<JobRecord>& records) {
   return Outlook::lost;
 }
 
-Watch::Outlook Watch::judge_array(const std::vector<JobRecord>& records) {
+Watch::Outlook Watch::evaluate_array(const std::vector<JobRecord>& records) {
   std::size_t running = 0, waiting = 0;
   const JobRecord* first_waiting = nullptr;
   for (const auto& task : records) {
@@ -221,7 +221,7 @@ Watch::Outlook Watch::ask() {
     return Outlook::lost;
   }
   x_failures = 0;
-  if (!records->empty()) return x_job.array ? judge_array(*records) : judge(*records);
+  if (!records->empty()) return x_job.array ? evaluate_array(*records) : evaluate(*records);
   if (!x_ended.empty()) return Outlook::done;
   print_error("Slurm no longer knows job " + x_job.id + ": it ended some time ago",
               x_job.log.empty() ? "" : "its log says more: " + x_job.log, x_context.colour);
@@ -232,33 +232,33 @@ Watch::Outlook Watch::ask() {
 bool Watch::copy_log() {
   if (x_job.array) return true;
   const auto text = x_log.read_more();
-  x_culprit.read(text);
+  x_faulty_rank.read(text);
   return x_screen.log(text);
 }
 
 /// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
-void Watch::name_culprit() {
-  if (x_code == k_ok && x_culprit.trained_apart()) {
+void Watch::name_faulty_rank() {
+  if (x_code == k_ok && x_faulty_rank.trained_separate()) {
     // With a task per rank no process of hpcml is left that could have ended with it.
     x_code = k_cannot_set_up;
     return x_screen.note("job " + x_job.id + " ended with 0, but its programs did not train together");
   }
-  const auto& culprit = x_culprit.found();
-  if (!culprit) return;
-  if (culprit->out_of_memory && x_code != 0) {
-    x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how);
-    if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = culprit->exit_code;
+  const auto& faulty_rank = x_faulty_rank.found();
+  if (!faulty_rank) return;
+  if (faulty_rank->out_of_memory && x_code != 0) {
+    x_screen.note("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how);
+    if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = faulty_rank->exit_code;
     return;
   }
-  if (culprit->exit_code == x_code) return;
+  if (faulty_rank->exit_code == x_code) return;
   if (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL) return;
-  x_screen.note("task " + culprit->tasks + " on " + culprit->node + " " + culprit->how + " first; " +
-                std::to_string(x_code) + " is the end of the others, which srun then stopped");
-  x_code = culprit->exit_code;
+  x_screen.note("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how +
+                " first; " + std::to_string(x_code) + " is the end of the others, which srun then stopped");
+  x_code = faulty_rank->exit_code;
 }
 
 void Watch::name_class() {
-  if (const auto why = class_of_job(x_class, x_code, x_culprit))
+  if (const auto why = class_of_job(x_class, x_code, x_faulty_rank))
     x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " + model::word_of(*why));
 }
 
@@ -266,7 +266,7 @@ void Watch::name_class() {
 void Watch::finish_log() {
   for (int quiet = 0; quiet < 4 && g_stopped == 0; ++quiet) {
     const auto text = x_log.read_more();
-    x_culprit.read(text);
+    x_faulty_rank.read(text);
     if (!x_screen.log(text)) return;
     if (!text.empty()) quiet = 0;
     ::poll(nullptr, 0, 150);
@@ -284,7 +284,7 @@ std::optional<int> Watch::run() {
       const auto outlook = ask();
       if (outlook == Outlook::done && !x_job.array) {
         finish_log();
-        name_culprit();
+        name_faulty_rank();
         name_class();
       }
       if (outlook != Outlook::open) return x_code;
@@ -295,7 +295,7 @@ std::optional<int> Watch::run() {
   }
 }
 
-void tell_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
+void print_detached(const std::vector<RunningJob>& jobs, std::size_t from, Screen& screen) {
   std::vector<std::string> ids;
   for (auto i = from; i < jobs.size(); ++i) ids.push_back(jobs[i].id);
   screen.note(fmt::format("detached: {} {} on; follow it again: {} {}; remove: {} {}",
@@ -314,7 +314,7 @@ int run_watch(const std::vector<RunningJob>& jobs, const Context& context) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto ended = Watch(jobs[i], commands, screen, context).run();
     if (!ended) {
-      tell_detached(jobs, i, screen);
+      print_detached(jobs, i, screen);
       return k_detached;
     }
     code = *ended;

@@ -65,10 +65,10 @@ public:
     for (const auto& partition : site.partitions)
       if (partition.nameable && (!partition.cpu_only || without_gpus())) names.push_back(partition.name);
     if (!names.empty() && site.flag("partition").takes()) {
-      for (const auto& name : names) places.push_back(judge(site, name, {}));
+      for (const auto& name : names) places.push_back(evaluate(site, name, {}));
       return;
     }
-    for (const auto& qos : open_qos(site)) places.push_back(judge(site, {}, qos));
+    for (const auto& qos : open_qos(site)) places.push_back(evaluate(site, {}, qos));
   }
 
   std::vector<CandidatePlace> places;
@@ -89,7 +89,7 @@ private:
     return names.empty() ? std::vector<std::string>{""} : names;
   }
 
-  CandidatePlace judge(const model::Site& site, const std::string& partition, const std::string& qos) {
+  CandidatePlace evaluate(const model::Site& site, const std::string& partition, const std::string& qos) {
     CandidatePlace place{site.id, partition, false, {}, {}, {}, {}, qos};
     auto job = config::merge_jobs(config::job_from_config(x_request.config, site.id, x_request.config_file),
                                   x_request.parts.front().job);
@@ -202,10 +202,10 @@ int run_where(const MergedRequest& request, const PartitionSearchOptions& option
   }
   Survey survey(request, options.all_sites, context);
   if (options.all_sites) {
-    const auto folders = config::site_directories(context.sites_dirs, context.env);
+    const auto directories = config::site_directories(context.sites_dirs, context.env);
     const auto day = util::today(context.env);
-    for (const auto& id : config::list_sites(folders)) {
-      auto load = config::load_site(id, folders, embedded::merged_sites());
+    for (const auto& id : config::list_sites(directories)) {
+      auto load = config::load_site(id, directories, embedded::merged_sites());
       if (load.site) load.site = config::as_of(std::move(*load.site), day);
       // A site without known nodes is none to send a job to.
       if (load.site && load.site->state == model::SiteState::production &&

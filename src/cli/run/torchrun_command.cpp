@@ -26,7 +26,7 @@ int refuse(const Context& context, const std::vector<util::Error>& errors) {
 }
 
 /// Where torchrun would put files that nobody has named a folder for.
-util::Result<std::string> make_log_folder(const util::EnvSnapshot& env) {
+util::Result<std::string> make_log_directory(const util::EnvSnapshot& env) {
   const auto base = env.get_or("TMPDIR", "/tmp");
   std::string path = std::filesystem::path(base) / "torchelastic_XXXXXX";
   if (::mkdtemp(path.data()) != nullptr) return path;
@@ -46,12 +46,13 @@ int run_request(const torchrun::TorchrunRequest& line, const Context& context) {
     return launch::report_failure({k_cannot_set_up, "command", command.error(), {}, runtime.host},
                                   runtime.env);
   request.launch.command = std::move(*command);
-  if (plan->needs_folder) {
-    auto folder = make_log_folder(runtime.env);
-    if (!folder)
-      return launch::report_failure({k_cannot_set_up, "log", folder.error(), {}, runtime.host}, runtime.env);
-    request.log_folder = std::move(*folder);
-    plan->notes.push_back("the files of -r, -t and the filters are in " + request.log_folder +
+  if (plan->needs_directory) {
+    auto directory = make_log_directory(runtime.env);
+    if (!directory)
+      return launch::report_failure({k_cannot_set_up, "log", directory.error(), {}, runtime.host},
+                                    runtime.env);
+    request.log_directory = std::move(*directory);
+    plan->notes.push_back("the files of -r, -t and the filters are in " + request.log_directory +
                           "; --log-dir names another folder");
   }
   for (const auto& note : plan->notes) util::log_info("hpcml torchrun: " + note);

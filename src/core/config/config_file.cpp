@@ -44,8 +44,8 @@ void read_site(Config& config, const std::string& id, ObjectReader& object) {
 } // namespace
 
 std::string config_path(const util::EnvSnapshot& env) {
-  const auto folder = config_folder(env);
-  return folder.empty() ? "" : folder + "/config.json";
+  const auto directory = config_directory(env);
+  return directory.empty() ? "" : directory + "/config.json";
 }
 
 ConfigLoad load_config(const std::string& path) {

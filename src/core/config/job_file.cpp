@@ -33,6 +33,58 @@ std::vector<std::string> one_or_more(ObjectReader& object, std::string_view key)
   return object.texts(key);
 }
 
+/// Reads "steps" of one job: a list of {"command": […]}, with "once": true for one process only. Sets the
+/// job's main command, too.
+void read_steps(model::JobSpec& job, ObjectReader& object) {
+  if (!object.has("steps")) return;
+  const bool has_command = !job.command.empty();
+  object.each("steps", [&](ObjectReader& step) {
+    model::JobStep job_step{step.texts("command"), step.flag("once").value_or(false)};
+    step.require("command", "it is the program that the step runs");
+    job.steps.push_back(std::move(job_step));
+  });
+  if (has_command)
+    object.report_value("steps", "\"command\" and \"steps\" exclude each other",
+                        "make the command one of the steps");
+  if (job.steps.empty()) return;
+  const auto main =
+      std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
+  job.command = main == job.steps.end() ? job.steps.front().command : main->command;
+}
+
+/// Reads "components": what each component of a heterogeneous job says itself, its "command" included.
+void read_components(model::JobSpec& job, ObjectReader& object) {
+  if (!object.has("components")) return;
+  object.each("components", [&](ObjectReader& component) {
+    auto& own = job.components.emplace_back();
+    for (const auto& key : job_keys()) {
+      if (key.per_component) {
+        key.from_file(own, component);
+      } else if (component.has(key.name)) {
+        component.raw(key.name);
+        component.report_value(key.name, fmt::format("\"{}\" is the whole job's", key.name),
+                               "write it beside \"components\"");
+      }
+    }
+    own.command = component.texts("command");
+    if (!own.command.empty() && !job.steps.empty())
+      component.report_value("command", "the programs of \"steps\" run on all components, in their order",
+                             "leave \"steps\" out, or this \"command\"");
+  });
+  if (job.components.size() == 1)
+    object.report_value("components", "one component is a job without components",
+                        "write its keys beside \"command\", or a second component");
+}
+
+/// Reads "chain" and "chain-if".
+void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optional<std::string>& chain_if) {
+  chain = object.number("chain", 1, k_longest_chain);
+  chain_if = object.choice("chain-if", {"any", "ok"});
+  if (chain_if && !chain)
+    object.report_value("chain-if", "\"chain-if\" stands without \"chain\"",
+                        "say how many jobs the chain has: \"chain\": 4");
+}
+
 PartEntry read_part(ObjectReader& object) {
   PartEntry entry{{}, object.place()};
   auto& part = entry.part;
@@ -97,58 +149,6 @@ std::vector<JobPart> put_in_order(ReadContext& context, std::vector<PartEntry> e
     entries.erase(next);
   }
   return placed;
-}
-
-/// Reads "steps" of one job: a list of {"command": […]}, with "once": true for one process only. Sets the
-/// job's main command, too.
-void read_steps(model::JobSpec& job, ObjectReader& object) {
-  if (!object.has("steps")) return;
-  const bool has_command = !job.command.empty();
-  object.each("steps", [&](ObjectReader& step) {
-    model::JobStep job_step{step.texts("command"), step.flag("once").value_or(false)};
-    step.require("command", "it is the program that the step runs");
-    job.steps.push_back(std::move(job_step));
-  });
-  if (has_command)
-    object.report_value("steps", "\"command\" and \"steps\" exclude each other",
-                        "make the command one of the steps");
-  if (job.steps.empty()) return;
-  const auto main =
-      std::find_if(job.steps.begin(), job.steps.end(), [](const auto& step) { return !step.once; });
-  job.command = main == job.steps.end() ? job.steps.front().command : main->command;
-}
-
-/// Reads "components": what each component of a heterogeneous job says itself, its "command" included.
-void read_components(model::JobSpec& job, ObjectReader& object) {
-  if (!object.has("components")) return;
-  object.each("components", [&](ObjectReader& component) {
-    auto& own = job.components.emplace_back();
-    for (const auto& key : job_keys()) {
-      if (key.per_component) {
-        key.from_file(own, component);
-      } else if (component.has(key.name)) {
-        component.raw(key.name);
-        component.report_value(key.name, fmt::format("\"{}\" is the whole job's", key.name),
-                               "write it beside \"components\"");
-      }
-    }
-    own.command = component.texts("command");
-    if (!own.command.empty() && !job.steps.empty())
-      component.report_value("command", "the programs of \"steps\" run on all components, in their order",
-                             "leave \"steps\" out, or this \"command\"");
-  });
-  if (job.components.size() == 1)
-    object.report_value("components", "one component is a job without components",
-                        "write its keys beside \"command\", or a second component");
-}
-
-/// Reads "chain" and "chain-if".
-void read_chain(ObjectReader& object, std::optional<unsigned>& chain, std::optional<std::string>& chain_if) {
-  chain = object.number("chain", 1, k_longest_chain);
-  chain_if = object.choice("chain-if", {"any", "ok"});
-  if (chain_if && !chain)
-    object.report_value("chain-if", "\"chain-if\" stands without \"chain\"",
-                        "say how many jobs the chain has: \"chain\": 4");
 }
 
 /// Reads "jobs", and puts each behind those that it waits for.

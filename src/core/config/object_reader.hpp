@@ -14,8 +14,8 @@
 #include "core/config/json_tree.hpp"
 #include "core/config/text_rule.hpp"
 #include "core/diag/diagnostic.hpp"
-#include "core/model/origin.hpp"
 #include "core/model/enum_names.hpp"
+#include "core/model/origin.hpp"
 
 namespace hpcml::config {
 

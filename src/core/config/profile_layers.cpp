@@ -44,7 +44,7 @@ void rename_source(JsonNode& node, const std::string& from, const std::string& t
 
 /// Two layers may call different documents the same: facts keep theirs, under the name "LAYER.NAME" where
 /// `extended` has the name, too.
-void keep_sources_apart(JsonNode& layer, const std::string& id, const JsonNode& extended) {
+void keep_sources_separate(JsonNode& layer, const std::string& id, const JsonNode& extended) {
   auto* own = layer.find("sources");
   const auto* others = extended.find("sources");
   if (!own || !others) return;
@@ -123,8 +123,8 @@ private:
       auto layer = load_base(own, entry, file);
       x_result.whole = x_result.whole && layer.has_value();
       if (!layer) continue;
-      keep_sources_apart(*layer, entry.text, own);
-      keep_sources_apart(*layer, entry.text, base);
+      keep_sources_separate(*layer, entry.text, own);
+      keep_sources_separate(*layer, entry.text, base);
       base = merge_layers(std::move(base), *layer);
     }
     return merge_layers(std::move(base), own);

@@ -118,7 +118,7 @@ std::vector<std::string> site_directories(const std::vector<std::string>& from_f
   for (const auto& directory : util::split(env.get_or("HPCML_SITES_PATH", ""), ':'))
     if (!directory.empty())
       directories.push_back(util::absolute_path(directory, util::user_places(env)).value_or(directory));
-  if (const auto config = config_folder(env); !config.empty()) directories.push_back(config + "/sites");
+  if (const auto config = config_directory(env); !config.empty()) directories.push_back(config + "/sites");
   directories.emplace_back("/etc/hpcml/sites");
   return directories;
 }
@@ -149,14 +149,14 @@ SiteLoad load_site_file(const std::string& path, const std::vector<std::string>&
   if (!text) return unreadable_site(path, text.error());
   // Its layers may lie beside it, as in a folder of --sites-dir; one that is none of these comes before them
   // all.
-  auto folders = directories;
+  auto search_path = directories;
   std::error_code error;
   const auto own = fs::absolute(path, error).parent_path();
-  const auto same = [&](const std::string& folder) { return fs::equivalent(folder, own, error); };
-  auto found = std::find_if(folders.begin(), folders.end(), same);
-  if (found == folders.end()) found = folders.insert(folders.begin(), own.string());
-  const auto place = static_cast<std::size_t>(found - folders.begin());
-  Finder finder(folders);
+  const auto same = [&](const std::string& candidate) { return fs::equivalent(candidate, own, error); };
+  auto found = std::find_if(search_path.begin(), search_path.end(), same);
+  if (found == search_path.end()) found = search_path.insert(search_path.begin(), own.string());
+  const auto place = static_cast<std::size_t>(found - search_path.begin());
+  Finder finder(search_path);
   const ProfileFile file{path, std::move(*text), false, place, fs::path(path).stem().string()};
   return to_site(load_layers(file, std::ref(finder)), file);
 }

@@ -9,10 +9,10 @@ util::Result<std::string> load_text_file(const std::string& path, const char* ow
   return util::read_input(path, {1 << 20, true, owner_hint});
 }
 
-std::string config_folder(const util::EnvSnapshot& env) {
+std::string config_directory(const util::EnvSnapshot& env) {
   const auto home = env.get_or("HOME", "");
-  const auto folder = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
-  return folder.empty() ? "" : folder + "/hpcml";
+  const auto directory = env.get_or("XDG_CONFIG_HOME", home.empty() ? "" : home + "/.config");
+  return directory.empty() ? "" : directory + "/hpcml";
 }
 
 } // namespace hpcml::config

@@ -14,6 +14,6 @@ namespace hpcml::config {
 util::Result<std::string> load_text_file(const std::string& path, const char* owner_hint = nullptr);
 
 /// $XDG_CONFIG_HOME/hpcml, or ~/.config/hpcml; empty without a home.
-std::string config_folder(const util::EnvSnapshot& env);
+std::string config_directory(const util::EnvSnapshot& env);
 
 } // namespace hpcml::config

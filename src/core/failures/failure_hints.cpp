@@ -206,7 +206,7 @@ const std::vector<KnownError>& known_errors() {
 
 namespace {
 
-bool tells_of(std::string_view text, const KnownError& error) {
+bool mentions(std::string_view text, const KnownError& error) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     const auto line = text.substr(0, end);
@@ -237,9 +237,9 @@ std::string hint_for_end(const RankFailure& note) {
 /// The first known error that the rank's words tell of; nullptr: none.
 const KnownError* find_known(const RankFailure& note) {
   const auto is_known = [&](const KnownError& error) {
-    return tells_of(note.message, error) || tells_of(note.traceback, error) ||
+    return mentions(note.message, error) || mentions(note.traceback, error) ||
            std::any_of(note.last_lines.begin(), note.last_lines.end(),
-                       [&](const std::string& line) { return tells_of(line, error); });
+                       [&](const std::string& line) { return mentions(line, error); });
   };
   const auto& errors = known_errors();
   const auto found = std::find_if(errors.begin(), errors.end(), is_known);

@@ -174,7 +174,7 @@ bool StartedLauncher::has(std::initializer_list<model::OptionMeaning> what) cons
 
 bool StartedLauncher::is_hpcml() const { return row->ranks == model::RankStartMethod::launch; }
 
-bool StartedLauncher::meets_other_nodes() const {
+bool StartedLauncher::joins_other_nodes() const {
   if (has({OptionMeaning::alone})) return false;
   return !complete || has({OptionMeaning::config, OptionMeaning::hosts}) || (names_place() && counts_nodes());
 }

@@ -44,7 +44,7 @@ struct StartedLauncher {
   bool is_hpcml() const;
   /// Whether it meets its like on other nodes, as far as its options tell: a meeting place and the number of
   /// nodes, or this node's number, are given, or a file that holds them.
-  bool meets_other_nodes() const;
+  bool joins_other_nodes() const;
   /// Takes the options that its variables tell it (torchrun's PET_NNODES), where `find` knows their values.
   /// An option that is given goes before them.
   void take_variables(const std::function<std::optional<std::string>(const std::string&)>& find);

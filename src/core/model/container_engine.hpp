@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/program_words.hpp"
 #include "core/model/enum_names.hpp"
+#include "core/model/program_words.hpp"
 
 namespace hpcml::model {
 

@@ -21,10 +21,10 @@ inline constexpr std::string_view k_torchrun_values =
     "--event-log-handler --event_log_handler ";
 inline constexpr auto k_torchrun_says = std::to_array<LauncherOption>({
     {"nnodes", OptionMeaning::nodes},           {"nproc_per_node", OptionMeaning::ranks_per_node},
-    {"rdzv_id", OptionMeaning::meeting},        {"rdzv_backend", OptionMeaning::backend},
+    {"rdzv_id", OptionMeaning::rendezvous},     {"rdzv_backend", OptionMeaning::backend},
     {"rdzv_endpoint", OptionMeaning::endpoint}, {"rdzv_conf", OptionMeaning::settings},
     {"node_rank", OptionMeaning::node_rank},    {"master_addr", OptionMeaning::address},
-    {"master_port", OptionMeaning::port},       {"local_addr", OptionMeaning::meeting},
+    {"master_port", OptionMeaning::port},       {"local_addr", OptionMeaning::rendezvous},
     {"standalone", OptionMeaning::alone},       {"m", OptionMeaning::module},
     {"module", OptionMeaning::module},          {"no_python", OptionMeaning::plain},
     {"use_env", OptionMeaning::local_rank},     {"monitor_interval", OptionMeaning::watching},
@@ -61,7 +61,7 @@ inline constexpr LauncherRow k_torchrun = {
                // Which node holds the store it could not tell by itself.
                .of_node = "--rdzv_conf=\"is_host=$([[ {node} == 0 ]] && echo true || echo false)\"",
                .of_node_at = 3,
-               .of_odd_meeting = true}};
+               .of_odd_rendezvous = true}};
 
 inline constexpr std::string_view k_accelerate_values =
     " --config_file --config-file --num_processes --num-processes --num_machines --num-machines "
@@ -95,7 +95,7 @@ inline constexpr auto k_accelerate_says = std::to_array<LauncherOption>({
     {"main_process_port", OptionMeaning::port},
     {"rdzv_backend", OptionMeaning::backend},
     {"rdzv_conf", OptionMeaning::settings},
-    {"rdzv_id", OptionMeaning::meeting},
+    {"rdzv_id", OptionMeaning::rendezvous},
     {"config_file", OptionMeaning::config},
     {"deepspeed_hostfile", OptionMeaning::hosts},
     {"mpirun_hostfile", OptionMeaning::hosts},

@@ -28,7 +28,7 @@ enum class OptionMeaning : std::uint8_t {
   endpoint,       ///< address and port
   backend,        ///< what the nodes meet by; where it is given, they count themselves
   settings,       ///< of that backend: they may name the place
-  meeting,        ///< else of how the nodes meet
+  rendezvous,     ///< else of how the nodes meet
   alone,          ///< that this node is the only one
   config,         ///< a file that may say all of it
   hosts,          ///< a list of nodes that it reaches by itself
@@ -59,9 +59,9 @@ struct AgentScript {
   std::array<std::string_view, 2> usual = {}; ///< said where neither these nor a configuration are given
   /// How options begin that say how ranks work together, or name a configuration.
   std::array<std::string_view, 6> configures = {};
-  std::string_view of_node = ""; ///< what only the task knows; {node} is the node's number
-  std::size_t of_node_at = 0;    ///< behind so many words; the two above, too
-  bool of_odd_meeting = false;   ///< needed only where the meeting place is no name of the node
+  std::string_view of_node = "";  ///< what only the task knows; {node} is the node's number
+  std::size_t of_node_at = 0;     ///< behind so many words; the two above, too
+  bool of_odd_rendezvous = false; ///< needed only where the meeting place is no name of the node
 };
 
 /// All that is known of a launcher.

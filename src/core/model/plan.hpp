@@ -116,7 +116,7 @@ struct PlannedPython {
 
 /// What is copied to each node's own disk before the ranks start.
 struct PlannedStage {
-  std::string folder;                        ///< expression: "$SLURM_TMPDIR/stage"
+  std::string directory;                     ///< expression: "$SLURM_TMPDIR/stage"
   bool remove = false;                       ///< the script has to remove it at the end
   std::vector<Sourced<std::string>> sources; ///< absolute paths of files and folders
   Origin origin;

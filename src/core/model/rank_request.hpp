@@ -209,10 +209,10 @@ inline bool is_on(const Known<bool>& known) { return known && known->value; }
 template <class T> T value_or(const Known<T>& known, T otherwise) { return known ? known->value : otherwise; }
 
 /// The flags with what only an agent does, as they are asked for; empty where the launch needs none.
-inline std::string wishes_for_agent(const RankRequest& rank_request) {
+inline std::string options_for_agent(const RankRequest& rank_request) {
   std::string text;
-  const auto add = [&](bool wished, const char* name) {
-    if (wished) text += std::string(text.empty() ? "" : ", ") + name;
+  const auto add = [&](bool requested, const char* name) {
+    if (requested) text += std::string(text.empty() ? "" : ", ") + name;
   };
   add(is_on(rank_request.agent), "--agent");
   add(rank_request.log_dir.has_value(), "--log-dir");
@@ -222,7 +222,7 @@ inline std::string wishes_for_agent(const RankRequest& rank_request) {
   return text;
 }
 /// Whether one agent per node is to start the ranks and stay with them.
-inline bool is_agent(const RankRequest& rank_request) { return !wishes_for_agent(rank_request).empty(); }
+inline bool is_agent(const RankRequest& rank_request) { return !options_for_agent(rank_request).empty(); }
 
 /// How often agents and their coordinator send heartbeats, and without how many seconds of them one is lost.
 struct HeartbeatSeconds {
@@ -264,7 +264,7 @@ inline std::optional<util::Error> find_contradiction(const RankRequest& request)
         "leave one of them out"};
   if (request.agent && !request.agent->value && is_agent(request))
     return util::Error{"there is to be no agent (" + request.agent->origin.by + "), and only an agent does " +
-                           wishes_for_agent(request),
+                           options_for_agent(request),
                        "leave one of them out"};
   return find_heartbeat_fault(request);
 }

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "core/model/enum_names.hpp"
 #include "core/model/mem_size.hpp"
 #include "core/model/origin.hpp"
 #include "core/model/rank_choices.hpp"
 #include "core/model/walltime.hpp"
-#include "core/model/enum_names.hpp"
 
 namespace hpcml::model {
 

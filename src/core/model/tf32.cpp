@@ -5,8 +5,8 @@
 
 namespace hpcml::model {
 
-Tf32Variables tf32_variables(Tf32 wish, GpuVendor vendor) {
-  const bool on = wish == Tf32::on;
+Tf32Variables tf32_variables(Tf32 choice, GpuVendor vendor) {
+  const bool on = choice == Tf32::on;
   const bool any = vendor == GpuVendor::unknown;
   Tf32Variables variables;
   const std::string value = on ? "1" : "0";

@@ -23,7 +23,7 @@ struct Tf32Variables {
 /// program sets, later until it says otherwise (aten/src/ATen/Context.h; read off 1.13.1 and 2.13.0).
 /// `HIPBLASLT_ALLOW_TF32=1` is what torch for ROCm asks first, from 2.7 on (pytorch#139869,
 /// ATen/Context.cpp).
-Tf32Variables tf32_variables(Tf32 wish, GpuVendor vendor);
+Tf32Variables tf32_variables(Tf32 choice, GpuVendor vendor);
 
 /// Whether GPUs of this instruction set ("sm_80", "gfx942") have TF32: NVIDIA's from Ampere on, AMD's MI300
 /// series. Unknown ones may.

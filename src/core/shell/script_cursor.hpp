@@ -10,7 +10,7 @@
 
 namespace hpcml::shell {
 
-/// Reads characters, blanks, comments and plain words.
+/// Reads characters, white space, comments and plain words.
 class ScriptCursor {
 public:
   ScriptCursor(const ScriptCursor&) = delete;
@@ -58,7 +58,7 @@ protected:
   bool x_extglob;
 
 private:
-  /// Called behind each line feed: here-documents begin there.
+  /// Called after each line feed: here-documents begin there.
   virtual void on_line_start() {}
 };
 

@@ -13,8 +13,8 @@
 #include "core/model/job_spec.hpp"
 #include "core/model/mem_size.hpp"
 #include "core/model/walltime.hpp"
-#include "core/slurm/job_size.hpp"
 #include "core/slurm/job_request.hpp"
+#include "core/slurm/job_size.hpp"
 
 namespace hpcml::site_rules {
 

@@ -70,20 +70,20 @@ std::optional<SiteRule> unavailable_reason(const model::Site& site) {
 
 PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement,
                                  const ResourceRequest& demand) {
-  PolicyViolations verdicts;
-  Case job{site, placement, demand, verdicts};
+  PolicyViolations violations;
+  Case job{site, placement, demand, violations};
   if (const auto closed = unavailable_reason(site))
     job.add(*closed, Confidence::definite, 0, 0, site.state_origin);
-  if (demand.elsewhere) return verdicts; // with rules of its own
-  judge_partition(job);
-  judge_nodes(job);
-  judge_gpus(job);
-  judge_cpus(job);
-  judge_memory(job);
-  judge_time(job);
-  judge_options(job);
-  judge_names(job);
-  return verdicts;
+  if (demand.elsewhere) return violations; // with rules of its own
+  evaluate_partition(job);
+  evaluate_nodes(job);
+  evaluate_gpus(job);
+  evaluate_cpus(job);
+  evaluate_memory(job);
+  evaluate_time(job);
+  evaluate_options(job);
+  evaluate_names(job);
+  return violations;
 }
 
 } // namespace hpcml::site_rules

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CPUs and memory of a node, and the shares of them that go with GPUs.
 #include "core/site_rules/gpu_names.hpp"
-#include "core/site_rules/rule_evaluation.hpp"
 #include "core/site_rules/limits.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
 
 namespace hpcml::site_rules {
 namespace {
@@ -55,7 +55,7 @@ bool exceeds_node(Case& job) {
 }
 
 /// Whether a number of CPUs that is asked for with GPUs breaks the site's share, is much, or is little.
-void judge_cpu_share(Case& job, const model::NodeType& node) {
+void evaluate_cpu_share(Case& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   const auto& placement = job.placement;
   if (!node.cpus_per_gpu || demand.cpus_per_node == 0) return;
@@ -83,7 +83,7 @@ void judge_cpu_share(Case& job, const model::NodeType& node) {
   job.add(rule, certainty, requested, share, node.origin).node = &node;
 }
 
-void judge_memory_share(Case& job, const model::NodeType& node) {
+void evaluate_memory_share(Case& job, const model::NodeType& node) {
   const auto& demand = job.demand;
   if (!node.mem_per_gpu || !demand.mem || demand.mem->mib() == 0 || job.placement.owns_nodes() ||
       !flag_rule(job.site, "mem", job.placement.facts).takes())
@@ -101,7 +101,7 @@ void judge_memory_share(Case& job, const model::NodeType& node) {
 
 } // namespace
 
-void judge_cpus(Case& job) {
+void evaluate_cpus(Case& job) {
   const auto& demand = job.demand;
   const bool too_many = exceeds_node(job);
   const auto nodes = job.nodes();
@@ -110,11 +110,11 @@ void judge_cpus(Case& job) {
     return;
   const bool slice = find_slice(*nodes.front()->gpu, demand.gpu_type) != nullptr;
   if (slice) return;
-  if (!(too_many && job.is_request())) judge_cpu_share(job, *nodes.front());
-  judge_memory_share(job, *nodes.front());
+  if (!(too_many && job.is_request())) evaluate_cpu_share(job, *nodes.front());
+  evaluate_memory_share(job, *nodes.front());
 }
 
-void judge_memory(Case& job) {
+void evaluate_memory(Case& job) {
   const auto& demand = job.demand;
   const auto requested = demand.memory_of_node();
   const model::NodeType* most = nullptr;

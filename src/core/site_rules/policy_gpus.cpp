@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Numbers and types of GPUs.
 #include "core/site_rules/gpu_names.hpp"
-#include "core/site_rules/rule_evaluation.hpp"
 #include "core/site_rules/limits.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
 
 namespace hpcml::site_rules {
 namespace {
@@ -43,31 +43,31 @@ bool is_for_cpus(const Case& job) {
                      [](const auto* partition) { return partition->cpu_only; });
 }
 
-void judge_room(Case& job) {
+void evaluate_room(Case& job) {
   const auto& demand = job.demand;
   if (is_for_cpus(job)) {
     const auto nodes = job.nodes();
     const auto* partition = job.placement.partition();
-    auto& verdict = job.add(SiteRule::gpus_on_cpu_nodes, job.certainty(), demand.gpus_per_node, 0,
-                            partition ? partition->origin : nodes.front()->origin);
-    if (partition) verdict.name = partition->name;
-    if (!nodes.empty()) verdict.node = nodes.front();
+    auto& violation = job.add(SiteRule::gpus_on_cpu_nodes, job.certainty(), demand.gpus_per_node, 0,
+                              partition ? partition->origin : nodes.front()->origin);
+    if (partition) violation.name = partition->name;
+    if (!nodes.empty()) violation.node = nodes.front();
   }
   const auto nodes = candidates(job);
   const auto* node = richest(job, nodes);
   if (!node) return;
   const std::uint64_t most = node->gpu->per_node, all = demand.nodes * most;
-  PolicyViolation* verdict = nullptr;
+  PolicyViolation* violation = nullptr;
   if (demand.gpus_on_node > most)
-    verdict =
+    violation =
         &job.add(SiteRule::gpus_of_node, job.certainty(), demand.gpus_on_node, most, nodes.front()->origin);
   else if (demand.nodes_exact && demand.gpus_in_all > all)
-    verdict =
+    violation =
         &job.add(SiteRule::gpus_on_nodes, job.certainty(), demand.gpus_in_all, most, nodes.front()->origin);
-  if (verdict) verdict->node = node;
+  if (violation) violation->node = node;
 }
 
-void judge_counts(Case& job) {
+void evaluate_counts(Case& job) {
   const auto& demand = job.demand;
   const auto nodes = job.nodes();
   if (!job.is_request() && (nodes.empty() || !nodes.front()->gpu)) return;
@@ -81,13 +81,13 @@ void judge_counts(Case& job) {
     const auto what = fault == GpuCountFault::not_listed      ? SiteRule::gpu_count_not_allowed
                       : fault == GpuCountFault::part_of_nodes ? SiteRule::gpus_whole_nodes
                                                               : SiteRule::gpus_multiple;
-    auto& verdict = job.add_limit(what, 1ULL * demand.gpus_per_node * (in_all ? demand.nodes : 1),
-                                  in_all ? rule.multiple_of : per_node, rule.origin);
-    verdict.request = &rule;
+    auto& violation = job.add_limit(what, 1ULL * demand.gpus_per_node * (in_all ? demand.nodes : 1),
+                                    in_all ? rule.multiple_of : per_node, rule.origin);
+    violation.request = &rule;
   }
 }
 
-void judge_total(Case& job) {
+void evaluate_total(Case& job) {
   const auto& placement = job.placement;
   const auto gpus = placement.facts.gpu_count;
   if (placement.partitions.size() > 1) return;
@@ -112,7 +112,7 @@ bool wants_other_nodes(const Case& job) {
 
 /// Whether the job, which has no GPUs, is where jobs with GPUs belong.
 bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
-  const auto& [site, placement, demand, verdicts] = job;
+  const auto& [site, placement, demand, violations] = job;
   const auto& partitions = placement.partitions;
   const bool any_cpu = std::any_of(partitions.begin(), partitions.end(),
                                    [](const auto* partition) { return partition->cpu_only; });
@@ -128,8 +128,8 @@ bool misses_gpus(const Case& job, const model::GpuRequest& rule) {
   return for_gpus && (rule.must_request || (!nodes.empty() && !placement.owns_nodes()));
 }
 
-void judge_idle(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_idle(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   const auto nodes = job.nodes();
   const unsigned requested = demand.gpus_per_node;
   if (!placement.owns_nodes() || nodes.size() != 1 || !nodes.front()->gpu || demand.gpus_spread ||
@@ -137,21 +137,22 @@ void judge_idle(Case& job) {
     return;
   const auto* partition = placement.partition();
   const bool by_partition = partition && partition->exclusive;
-  auto& verdict = job.add(SiteRule::gpus_idle, Confidence::advisory, requested, nodes.front()->gpu->per_node,
-                          by_partition ? partition->origin : nodes.front()->origin);
-  verdict.node = nodes.front();
-  if (by_partition) verdict.owner = "partition " + partition->name;
+  auto& violation =
+      job.add(SiteRule::gpus_idle, Confidence::advisory, requested, nodes.front()->gpu->per_node,
+              by_partition ? partition->origin : nodes.front()->origin);
+  violation.node = nodes.front();
+  if (by_partition) violation.owner = "partition " + partition->name;
 }
 
-void judge_type(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_type(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   if (!demand.gpu_type.empty()) {
     if (placement.type_is_there) return;
     if (!job.is_request() && placement.nodes.empty()) return;
     const auto* node = placement.kinds.empty() ? nullptr : placement.node();
-    auto& verdict =
+    auto& violation =
         job.add(SiteRule::type_unknown, Confidence::likely, 0, 0, node ? node->origin : model::Origin{});
-    verdict.name = demand.gpu_type;
+    violation.name = demand.gpu_type;
     return;
   }
   const auto& rule = gpu_rule(site, placement.facts);
@@ -159,19 +160,19 @@ void judge_type(Case& job) {
   if (!job.is_request() && (placement.nodes.empty() || !demand.constraint.empty())) return;
   // Of the one type that there is a job gets GPUs whether it names it or not.
   const bool only_one = gpu_type_names(placement.nodes).size() <= 1;
-  auto& verdict = job.add(SiteRule::gpu_type_required,
-                          job.is_request()                       ? Confidence::definite
-                          : only_one                             ? Confidence::advisory
-                          : job.demand.stage == Stage::submitted ? Confidence::definite
-                                                                 : Confidence::likely,
-                          0, 0, rule.origin);
-  verdict.request = &rule;
+  auto& violation = job.add(SiteRule::gpu_type_required,
+                            job.is_request()                       ? Confidence::definite
+                            : only_one                             ? Confidence::advisory
+                            : job.demand.stage == Stage::submitted ? Confidence::definite
+                                                                   : Confidence::likely,
+                            0, 0, rule.origin);
+  violation.request = &rule;
 }
 
 } // namespace
 
-void judge_gpus(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_gpus(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   if (demand.gpus_per_node == 0) {
     const auto& rule = gpu_rule(site, placement.facts);
     if (!misses_gpus(job, rule)) return;
@@ -182,11 +183,11 @@ void judge_gpus(Case& job) {
     job.add(SiteRule::gpus_missing, certainty, 0, 0, rule.origin).request = &rule;
     return;
   }
-  judge_room(job);
-  judge_counts(job);
-  judge_total(job);
-  judge_idle(job);
-  judge_type(job);
+  evaluate_room(job);
+  evaluate_counts(job);
+  evaluate_total(job);
+  evaluate_idle(job);
+  evaluate_type(job);
 }
 
 } // namespace hpcml::site_rules

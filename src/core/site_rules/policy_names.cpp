@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // QoS and features.
-#include "core/site_rules/rule_evaluation.hpp"
 #include "core/site_rules/limits.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::site_rules {
@@ -13,8 +13,8 @@ bool has_option(const ResourceRequest& demand, const std::string& option) {
   return name == "exclusive" ? demand.exclusive : demand.has(name);
 }
 
-void judge_qos(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_qos(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   if (demand.qos.empty()) return;
   const auto* qos = placement.qos;
   // Slurm's database makes the QoS normal by itself.
@@ -34,8 +34,8 @@ void judge_qos(Case& job) {
       job.add(SiteRule::qos_needs, Confidence::definite, 0, 0, qos->origin).name = option;
 }
 
-void judge_features(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_features(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   const auto& signs = site.constraint_operators;
   for (const std::string sign : {"&", "|"})
     if (!signs.empty() && demand.constraint.find(sign) != std::string::npos && !util::contains(signs, sign))
@@ -51,9 +51,9 @@ void judge_features(Case& job) {
 
 } // namespace
 
-void judge_names(Case& job) {
-  judge_qos(job);
-  judge_features(job);
+void evaluate_names(Case& job) {
+  evaluate_qos(job);
+  evaluate_features(job);
 }
 
 } // namespace hpcml::site_rules

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The partition that is named, and numbers of nodes and jobs.
-#include "core/site_rules/rule_evaluation.hpp"
 #include "core/site_rules/limits.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::site_rules {
@@ -34,8 +34,8 @@ unsigned nodes_there(const std::vector<const model::NodeType*>& kinds) {
   return all;
 }
 
-void judge_place(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_place(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   const unsigned nodes = demand.nodes;
   const auto* partition = placement.partition();
   const auto owner = [&, &site = site, &placement = placement](auto which) {
@@ -59,7 +59,7 @@ void judge_place(Case& job) {
 
 } // namespace
 
-std::optional<PolicyViolation> judge_partition_name(const model::Site& site, const std::string& name) {
+std::optional<PolicyViolation> evaluate_partition_name(const model::Site& site, const std::string& name) {
   if (site.partitions.empty() || site.find_partition(name)) return std::nullopt;
   const auto& others = site.other_partitions;
   if (util::contains(others, name))
@@ -68,15 +68,15 @@ std::optional<PolicyViolation> judge_partition_name(const model::Site& site, con
                          util::contains(others, "*") ? Confidence::advisory : Confidence::likely, name};
 }
 
-void judge_partition(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_partition(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   if (demand.partitions.empty()) return;
   const auto& rule = flag_rule(site, "partition", placement.facts);
   const auto add = [&](SiteRule what, const std::string& name, Confidence certainty,
                        const model::Origin& origin) {
-    auto& verdict = job.add(what, certainty, 0, 0, origin);
-    verdict.name = name;
-    verdict.flag = &rule;
+    auto& violation = job.add(what, certainty, 0, 0, origin);
+    violation.name = name;
+    violation.flag = &rule;
   };
   if (rule.policy == model::Policy::forbidden)
     return add(SiteRule::partition_refused, demand.partitions.front(), Confidence::definite, rule.origin);
@@ -89,23 +89,24 @@ void judge_partition(Case& job) {
     if (partition && partition->on_request)
       add(SiteRule::partition_on_request, name, Confidence::advisory, partition->origin);
     if (!rule.takes() || rule.policy == model::Policy::discouraged) continue;
-    if (auto unknown = judge_partition_name(site, name)) job.verdicts.push_back(std::move(*unknown));
+    if (auto unknown = evaluate_partition_name(site, name)) job.violations.push_back(std::move(*unknown));
   }
 }
 
-void judge_nodes(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_nodes(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   const unsigned nodes = demand.nodes;
   if (const auto& most = site.policies.max_nodes_per_user; most && nodes > most->value)
     job.add_limit(SiteRule::max_nodes_per_user, nodes, most->value, most->origin);
   const auto kinds = job.nodes();
-  const bool apart = !kinds.empty() && std::none_of(kinds.begin(), kinds.end(),
-                                                    [](const auto* node) { return node->multi_node; });
-  if (nodes > 1 && apart) {
-    auto& verdict = job.add(SiteRule::nodes_not_connected, job.certainty(), nodes, 1, kinds.front()->origin);
-    verdict.node = kinds.front();
+  const bool separate = !kinds.empty() && std::none_of(kinds.begin(), kinds.end(),
+                                                       [](const auto* node) { return node->multi_node; });
+  if (nodes > 1 && separate) {
+    auto& violation =
+        job.add(SiteRule::nodes_not_connected, job.certainty(), nodes, 1, kinds.front()->origin);
+    violation.node = kinds.front();
   }
-  if (job.has_one_place()) judge_place(job); // else one of several may take it
+  if (job.has_one_place()) evaluate_place(job); // else one of several may take it
   const auto* partition = placement.partition();
   const auto& most = limit_of(placement.qos, partition, &Limits::max_submitted);
   if (most && demand.array_tasks > most->value && placement.partitions.size() <= 1)

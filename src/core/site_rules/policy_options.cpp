@@ -43,13 +43,13 @@ const model::FlagRule& rule_of(const Case& job, const std::string& name, bool& s
   return flag_rule(job.site, name, job.placement.facts);
 }
 
-void judge_form(Case& job, const std::string& name, const model::FlagRule& rule) {
+void evaluate_form(Case& job, const std::string& name, const model::FlagRule& rule) {
   const auto value = job.demand.text(name);
   if (value.empty() || !rule.takes()) return;
   const auto add = [&](SiteRule what, Confidence certainty) {
-    auto& verdict = job.add(what, certainty, 0, 0, rule.origin);
-    verdict.name = name;
-    verdict.flag = &rule;
+    auto& violation = job.add(what, certainty, 0, 0, rule.origin);
+    violation.name = name;
+    violation.flag = &rule;
   };
   // Suffixes tell kinds of GPU apart; without one will do for those who have hours of one kind only.
   if (job.placement.facts.gpus && !has_suffix(rule, value)) add(SiteRule::option_suffix, Confidence::likely);
@@ -69,16 +69,16 @@ bool has_suffix(const model::FlagRule& rule, const std::string& value) {
   return rule.suffix.empty() || value.ends_with(rule.suffix);
 }
 
-void judge_options(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
+void evaluate_options(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
   for (const auto& [name, any] : site.flags) {
     bool sure = true;
     const auto& rule = rule_of(job, name, sure);
     const auto add = [&, &option = name](SiteRule what, Confidence certainty) {
-      auto& verdict =
+      auto& violation =
           job.add(what, sure ? certainty : std::max(certainty, Confidence::likely), 0, 0, rule.origin);
-      verdict.name = option;
-      verdict.flag = &rule;
+      violation.name = option;
+      violation.flag = &rule;
     };
     const bool has = demand.has(name);
     // A partition is judged by its name.
@@ -95,7 +95,7 @@ void judge_options(Case& job) {
     if (rule.policy == Policy::required && !is_given(demand, name))
       add(SiteRule::option_missing,
           demand.stage == Stage::script ? Confidence::likely : Confidence::definite);
-    judge_form(job, name, rule);
+    evaluate_form(job, name, rule);
   }
 }
 

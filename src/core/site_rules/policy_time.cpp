@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Limits of time.
-#include "core/site_rules/rule_evaluation.hpp"
 #include "core/site_rules/limits.hpp"
+#include "core/site_rules/rule_evaluation.hpp"
 
 namespace hpcml::site_rules {
 namespace {
@@ -33,7 +33,7 @@ unsigned long long seconds_of(model::Walltime time) {
   return static_cast<unsigned long long>(time.seconds().count());
 }
 
-void judge_most(Case& job) {
+void evaluate_most(Case& job) {
   const auto& demand = job.demand;
   if (demand.shortenable) return; // Slurm shortens the job until it fits
   const auto* partition = job.placement.partition();
@@ -54,9 +54,9 @@ void judge_most(Case& job) {
 
 } // namespace
 
-void judge_time(Case& job) {
-  const auto& [site, placement, demand, verdicts] = job;
-  judge_most(job);
+void evaluate_time(Case& job) {
+  const auto& [site, placement, demand, violations] = job;
+  evaluate_most(job);
   if (!demand.time || placement.partitions.size() > 1) return;
   if (const auto& least = limit_of(placement.qos, placement.partition(), &Limits::min_time);
       least && *demand.time < least->value)

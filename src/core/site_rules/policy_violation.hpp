@@ -95,7 +95,7 @@ using PolicyViolations = std::vector<PolicyViolation>;
 std::optional<SiteRule> unavailable_reason(const model::Site& site);
 
 /// What is to be said of the name of a partition that the profile does not describe; nothing where it does.
-std::optional<PolicyViolation> judge_partition_name(const model::Site& site, const std::string& name);
+std::optional<PolicyViolation> evaluate_partition_name(const model::Site& site, const std::string& name);
 
 /// All that the site says to the job at its place; nothing where it goes elsewhere.
 PolicyViolations evaluate_policy(const model::Site& site, const ResolvedPlacement& placement,

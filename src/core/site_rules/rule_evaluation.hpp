@@ -13,7 +13,7 @@ struct Case {
   const model::Site& site;
   const ResolvedPlacement& placement;
   const ResourceRequest& demand;
-  PolicyViolations& verdicts;
+  PolicyViolations& violations;
 
   /// Whether the numbers are those of a request that is being made: nothing comes from a command line.
   bool is_request() const { return demand.stage == Stage::request; }
@@ -32,25 +32,25 @@ struct Case {
   }
   PolicyViolation& add(SiteRule rule, Confidence certainty, unsigned long long have, unsigned long long limit,
                        const model::Origin& origin) {
-    return verdicts.emplace_back(PolicyViolation{rule, certainty, {}, have, limit, {}, origin});
+    return violations.emplace_back(PolicyViolation{rule, certainty, {}, have, limit, {}, origin});
   }
   /// A limit of the place, which a reservation may lift.
   PolicyViolation& add_limit(SiteRule rule, unsigned long long have, unsigned long long limit,
                              const model::Origin& origin) {
-    auto& verdict = add(rule, certainty(), have, limit, origin);
-    verdict.reservable = demand.reserved;
-    return verdict;
+    auto& violation = add(rule, certainty(), have, limit, origin);
+    violation.reservable = demand.reserved;
+    return violation;
   }
 };
 
 // Each in the file of its name.
-void judge_partition(Case& job);
-void judge_nodes(Case& job);
-void judge_gpus(Case& job);
-void judge_cpus(Case& job);
-void judge_memory(Case& job);
-void judge_time(Case& job);
-void judge_options(Case& job);
-void judge_names(Case& job);
+void evaluate_partition(Case& job);
+void evaluate_nodes(Case& job);
+void evaluate_gpus(Case& job);
+void evaluate_cpus(Case& job);
+void evaluate_memory(Case& job);
+void evaluate_time(Case& job);
+void evaluate_options(Case& job);
+void evaluate_names(Case& job);
 
 } // namespace hpcml::site_rules

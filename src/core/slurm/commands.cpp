@@ -65,7 +65,7 @@ Answer run_command(const std::vector<std::string>& words, const util::EnvSnapsho
 Answer RecordedCommands::ask(const std::vector<std::string>& words) const {
   Answer answer{words, false, {}, {}};
   constexpr std::size_t k_limit = std::size_t{64} << 20U;
-  const auto text = util::read_input(x_folder / record_name(words), {k_limit});
+  const auto text = util::read_input(x_directory / record_name(words), {k_limit});
   if (!text) {
     answer.why_not = text.error().what;
     return answer;
@@ -88,9 +88,9 @@ std::string record_name(const std::vector<std::string>& words) {
   return name + ".txt";
 }
 
-util::Status save_answer(const Answer& answer, const std::filesystem::path& folder) {
+util::Status save_answer(const Answer& answer, const std::filesystem::path& directory) {
   if (!answer.ok()) return util::Done{};
-  return util::write_file(folder / record_name(answer.words), answer.output.out);
+  return util::write_file(directory / record_name(answer.words), answer.output.out);
 }
 
 } // namespace hpcml::slurm

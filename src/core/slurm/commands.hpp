@@ -51,17 +51,17 @@ private:
 /// Reads what the commands printed elsewhere: one file per command in a folder, as save_answer writes them.
 class RecordedCommands : public Commands {
 public:
-  explicit RecordedCommands(std::filesystem::path folder) : x_folder(std::move(folder)) {}
+  explicit RecordedCommands(std::filesystem::path directory) : x_directory(std::move(directory)) {}
   Answer ask(const std::vector<std::string>& words) const override;
 
 private:
-  std::filesystem::path x_folder;
+  std::filesystem::path x_directory;
 };
 
 /// The file's name for a command: "scontrol-o-show-partition.txt".
 std::string record_name(const std::vector<std::string>& words);
 /// Writes what an asked command printed into the folder, which must exist; nothing for one that was not asked
 /// or failed.
-util::Status save_answer(const Answer& answer, const std::filesystem::path& folder);
+util::Status save_answer(const Answer& answer, const std::filesystem::path& directory);
 
 } // namespace hpcml::slurm

@@ -202,11 +202,11 @@ private:
     for (const CpuDomain& numa : x_node.cpus.numa)
       if (numa.cpus.intersects(rank.cpus)) near.add(numa.id);
     // NUMA nodes of CPUs without memory take another's.
-    const bool judged =
+    const bool evaluated =
         !near.empty() && std::none_of(x_node.numa.begin(), x_node.numa.end(), [&](const NumaNode& numa) {
           return numa.kind == MemoryKind::none && near.contains(numa.id);
         });
-    if (!judged || nodes.is_subset_of(near)) return;
+    if (!evaluated || nodes.is_subset_of(near)) return;
     add(PlacementFault::remote_memory, rank, text + ", its CPUs are in NUMA " + near.to_list(),
         !nodes.intersects(near));
   }

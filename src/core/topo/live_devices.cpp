@@ -82,7 +82,7 @@ void complete_amd(const fs::path& root, Node& node) {
     }
   }
   for (const KfdNode& device : devices) {
-    const fs::path links = device.folder / "io_links";
+    const fs::path links = device.directory / "io_links";
     for (const auto& name : entries(links)) {
       const KfdNode link{0, {}, read_properties(links / name / "properties")};
       const auto target = index_of.find(link.get("node_to"));

@@ -13,7 +13,7 @@
 namespace hpcml::topo {
 
 /// Names in a folder, sorted; none where it cannot be read.
-std::vector<std::string> entries(const std::filesystem::path& folder);
+std::vector<std::string> entries(const std::filesystem::path& directory);
 /// "0000:c1:00.0"
 bool is_pci_address(const std::string& name);
 /// The device's NUMA node; -1 in the file means that the firmware does not tell.
@@ -30,7 +30,7 @@ std::map<std::string, unsigned long long> read_properties(const std::filesystem:
 /// A node of AMD's compute topology, or a link of one.
 struct KfdNode {
   unsigned long long id = 0;
-  std::filesystem::path folder;
+  std::filesystem::path directory;
   std::map<std::string, unsigned long long> properties;
   /// The property's value, 0 where there is none.
   unsigned long long get(const char* name) const;

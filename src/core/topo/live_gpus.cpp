@@ -24,8 +24,8 @@ std::optional<unsigned> numa_of_pci(const fs::path& root, const std::string& pci
   return id ? std::optional<unsigned>(static_cast<unsigned>(*id)) : std::nullopt;
 }
 
-std::vector<std::string> entries(const fs::path& folder) {
-  auto names = util::list_directory(folder);
+std::vector<std::string> entries(const fs::path& directory) {
+  auto names = util::list_directory(directory);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -54,7 +54,7 @@ std::vector<KfdNode> read_kfd_gpus(const fs::path& root) {
   for (const auto& name : entries(nodes))
     if (const auto id = util::parse_unsigned(name)) found.push_back({*id, nodes / name, {}});
   std::sort(found.begin(), found.end(), [](const KfdNode& a, const KfdNode& b) { return a.id < b.id; });
-  for (KfdNode& node : found) node.properties = read_properties(node.folder / "properties");
+  for (KfdNode& node : found) node.properties = read_properties(node.directory / "properties");
   const auto is_cpu = [](const KfdNode& node) { return node.get("simd_count") == 0; };
   found.erase(std::remove_if(found.begin(), found.end(), is_cpu), found.end());
   return found;
@@ -73,9 +73,9 @@ GpuPlace place_at(const fs::path& root, std::size_t index, const std::string& pc
 std::vector<GpuPlace> read_nvidia(const fs::path& root) {
   std::vector<std::string> addresses;
   // Containers often hide one of the two.
-  for (const char* folder : {"proc/driver/nvidia/gpus", "sys/bus/pci/drivers/nvidia"}) {
+  for (const char* directory : {"proc/driver/nvidia/gpus", "sys/bus/pci/drivers/nvidia"}) {
     if (!addresses.empty()) break;
-    for (const auto& name : entries(root / folder))
+    for (const auto& name : entries(root / directory))
       if (is_pci_address(name)) addresses.push_back(util::to_lower(name));
   }
   std::sort(addresses.begin(), addresses.end());

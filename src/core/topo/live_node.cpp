@@ -26,7 +26,7 @@ std::optional<IdSet> read_list(const fs::path& path) {
   return set ? std::optional<IdSet>(*set) : std::nullopt;
 }
 
-fs::path cpu_folder(const fs::path& cpus, unsigned cpu) { return cpus / ("cpu" + std::to_string(cpu)); }
+fs::path cpu_directory(const fs::path& cpus, unsigned cpu) { return cpus / ("cpu" + std::to_string(cpu)); }
 
 /// The sets that a file of each CPU names, each read once: a CPU of a set that is known already is skipped.
 std::vector<IdSet> read_partition(const fs::path& cpus, const IdSet& online,
@@ -37,7 +37,7 @@ std::vector<IdSet> read_partition(const fs::path& cpus, const IdSet& online,
     if (seen.contains(cpu)) continue;
     std::optional<IdSet> set;
     for (const auto& name : names)
-      if (!set) set = read_list(cpu_folder(cpus, cpu) / name);
+      if (!set) set = read_list(cpu_directory(cpus, cpu) / name);
     if (!set || !set->contains(cpu)) return {};
     sets.push_back(*set & online);
     seen = seen | sets.back();
@@ -54,9 +54,9 @@ std::vector<CpuDomain> number_domains(const std::vector<IdSet>& sets) {
 /// "cache/index3/shared_cpu_list" on x86; the index of level 3 differs elsewhere.
 std::optional<std::string> find_l3_file(const fs::path& cpus, unsigned cpu) {
   for (unsigned index : {3u, 2u, 4u, 1u, 0u}) {
-    const std::string folder = "cache/index" + std::to_string(index);
-    const auto level = util::read_file(cpu_folder(cpus, cpu) / folder / "level");
-    if (level && util::trim(*level) == "3") return folder + "/shared_cpu_list";
+    const std::string directory = "cache/index" + std::to_string(index);
+    const auto level = util::read_file(cpu_directory(cpus, cpu) / directory / "level");
+    if (level && util::trim(*level) == "3") return directory + "/shared_cpu_list";
   }
   return std::nullopt;
 }

@@ -22,10 +22,10 @@ struct Process {
   util::EnvSnapshot env;
 };
 
-std::vector<unsigned> numbers_in(const fs::path& folder) {
+std::vector<unsigned> numbers_in(const fs::path& directory) {
   std::vector<unsigned> numbers;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
     if (const auto number = util::parse_unsigned(entry->path().filename().string()); number && *number > 0)
       numbers.push_back(static_cast<unsigned>(*number));
   std::sort(numbers.begin(), numbers.end());
@@ -69,10 +69,10 @@ std::optional<IdSet> read_cpus(const fs::path& status) {
   return std::nullopt;
 }
 
-void add_threads(const fs::path& folder, LiveRank& rank) {
+void add_threads(const fs::path& directory, LiveRank& rank) {
   std::optional<IdSet> first;
-  for (unsigned thread : numbers_in(folder / "task")) {
-    const auto cpus = read_cpus(folder / "task" / std::to_string(thread) / "status");
+  for (unsigned thread : numbers_in(directory / "task")) {
+    const auto cpus = read_cpus(directory / "task" / std::to_string(thread) / "status");
     if (!cpus) continue;
     if (!first) first = rank.cpus.empty() ? *cpus : rank.cpus;
     if (!(*cpus == *first) && std::find(rank.others.begin(), rank.others.end(), *cpus) == rank.others.end())
@@ -106,7 +106,7 @@ struct StepRanks {
 };
 
 /// The process as a rank of its step.
-void add_process(const Process& process, const fs::path& folder, std::map<std::string, StepRanks>& steps) {
+void add_process(const Process& process, const fs::path& directory, std::map<std::string, StepRanks>& steps) {
   const auto name = process.env.get("LOCAL_RANK");
   const auto step = process.env.get_or("SLURM_STEP_ID", "");
   const auto text = name           ? name
@@ -123,10 +123,10 @@ void add_process(const Process& process, const fs::path& folder, std::map<std::s
     rank.local_rank = static_cast<unsigned>(*number);
     rank.pid = process.pid;
     rank.nic = only_nic(process.env);
-    rank.memory = read_policy(folder / "numa_maps");
+    rank.memory = read_policy(directory / "numa_maps");
     read_devices(process, rank);
   }
-  add_threads(folder, rank);
+  add_threads(directory, rank);
 }
 
 /// What a rank's variable shows it, by index of the node.

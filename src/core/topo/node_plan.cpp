@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "core/topo/affinity.hpp"
-#include "core/topo/rank_order.hpp"
 #include "core/topo/mask_text.hpp"
 #include "core/topo/nearest_nic.hpp"
+#include "core/topo/rank_order.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::topo {

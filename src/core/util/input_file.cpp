@@ -26,9 +26,9 @@ Error input_error(const std::filesystem::path& path, int code) {
 std::optional<int> find_open_descriptor(const std::filesystem::path& path) {
   const auto text = path.string();
   if (text == "/dev/stdin") return STDIN_FILENO;
-  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"})
-    if (text.starts_with(folder))
-      if (const auto number = parse_unsigned(std::string_view(text).substr(folder.size()));
+  for (const std::string_view directory : {"/dev/fd/", "/proc/self/fd/"})
+    if (text.starts_with(directory))
+      if (const auto number = parse_unsigned(std::string_view(text).substr(directory.size()));
           number && *number <= INT_MAX)
         return static_cast<int>(*number);
   return std::nullopt;

@@ -8,9 +8,10 @@ namespace hpcml::util {
 
 /// Whether a path lies in one: "/tmp/x", "$SLURM_TMPDIR/x".
 constexpr bool is_node_local(std::string_view path) {
-  for (const std::string_view folder :
+  for (const std::string_view directory :
        {"/tmp", "/dev/shm", "/var/tmp", "$SLURM_TMPDIR", "${SLURM_TMPDIR}", "$TMPDIR", "${TMPDIR}"})
-    if (path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/')) return true;
+    if (path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/'))
+      return true;
   return false;
 }
 

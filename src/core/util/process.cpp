@@ -68,10 +68,10 @@ int left_ms(Clock::time_point end) {
 /// Waits for the child; one that is still there at the end is killed. Returns whether it was.
 bool reap(pid_t child, Clock::time_point end, int& status) {
   for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
-    const pid_t gone = ::waitpid(child, &status, end != k_no_end ? WNOHANG : 0);
-    if (gone == child || (gone < 0 && errno != EINTR)) return false;
+    const pid_t lost = ::waitpid(child, &status, end != k_no_end ? WNOHANG : 0);
+    if (lost == child || (lost < 0 && errno != EINTR)) return false;
     if (left_ms(end) == 0) break;
-    if (gone == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
+    if (lost == 0) ::poll(nullptr, 0, std::min(pause_ms, left_ms(end)));
   }
   ::kill(-child, SIGKILL); // with what it has started: a wrapper's sbatch, too
   ::kill(child, SIGKILL);
@@ -107,8 +107,8 @@ std::vector<char*> exec_pointers(std::vector<std::string>& words) {
 std::optional<std::string> find_program(const std::string& name, const EnvSnapshot& env) {
   if (name.find('/') != std::string::npos)
     return ::access(name.c_str(), X_OK) == 0 ? std::optional(name) : std::nullopt;
-  for (const auto& folder : split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+  for (const auto& directory : split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
+    const std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return std::nullopt;

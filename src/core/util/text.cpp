@@ -64,7 +64,7 @@ std::string counted(unsigned long long count, std::string_view noun) {
 
 std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-std::string folder_name(std::string_view path) {
+std::string directory_name(std::string_view path) {
   const auto slash = path.rfind('/');
   if (slash == std::string_view::npos) return ".";
   return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));

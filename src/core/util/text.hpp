@@ -34,7 +34,7 @@ std::string counted(unsigned long long count, std::string_view noun);
 /// What stands behind the last slash of a path; all of it where there is none.
 std::string base_name(std::string_view path);
 /// What stands before the last slash of a path: "/" in "/etc", "." where there is none.
-std::string folder_name(std::string_view path);
+std::string directory_name(std::string_view path);
 /// Whether the character is one of names in bash, C and Slurm's variables.
 constexpr bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 constexpr bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }

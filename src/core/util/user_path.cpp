@@ -7,12 +7,12 @@ namespace hpcml::util {
 
 UserDirectories user_places(const EnvSnapshot& env) {
   std::error_code failed;
-  const auto current_folder = std::filesystem::current_path(failed);
+  const auto current_directory = std::filesystem::current_path(failed);
   const std::filesystem::path shells = env.get_or("PWD", "");
   // Compute nodes often know a project folder by the link, not by the place it points to.
   const bool same =
-      shells.is_absolute() && std::filesystem::equivalent(shells, current_folder, failed) && !failed;
-  return {env.get_or("HOME", ""), same ? shells : current_folder};
+      shells.is_absolute() && std::filesystem::equivalent(shells, current_directory, failed) && !failed;
+  return {env.get_or("HOME", ""), same ? shells : current_directory};
 }
 
 Result<std::string> absolute_path(std::string_view text, const UserDirectories& places) {
@@ -31,14 +31,14 @@ Result<std::string> absolute_path(std::string_view text, const UserDirectories& 
     return Error{"'" + std::string(text) + "' is under somebody's home that hpcml does not look up",
                  "write the whole path, or ./ in front of a name that begins with ~"};
   } else {
-    path = places.folder / text;
+    path = places.directory / text;
   }
   std::string result = path.lexically_normal().string();
   while (result.size() > 1 && result.back() == '/') result.pop_back();
   return result;
 }
 
-Result<std::string> cache_folder(const EnvSnapshot& env, std::string_view kind) {
+Result<std::string> cache_directory(const EnvSnapshot& env, std::string_view kind) {
   const std::filesystem::path named = env.get_or("XDG_CACHE_HOME", ""), home = env.get_or("HOME", "");
   const auto caches = named.is_absolute() ? named : home.is_absolute() ? home / ".cache" : "";
   if (!caches.empty()) return (caches / "hpcml" / kind).string();

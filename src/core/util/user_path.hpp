@@ -13,8 +13,8 @@ namespace hpcml::util {
 
 /// Where a person's paths start: their home and the folder they work in.
 struct UserDirectories {
-  std::string home;             ///< empty: unknown
-  std::filesystem::path folder; ///< absolute
+  std::string home;                ///< empty: unknown
+  std::filesystem::path directory; ///< absolute
 };
 /// $HOME, and the working folder under the name that the shell has for it ($PWD) as long as that is the same
 /// folder.
@@ -28,6 +28,6 @@ Result<std::string> absolute_path(std::string_view text, const UserDirectories& 
 /// Where this person's hpcml keeps what it has made of one kind: $XDG_CACHE_HOME/hpcml/KIND, else
 /// ~/.cache/hpcml/KIND. Fails where neither variable is an absolute path; one that is relative counts as
 /// unset, as the XDG rules have it.
-Result<std::string> cache_folder(const EnvSnapshot& env, std::string_view kind);
+Result<std::string> cache_directory(const EnvSnapshot& env, std::string_view kind);
 
 } // namespace hpcml::util

@@ -11,8 +11,8 @@
 #include "core/util/file.hpp"
 #include "core/util/process.hpp"
 #include "core/util/text.hpp"
-#include "run/find_torch/python_command.hpp"
 #include "run/find_torch/find_torch.hpp"
+#include "run/find_torch/python_command.hpp"
 
 namespace hpcml::doctor {
 
@@ -84,15 +84,15 @@ std::string version_in(const std::string& text) {
 void find_library(const util::EnvSnapshot& env, const fs::path& root, GpuFacts& gpus) {
   const bool amd = gpus.vendor == model::GpuVendor::amd;
   const std::string name = amd ? "libamdhip64.so" : "libcuda.so.1";
-  auto folders = util::split(env.get_or("LD_LIBRARY_PATH", ""), ':');
+  auto directories = util::split(env.get_or("LD_LIBRARY_PATH", ""), ':');
   for (const auto* usual : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
                             "/usr/lib", "/.singularity.d/libs", "/opt/rocm/lib", "/usr/local/nvidia/lib64"})
-    folders.emplace_back(usual);
-  for (const auto& folder : folders) {
-    if (folder.empty() || folder[0] != '/') continue;
-    const auto path = root / folder.substr(1) / name;
+    directories.emplace_back(usual);
+  for (const auto& directory : directories) {
+    if (directory.empty() || directory[0] != '/') continue;
+    const auto path = root / directory.substr(1) / name;
     if (!is_there(path)) continue;
-    gpus.library = (fs::path(folder) / name).string();
+    gpus.library = (fs::path(directory) / name).string();
     std::error_code error;
     const auto real = fs::canonical(path, error).filename().string();
     if (!amd && real.starts_with("libcuda.so.")) gpus.library_version = real.substr(11);
@@ -152,8 +152,8 @@ TorchBuild read_torch(const util::EnvSnapshot& env, std::vector<std::string> com
                : found.kind == find_torch::TorchFound::Kind::none ? TorchBuild::Kind::none
                                                                   : TorchBuild::Kind::unknown;
   if (torch.kind != TorchBuild::Kind::found) return torch;
-  const auto folder = fs::path(torch.place).parent_path();
-  for (const auto& file : {folder / "version.py", folder.parent_path() / "torch/version.py"})
+  const auto directory = fs::path(torch.place).parent_path();
+  for (const auto& file : {directory / "version.py", directory.parent_path() / "torch/version.py"})
     if (const auto text = util::read_file(file); text && text->find("__version__") != std::string::npos) {
       torch.build_told = true;
       torch.cuda = told_by(*text, "cuda");

@@ -219,9 +219,9 @@ private:
 
 } // namespace
 
-DoctorAnswer judge_gpus(const Facts& facts) { return GpuQuestion(facts).ask(); }
+DoctorAnswer evaluate_gpus(const Facts& facts) { return GpuQuestion(facts).ask(); }
 
-DoctorAnswer judge_locked_memory(const Facts& facts) {
+DoctorAnswer evaluate_locked_memory(const Facts& facts) {
   const auto& limit = facts.network.locked_memory;
   DoctorAnswer answer{"may a program here lock the memory that " + facts.network.fabric + " needs?", {}, {}};
   const auto fault = launch::check_locked_memory(limit, facts.network.fabric);
@@ -230,9 +230,9 @@ DoctorAnswer judge_locked_memory(const Facts& facts) {
   return answer;
 }
 
-std::vector<DoctorAnswer> judge_all(const Facts& facts) {
-  std::vector<DoctorAnswer> answers = {judge_gpus(facts)};
-  if (!facts.network.fabric.empty()) answers.push_back(judge_locked_memory(facts));
+std::vector<DoctorAnswer> evaluate_all(const Facts& facts) {
+  std::vector<DoctorAnswer> answers = {evaluate_gpus(facts)};
+  if (!facts.network.fabric.empty()) answers.push_back(evaluate_locked_memory(facts));
   return answers;
 }
 

@@ -25,13 +25,13 @@ struct DoctorAnswer {
 };
 
 /// Does a program here see GPUs, and if not, why?
-DoctorAnswer judge_gpus(const Facts& facts);
+DoctorAnswer evaluate_gpus(const Facts& facts);
 
 /// May a program here lock the memory that the network needs? Only where a network is known that locks any.
-DoctorAnswer judge_locked_memory(const Facts& facts);
+DoctorAnswer evaluate_locked_memory(const Facts& facts);
 
 /// Everything that hpcml knows to ask. A question more is a function and a line in judge.cpp.
-std::vector<DoctorAnswer> judge_all(const Facts& facts);
+std::vector<DoctorAnswer> evaluate_all(const Facts& facts);
 
 /// For people, and as one JSON object on a line with the facts.
 std::string render_text(const std::vector<DoctorAnswer>& answers, const Facts& facts);

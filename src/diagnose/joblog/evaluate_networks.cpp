@@ -82,7 +82,7 @@ std::vector<std::string> next_steps(const NetworkGroup& group, Carrier wanted) {
   return steps;
 }
 
-void judge(NetworkGroup& group, const NetworkReport& report, const SiteNetwork& site) {
+void evaluate(NetworkGroup& group, const NetworkReport& report, const SiteNetwork& site) {
   if (!report.several_nodes || group.carrier != Carrier::sockets) return;
   const auto wanted = wanted_on(site.fabric);
   if (!site.name.empty() && wanted == Carrier::unknown) return; // nothing faster is known there
@@ -107,7 +107,7 @@ bool NetworkReport::is_bad() const {
   return std::any_of(groups.begin(), groups.end(), [](const auto& group) { return !group.warning.empty(); });
 }
 
-NetworkReport judge_networks(const NetworkReader& reader, const SiteNetwork& site) {
+NetworkReport evaluate_networks(const NetworkReader& reader, const SiteNetwork& site) {
   NetworkReport report;
   report.complete = !reader.overflowed();
   std::map<std::string, std::size_t> places;
@@ -129,7 +129,7 @@ NetworkReport judge_networks(const NetworkReader& reader, const SiteNetwork& sit
   }
   report.hosts = hosts.size();
   report.several_nodes = report.several_nodes || hosts.size() > 1;
-  for (auto& group : report.groups) judge(group, report, site);
+  for (auto& group : report.groups) evaluate(group, report, site);
   std::stable_sort(report.groups.begin(), report.groups.end(),
                    [](const auto& a, const auto& b) { return a.warning.empty() < b.warning.empty(); });
   return report;

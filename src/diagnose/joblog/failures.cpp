@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view k_task_exited = "Exited with exit code";
 
 /// What hpcml says itself of the first failure; it is looked for before all else.
-const std::vector<failures::KnownError>& own_words() {
+const std::vector<failures::KnownError>& hpcml_errors() {
   static const std::vector<failures::KnownError> k_words = {
       {"hpcml agent: rank ", "",
        "hpcml's own report stands there: who failed first, its last lines, and what to do"},
@@ -50,7 +50,7 @@ const std::vector<failures::KnownError>& separate_worlds() {
 const std::vector<const failures::KnownError*>& all_rows() {
   static const std::vector<const failures::KnownError*> k_rows = [] {
     std::vector<const failures::KnownError*> rows;
-    for (const auto* table : {&own_words(), &failures::known_errors(), &slurm_ends(), &separate_worlds()})
+    for (const auto* table : {&hpcml_errors(), &failures::known_errors(), &slurm_ends(), &separate_worlds()})
       for (const auto& row : *table) rows.push_back(&row);
     return rows;
   }();
@@ -111,7 +111,7 @@ void FailureReader::read(std::uint64_t number, std::string_view line) {
   for (const auto i : x_rows) {
     const auto& row = *all_rows()[i];
     if (!holds(line, row.text) || (!row.and_text.empty() && !holds(line, row.and_text))) continue;
-    if (i < own_words().size() && is_no_failure(line)) continue;
+    if (i < hpcml_errors().size() && is_no_failure(line)) continue;
     if (row.least > 1 && !model::reports_world_of_one(std::string(line) + '\n')) continue; // "1/16"
     auto& failure = x_found[i];
     if (failure.count++ == 0) {

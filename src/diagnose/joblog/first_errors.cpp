@@ -54,7 +54,7 @@ bool ends_traceback(const ExceptionLine& line) {
 }
 
 /// Whether it is an exception without a traceback before it, and not a metric: "MeanSquaredError: 0.1".
-bool stands_alone(const ExceptionLine& line) {
+bool is_alone(const ExceptionLine& line) {
   return (line.name.ends_with("Error") || line.name.ends_with("Exception")) && !is_number(line.message);
 }
 
@@ -159,7 +159,7 @@ bool is_signal(std::string_view text) {
 }
 
 /// Words by which programs and launchers end.
-constexpr std::array<std::string_view, 16> k_last_words = {"Fatal Python error: ",
+constexpr std::array<std::string_view, 16> k_last_lines = {"Fatal Python error: ",
                                                            "terminate called ",
                                                            "Segmentation fault",
                                                            "(core dumped)",
@@ -175,7 +175,7 @@ constexpr std::array<std::string_view, 16> k_last_words = {"Fatal Python error: 
                                                            "noticed that process rank",        // Open MPI
                                                            "UCX  ERROR ",
                                                            "Job not requeued because: "}; // submitit
-bool has_last_word(std::string_view text) { return holds_any(text, k_last_words); }
+bool has_last_word(std::string_view text) { return holds_any(text, k_last_lines); }
 
 using IsKind = bool (*)(std::string_view text);
 constexpr std::array<IsKind, 7> k_kinds = {is_program_error, is_nccl_warning, is_torch_log,   is_shell_error,
@@ -189,7 +189,7 @@ constexpr std::array<std::string_view, 11> k_marks = {
 } // namespace
 
 void FirstErrorReader::begin_block(std::string_view block) {
-  x_worth = x_open > 0 || holds_any(block, k_marks) || holds_any(block, k_last_words) ||
+  x_worth = x_open > 0 || holds_any(block, k_marks) || holds_any(block, k_last_lines) ||
             holds_any(block, k_shell_reasons) || holds_any(block, k_levels) || holds_any(block, k_signals);
 }
 
@@ -223,7 +223,7 @@ bool FirstErrorReader::read_traceback(std::uint64_t number, std::string_view lin
   const bool is_header = util::trim(text) == "Traceback (most recent call last):";
   const bool is_ignored = text.starts_with("Exception ignored in");
   const auto exception = parse_exception(text);
-  const bool alone = exception && stands_alone(*exception);
+  const bool alone = exception && is_alone(*exception);
   const auto open = x_tracebacks.find(rank);
   if (!is_header && !is_ignored && !alone && (open == x_tracebacks.end() || !open->second.is_open))
     return false;

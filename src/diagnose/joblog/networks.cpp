@@ -31,7 +31,7 @@ struct Note {
   std::string_view text;
 
   void tells(const char* of) const { process.evidence.try_emplace(of, LogEvidence{line, clipped(text)}); }
-  void stands_in_way(NetworkObstacle what) const {
+  void is_network_obstacle(NetworkObstacle what) const {
     process.obstacles.try_emplace(what, LogEvidence{line, clipped(text)});
   }
 };
@@ -61,7 +61,7 @@ void read_libfabric(const Note& note, bool warning) {
       note.tells("provider");
     }
   if (warning || holds(text, "initialization failed") || holds(text, "plugin failed"))
-    note.stands_in_way(NetworkObstacle::plugin_failed);
+    note.is_network_obstacle(NetworkObstacle::plugin_failed);
 }
 
 void read_devices(const Note& note) {
@@ -92,12 +92,13 @@ void read_obstacles(const Note& note) {
   const auto& text = note.text;
   const bool about_plugin = holds(text, "NET/Plugin");
   if (about_plugin && (holds(text, "Could not find") || holds(text, "No plugin found")))
-    note.stands_in_way(NetworkObstacle::no_plugin);
+    note.is_network_obstacle(NetworkObstacle::no_plugin);
   else if ((about_plugin && holds(text, "ailed")) ||
            (holds(text, "Failed to initialize NET plugin ") && !holds(text, "plugin IB")))
-    note.stands_in_way(NetworkObstacle::plugin_failed);
-  if (holds(text, "Failed to open libibverbs.so")) note.stands_in_way(NetworkObstacle::no_verbs_library);
-  if (holds(text, "NET/IB : No device found")) note.stands_in_way(NetworkObstacle::no_device);
+    note.is_network_obstacle(NetworkObstacle::plugin_failed);
+  if (holds(text, "Failed to open libibverbs.so"))
+    note.is_network_obstacle(NetworkObstacle::no_verbs_library);
+  if (holds(text, "NET/IB : No device found")) note.is_network_obstacle(NetworkObstacle::no_device);
   const auto says = [&](const char* variable) {
     auto value = behind(text, variable, "");
     const auto to = value.find(" to ");
@@ -107,7 +108,7 @@ void read_obstacles(const Note& note) {
   const auto net = says("NCCL_NET set"), plugin = says("NCCL_NET_PLUGIN set");
   if ((!off.empty() && off[0] != '0') || util::to_lower(net).starts_with("socket") ||
       plugin.starts_with("none"))
-    note.stands_in_way(NetworkObstacle::switched_off);
+    note.is_network_obstacle(NetworkObstacle::switched_off);
 }
 
 } // namespace

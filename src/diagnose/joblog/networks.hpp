@@ -96,6 +96,6 @@ struct SiteNetwork {
 };
 
 /// Groups and judges what was read.
-NetworkReport judge_networks(const NetworkReader& reader, const SiteNetwork& site);
+NetworkReport evaluate_networks(const NetworkReader& reader, const SiteNetwork& site);
 
 } // namespace hpcml::joblog

@@ -70,7 +70,7 @@ util::Status read_log(int fd, LogReading& reading) {
 }
 
 LogReport make_report(const std::string& name, const LogReading& reading, const SiteNetwork& site) {
-  return {name, reading.lines(), judge_networks(reading.networks(), site), reading.failures()};
+  return {name, reading.lines(), evaluate_networks(reading.networks(), site), reading.failures()};
 }
 
 } // namespace hpcml::joblog

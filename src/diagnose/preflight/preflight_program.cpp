@@ -23,7 +23,7 @@ namespace {
 
 using Kind = find_torch::TorchFound::Kind;
 
-std::string working_folder() {
+std::string working_directory() {
   std::error_code ignored;
   return fs::current_path(ignored).string();
 }
@@ -36,12 +36,12 @@ std::optional<std::string> find_built_helper(const std::vector<std::string>& com
   std::optional<torch_build::TorchPackage> package;
   const auto own = find_torch::find_torch(command, env, cwd);
   if (own.kind == Kind::found)
-    package = torch_build::find_torch_package(util::folder_name(own.place), env, cwd).package;
+    package = torch_build::find_torch_package(util::directory_name(own.place), env, cwd).package;
   if (!package) package = torch_build::find_torch_package("", env, cwd).package;
   if (!package) return std::nullopt;
-  const auto folder =
+  const auto directory =
       torch_build::find_built(*cache, torch_build::package_key(*package, embedded::torch_sources()));
-  return folder ? std::optional(*folder + "/" + torch_build::k_helper_name) : std::nullopt;
+  return directory ? std::optional(*directory + "/" + torch_build::k_helper_name) : std::nullopt;
 }
 
 constexpr std::chrono::seconds k_python_limit{60}; ///< of a wrapper that enters a container
@@ -81,24 +81,24 @@ util::Result<std::string> place_probe(const util::EnvSnapshot& env) {
   std::string all;
   for (const auto& file : embedded::probe_files())
     all += std::string(file.name) + "\n" + std::string(file.text);
-  const auto folder = cache + "/probe-" + util::hex16(util::fnv1a(all));
-  const auto is_there = [&] { return ::access((folder + "/__main__.py").c_str(), R_OK) == 0; };
-  if (is_there()) return folder;
+  const auto directory = cache + "/probe-" + util::hex16(util::fnv1a(all));
+  const auto is_there = [&] { return ::access((directory + "/__main__.py").c_str(), R_OK) == 0; };
+  if (is_there()) return directory;
   // Ranks of a node come at once: each writes its own, and the first that is whole stays.
   const auto own = cache + "/.probe-" + std::to_string(::getpid());
   const auto written = torch_build::write_embedded(embedded::probe_files(), own);
   std::error_code error, ignored;
-  if (written) fs::rename(own, folder, error);
+  if (written) fs::rename(own, directory, error);
   if (!written || error) fs::remove_all(own, ignored);
-  if (is_there()) return folder;
-  return util::Error{written ? "cannot make " + folder + ": " + error.message() : written.error().what,
+  if (is_there()) return directory;
+  return util::Error{written ? "cannot make " + directory + ": " + error.message() : written.error().what,
                      "set XDG_CACHE_HOME to a folder that you may write to"};
 }
 
 util::Result<launch::PreflightProgram> choose_preflight(const std::string& program,
                                                         const std::vector<std::string>& command,
                                                         const util::EnvSnapshot& env) {
-  const auto cwd = working_folder();
+  const auto cwd = working_directory();
   if (auto helper = find_built_helper(command, env, cwd)) return launch::PreflightProgram{{*helper}, ""};
   if (auto helper = launch::find_torch_helper(program)) return launch::PreflightProgram{{*helper}, ""};
   const auto python = find_python(command, env, cwd);
@@ -111,9 +111,9 @@ util::Result<launch::PreflightProgram> choose_preflight(const std::string& progr
             ? "`hpcml torch build` compiles the helper for torch " + package->version + " in " + package->lib
             : "activate the environment that has torch, or load its module"};
   }
-  TRY(const auto folder, place_probe(env));
+  TRY(const auto directory, place_probe(env));
   return launch::PreflightProgram{
-      {python->program, folder},
+      {python->program, directory},
       "the preflight's checks run in " + python->program + " with torch " + python->version +
           ", as no compiled helper is here; `hpcml torch build` makes one, which starts sooner"};
 }

@@ -40,7 +40,7 @@ std::string render_table(const json& summary) {
          summary.at("backend").get<std::string>() + ", " + figure(summary.at("seconds")) + " s)\n";
 }
 
-std::string render_culprit(const json& event) {
+std::string render_faulty_rank(const json& event) {
   std::string text = event.value("what", "the helper gave no reason");
   const auto next = event.value("next", "");
   if (!next.empty()) text += "\n  next: " + next;
@@ -62,8 +62,8 @@ PreflightResult read_preflight(const std::string& output) {
     const auto name = event.value("event", "");
     result.first = result.first || event.value("rank", -1) == 0;
     if (name == "summary") result.table = render_table(event);
-    if (name == "culprit" || (name == "failed" && !result.culprit)) {
-      result.culprit = render_culprit(event);
+    if (name == "culprit" || (name == "failed" && !result.faulty_rank)) {
+      result.faulty_rank = render_faulty_rank(event);
       result.speaks = result.speaks || name == "culprit";
     }
   }

@@ -13,7 +13,7 @@ struct PreflightResult {
   std::vector<std::string> events; ///< the JSON lines, without a rank prefix, in the order they came
   std::string table; ///< from the summary; empty unless this process ran rank 0 and all went well
   std::optional<std::string>
-      culprit;         ///< sentence, advice and exclude list, for people; empty unless a phase failed
+      faulty_rank;     ///< sentence, advice and exclude list, for people; empty unless a phase failed
   bool first = false;  ///< rank 0 is among those that said something
   bool speaks = false; ///< the culprit is named here (rank 0, or rank 0 itself is unreachable)
 };

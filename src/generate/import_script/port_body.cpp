@@ -118,7 +118,7 @@ private:
     x_cuts.cut_lines({node.place.offset, node.place.offset + node.place.length});
   }
 
-  bool is_gone(std::size_t at) const {
+  bool is_lost(std::size_t at) const {
     if (x_cuts.holds(at) || x_cuts.in_comment(at)) return true;
     return std::any_of(x_launches.begin(), x_launches.end(), [&](const FoundLaunch& launch) {
       if (at < launch.begin || at >= launch.end) return false;
@@ -160,7 +160,7 @@ private:
       if (!whole || (at >= own.begin && at < own.end)) continue;
       const bool expanded =
           x_text[at - 1] == '$' || x_text[at - 1] == '{' || x_text[at - 1] == '#' || x_text[at - 1] == '!';
-      if (expanded && !is_gone(at)) return true;
+      if (expanded && !is_lost(at)) return true;
     }
     return false;
   }

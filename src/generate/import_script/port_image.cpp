@@ -95,7 +95,7 @@ public:
           (source && (image->of_family && !is_file_name(text) ? engine.family.empty() : engine.by_slurm)))
         continue;
       take(*name, place);
-      judge(*name, place);
+      evaluate(*name, place);
       if (source)
         for (auto& found : x_programs) found.program.image = *source;
       return port_binds(engine);
@@ -157,7 +157,7 @@ private:
   }
 
   /// Made for other GPUs or other processors, as far as its name and its flags tell.
-  void judge(const std::string& image, diag::Place place) {
+  void evaluate(const std::string& image, diag::Place place) {
     const auto* node = target_node(x_porting);
     if (!node) return;
     const auto lower = util::to_lower(image);

@@ -135,7 +135,7 @@ private:
   /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
   void keep_settings(const Link& step, const GivenOption& option) {
     const auto listed = option.value ? "," + option.value->text() + "," : std::string();
-    std::vector<std::string> kept, gone, owned;
+    std::vector<std::string> kept, lost, owned;
     for (const auto& set : step.sets) {
       if (listed.find("," + set.name + "=") == std::string::npos) continue;
       auto& env = x_porting.result.job.env;
@@ -149,7 +149,7 @@ private:
                          model::Sourced<std::string>{set.value.text(), x_porting.origin(shown(option))});
         util::add_once(kept, set.name);
       } else
-        util::add_once(gone, set.name);
+        util::add_once(lost, set.name);
     }
     const auto which = step.program + "'s " + shown(option);
     if (!kept.empty())
@@ -160,11 +160,11 @@ private:
       x_porting.note(option.place, "port/variable",
                      util::join(owned, ", ") +
                          " is left out: the new script and its launcher set what this site needs");
-    if (!gone.empty())
+    if (!lost.empty())
       x_porting.warn(option.place, "port/variable",
-                     util::join(gone, ", ") + ", which " + which +
+                     util::join(lost, ", ") + ", which " + which +
                          " sets to what only the job knows, is left out",
-                     "export it before the launch, or give --env " + gone.front() + "=…");
+                     "export it before the launch, or give --env " + lost.front() + "=…");
     if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
       x_porting.note(option.place, "port/launcher",
                      which + " is left out: the program gets the job's variables",
@@ -172,7 +172,7 @@ private:
   }
 
   void port_agent(FoundLaunch& found, const Link& agent) {
-    std::vector<std::string> meeting, watching, watching_names;
+    std::vector<std::string> rendezvous, watching, watching_names;
     const auto* row = model::find_launcher(agent.program);
     const auto& chosen = x_porting.chosen.launcher;
     const bool can_stay = x_programs.size() == 1 && row && row->ranks == model::RankStartMethod::agent &&
@@ -181,7 +181,7 @@ private:
       const auto says = row ? row->says_of(option.name) : OptionMeaning::none;
       if (says == OptionMeaning::nodes) port_elastic(agent, option, can_stay);
       if (is_replaced(says) || is_default(option)) {
-        util::add_once(meeting, shown(option));
+        util::add_once(rendezvous, shown(option));
         continue;
       }
       const auto text = can_stay ? text_of(found, option, "=") : std::nullopt;
@@ -199,9 +199,9 @@ private:
                          ? "--launcher " + agent.program + " keeps the launcher, without this option"
                          : "");
     }
-    if (!meeting.empty())
+    if (!rendezvous.empty())
       x_porting.note(agent.place, "port/launcher",
-                     agent.program + "'s " + util::join(meeting, ", ") +
+                     agent.program + "'s " + util::join(rendezvous, ", ") +
                          ": the new site's launch says how many ranks there are and how they meet");
     keep_agent(agent);
     const bool stays =

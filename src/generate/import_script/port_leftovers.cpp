@@ -14,11 +14,11 @@ namespace hpcml::import_script {
 namespace {
 
 /// Folders that every machine has.
-bool is_common_folder(const std::string& folder) {
+bool is_common_directory(const std::string& directory) {
   static constexpr std::array<std::string_view, 16> k_common = {"bin", "boot", "dev",  "etc",  "lib", "lib64",
                                                                 "mnt", "opt",  "proc", "root", "run", "sbin",
                                                                 "sys", "tmp",  "usr",  "var"};
-  return std::find(k_common.begin(), k_common.end(), std::string_view(folder)) != k_common.end();
+  return std::find(k_common.begin(), k_common.end(), std::string_view(directory)) != k_common.end();
 }
 
 /// Variables that bash, the login or Slurm itself sets.
@@ -97,10 +97,10 @@ public:
       find_paths(text);
       find_variables(text);
     }
-    for (const auto& [folder, path] : x_paths)
+    for (const auto& [directory, path] : x_paths)
       x_porting.note(place_of_text(path), "port/path",
                      path + " is a path of the site that the script was written for (everything below /" +
-                         folder + ")",
+                         directory + ")",
                      "see that it is there on " + x_porting.to.id + ", or name another one");
     for (const auto& name : x_variables)
       x_porting.note(place_of_text("$" + name), "port/site-variable",
@@ -151,20 +151,21 @@ private:
       auto end = at + 1;
       while (end < text.size() && (shell::is_name_char(text[end]) || text[end] == '-' || text[end] == '.'))
         ++end;
-      const auto folder = text.substr(at + 1, end - at - 1);
-      if (folder.empty() || end >= text.size() || text[end] != '/' || is_common_folder(folder)) continue;
-      if (is_in_image(folder) || x_paths.contains(folder) || x_paths.size() >= k_most_notes) continue;
+      const auto directory = text.substr(at + 1, end - at - 1);
+      if (directory.empty() || end >= text.size() || text[end] != '/' || is_common_directory(directory))
+        continue;
+      if (is_in_image(directory) || x_paths.contains(directory) || x_paths.size() >= k_most_notes) continue;
       const auto path = std::string_view(text).substr(at, k_longest_path);
-      x_paths.emplace(folder, path.substr(0, path.find_first_of(" \t\n\"';:,)`")));
+      x_paths.emplace(directory, path.substr(0, path.find_first_of(" \t\n\"';:,)`")));
     }
   }
 
   /// Whether a bind that stays puts something there: the path is then one of the image.
-  bool is_in_image(const std::string& folder) const {
+  bool is_in_image(const std::string& directory) const {
     const auto& binds = x_porting.result.job.binds;
     return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
       const auto target = bind.value.substr(bind.value.find(':') + 1);
-      return target == "/" + folder || target.starts_with("/" + folder + "/");
+      return target == "/" + directory || target.starts_with("/" + directory + "/");
     });
   }
 

@@ -36,7 +36,7 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
 }
 
 /// What bash cannot read it does not run; what follows the first such place is often only its consequence.
-void say_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
+void report_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
   if (!unread.empty())
     porting.error(unread.front().place, "port/syntax", "bash cannot read this: " + unread.front().why,
                   "bash -n FILE reads a script without running it");
@@ -91,7 +91,7 @@ ImportResult port_script(const std::string& file, std::string_view text, const m
                   "make a job of each component");
     return std::move(porting.result);
   }
-  say_unread(porting, shell::unread_parts(tree.program));
+  report_unread(porting, shell::unread_parts(tree.program));
   auto programs = find_programs(porting, launches, view, tree.program);
   const Sizes sizes(text, requests[0], read.sizes[0]);
   port_request(porting, requests[0]);

@@ -72,7 +72,7 @@ bool TextCuts::holds(std::size_t at) const {
 }
 
 TextCuts::Line TextCuts::kind_of(Range line, const std::vector<Range>& code) const {
-  if (covers(x_statements, line)) return Line::gone;
+  if (covers(x_statements, line)) return Line::lost;
   if (covers(x_cuts, line)) return Line::header;
   const auto text = util::trim(x_text.substr(line.begin, line.end - line.begin));
   const auto inside = [&](const Range& range) { return range.begin < line.begin && range.end > line.begin; };
@@ -117,9 +117,9 @@ std::vector<Range> TextCuts::cut_orphans(const std::vector<Range>& code) {
   const auto& kinds = lines.kinds;
   std::vector<Range> comments;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i] != Line::gone) continue;
+    if (kinds[i] != Line::lost) continue;
     const auto first = i;
-    while (i + 1 < kinds.size() && kinds[i + 1] == Line::gone) ++i;
+    while (i + 1 < kinds.size() && kinds[i + 1] == Line::lost) ++i;
     auto next = i + 1;
     if (next < kinds.size() && kinds[next] == Line::code) continue;
     auto above = first;

@@ -45,7 +45,7 @@ public:
 
 private:
   bool is_tied(Range statement) const;
-  enum class Line : unsigned char { blank, comment, code, gone, header };
+  enum class Line : unsigned char { blank, comment, code, lost, header };
   struct Lines {
     std::vector<Range> ranges;
     std::vector<Line> kinds;

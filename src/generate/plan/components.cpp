@@ -104,8 +104,8 @@ void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
         k_code,
         "an agent per node counts on as many ranks on each node, and components differ in that: they "
         "have none, nor " +
-            model::wishes_for_agent(plan.ranks),
-        "leave " + model::wishes_for_agent(plan.ranks) + " out, or write a job of one component");
+            model::options_for_agent(plan.ranks),
+        "leave " + model::options_for_agent(plan.ranks) + " out, or write a job of one component");
   if (plan.python.on_each_node() || plan.stage)
     diagnostics.error(k_code,
                       "what is copied to each node's disk, or made there, is for jobs of one component",
@@ -116,7 +116,7 @@ void refuse_alone(const model::Plan& plan, StepDiagnostics& diagnostics) {
 }
 
 /// What srun would read from the batch step's variables, which are the first component's: each says its own.
-void say_counts(model::Plan& plan) {
+void report_counts(model::Plan& plan) {
   static constexpr std::string_view k_counts[] = {
       "--nodes", "--ntasks-per-node", "--gpus",        "--gpus-per-node", "--gpus-per-task",   "--gres",
       "--mem",   "--mem-per-cpu",     "--mem-per-gpu", "--cpus-per-gpu",  "--threads-per-core"};
@@ -176,7 +176,7 @@ PlanResult make_plan(const std::vector<model::JobSpec>& components, const model:
     if (!alone.refuse()) refuse_alone(plan, alone);
   add(diagnostics, std::move(alone));
   for (std::size_t i = 1; i < plans.size(); ++i) compare_software(plans[0], plans[i], i, diagnostics);
-  for (auto& plan : plans) say_counts(plan);
+  for (auto& plan : plans) report_counts(plan);
   add(diagnostics, leave_out_inherited(plans));
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};
   auto plan = std::move(plans.front());

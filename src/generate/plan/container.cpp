@@ -55,8 +55,8 @@ std::string inside_path(const std::string& path, const std::vector<ContainerBind
 
 /// Whether `path` lies under a bind, by the host's name or by the container's.
 bool is_shown(const std::string& path, const std::vector<ContainerBind>& binds) {
-  const auto below = [&](const std::string& folder) {
-    return path == folder || folder == "/" || path.starts_with(folder + "/");
+  const auto below = [&](const std::string& directory) {
+    return path == directory || directory == "/" || path.starts_with(directory + "/");
   };
   return std::any_of(binds.begin(), binds.end(), [&](const auto& bind) {
     return below(bind.source) || (!bind.target.empty() && below(bind.target));

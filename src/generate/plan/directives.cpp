@@ -23,7 +23,7 @@ using model::Sourced;
 using model::Walltime;
 
 /// Memory per node; nothing where Slurm's own default serves or the site takes no such option.
-std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, const SiteViolations& judgement,
+std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, const SiteViolations& violations,
                                                    StepDiagnostics& diagnostics) {
   const model::FlagRule& rule = input.flag("mem");
   const model::PlannedLayout& layout = input.numbers();
@@ -31,7 +31,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : input.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      judgement.say(diagnostics, {site_rules::SiteRule::memory_over});
+      violations.say(diagnostics, {site_rules::SiteRule::memory_over});
       return std::nullopt;
     }
   if (input.mem()) {
@@ -46,7 +46,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
                           "--mem 0 takes all memory of a node that others share, for " +
                               std::to_string(layout.gpus_per_node) + " of its GPUs",
                           "leave it out for the GPUs' share, or say --sbatch=--exclusive");
-    judgement.say(diagnostics, {site_rules::SiteRule::memory_over});
+    violations.say(diagnostics, {site_rules::SiteRule::memory_over});
     return input.mem();
   }
   if (!rule.default_value.empty()) {
@@ -73,14 +73,14 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
 }
 
 /// The time limit; nothing where the site's default serves.
-std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteViolations& judgement,
+std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteViolations& violations,
                                            StepDiagnostics& diagnostics) {
   std::optional<Sourced<Walltime>> time = input.job.time;
   const model::FlagRule& rule = input.flag("time");
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    judgement.say(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
+    violations.say(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
   else if (input.partition() && input.partition()->default_time)
     diagnostics.note("no --time: the default of the partition is " +
                          input.partition()->default_time->value.to_slurm(),
@@ -194,10 +194,10 @@ StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::D
   add_directive(header, "--ntasks-per-node", std::to_string(layout.tasks_per_node), tasks);
   add_gpu_directive(input, result);
   add_core_directives(input, result);
-  const SiteViolations judgement(input, demand_of(input));
-  if (const auto memory = plan_memory(input, judgement, result.remarks))
+  const SiteViolations violations(input, demand_of(input));
+  if (const auto memory = plan_memory(input, violations, result.remarks))
     add_directive(header, "--mem", memory->value.to_slurm(), memory->origin);
-  if (const auto time = plan_time(input, judgement, result.remarks))
+  if (const auto time = plan_time(input, violations, result.remarks))
     add_directive(header, "--time", time->value.to_slurm(), time->origin);
   add_log(input, result);
   add_options(input, result);

@@ -22,7 +22,7 @@ struct Directives {
 StepResult<Directives> plan_directives(const SoftwareInput& input, const diag::Diagnostics& findings);
 
 /// What the site says about the finished job as a whole: limits of partition and QoS, GPU counts, shares.
-StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directives);
+StepDiagnostics evaluate_job(const SoftwareInput& input, const Directives& directives);
 
 /// What takes the script, with what the job's author should know of submitting it.
 StepResult<model::Sourced<std::string>> plan_submission(const LayoutInput& input);

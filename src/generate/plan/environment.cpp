@@ -45,8 +45,8 @@ void add_user_variables(const LaunchInput& input, StepResult<Software>& result) 
 /// Says where TF32 is asked for and GPUs have none; where no hpcml sets it for the ranks the script does.
 void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
   if (!input.job.tf32) return;
-  const auto& [wish, origin] = *input.job.tf32;
-  const auto flag = "--tf32 " + model::word_of(wish);
+  const auto& [choice, origin] = *input.job.tf32;
+  const auto flag = "--tf32 " + model::word_of(choice);
   const auto* node = input.node();
   const auto arch = node && node->gpu ? model::gpu_arch(*node->gpu) : std::string();
   std::string why;
@@ -54,13 +54,13 @@ void plan_tf32(const LaunchInput& input, StepResult<Software>& result) {
     why = "a job without GPUs has no TF32";
   else if (!model::may_have_tf32(arch))
     why = node->gpu->model + " (" + arch + ") computes float32 as it is, TF32 came later";
-  if (!why.empty() && wish == model::Tf32::on)
+  if (!why.empty() && choice == model::Tf32::on)
     result.remarks.warning("request/tf32", flag + " changes nothing: " + why,
                            "NVIDIA's GPUs have TF32 from Ampere on (A100), AMD's from the MI300 series on");
   else if (!why.empty())
     result.remarks.tell("request/tf32", flag + " changes nothing: " + why);
   if (input.is_hpcml()) return;
-  for (const auto& [name, value] : model::tf32_variables(wish, input.placement.gpu_vendor).set)
+  for (const auto& [name, value] : model::tf32_variables(choice, input.placement.gpu_vendor).set)
     set_variable(result.value.env, {name, value, false, Scope::batch, origin}, "asked for");
 }
 
@@ -98,7 +98,7 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
 
 } // namespace
 
-std::string job_folder(const std::string& base, const std::string& name) {
+std::string job_directory(const std::string& base, const std::string& name) {
   return (base == "/" ? "" : base) + "/hpcml-$UID-$SLURM_JOB_ID-" + name;
 }
 
@@ -193,11 +193,11 @@ std::string with_fallback(const std::string& scratch) {
 } // namespace
 
 std::string place_in_scratch(const model::Site& site, const std::string& variable,
-                             const std::string& folder) {
+                             const std::string& directory) {
   const auto& scratch = site.storage.scratch;
   return scratch.find('$') == std::string::npos
              ? std::string()
-             : "${" + variable + ":-" + with_fallback(scratch) + "/" + folder + "}";
+             : "${" + variable + ":-" + with_fallback(scratch) + "/" + directory + "}";
 }
 
 namespace {
@@ -217,9 +217,9 @@ void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Softw
   else if (storage.scratch.find('$') == std::string::npos)
     left("the profile knows no folder of one's own on shared storage");
   else
-    for (const auto& [name, folder] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
+    for (const auto& [name, directory] : {std::pair{"HF_HOME", "huggingface"}, {"TORCH_HOME", "torch"}})
       result.value.env.push_back(
-          {name, place_in_scratch(input.site, name, folder), true, Scope::batch, storage.origin});
+          {name, place_in_scratch(input.site, name, directory), true, Scope::batch, storage.origin});
   if (site_rules::is_offline(input.site, input.placement.place.partitions))
     result.value.env.push_back(
         {"HF_HUB_OFFLINE", "${HF_HUB_OFFLINE:-1}", true, Scope::batch, input.site.network.origin});
@@ -229,7 +229,7 @@ void place_models(const LaunchInput& input, bool shows_scratch, StepResult<Softw
 
 namespace {
 
-model::PlannedRendezvous meeting_place(const model::Site& site) {
+model::PlannedRendezvous rendezvous_place(const model::Site& site) {
   const model::MasterRule& master = site.network.master;
   model::PlannedRendezvous place{master.interface, master.suffix, site.network.interfaces, master.origin};
   place.ipv4 = master.ipv4;
@@ -273,7 +273,7 @@ StepResult<Software> plan_environment(const LaunchInput& input, Software softwar
       if (!variable.expression) variable.scope = Scope::batch;
   add_user_variables(input, result);
   result.value.caches = site_caches(input.site, input.facts());
-  result.value.rendezvous = meeting_place(input.site);
+  result.value.rendezvous = rendezvous_place(input.site);
   plan_backend(input, result);
   plan_visibility(input, result);
   return result;

@@ -26,10 +26,11 @@ std::vector<model::PlannedEnv> openmp_environment(const model::Site& site, unsig
 std::vector<model::PlannedCache> site_caches(const model::Site& site, const site_rules::JobFacts& facts);
 /// "${HF_HOME:-${SCRATCH:-$HOME/.cache}/huggingface}": a variable's value, else a folder in the site's
 /// scratch; empty where the profile knows no scratch of one's own.
-std::string place_in_scratch(const model::Site& site, const std::string& variable, const std::string& folder);
+std::string place_in_scratch(const model::Site& site, const std::string& variable,
+                             const std::string& directory);
 /// A folder in `base` on a node's own disk that no other job and no other user has:
 /// "/tmp/hpcml-$UID-$SLURM_JOB_ID-miopen".
-std::string job_folder(const std::string& base, const std::string& name);
+std::string job_directory(const std::string& base, const std::string& name);
 /// Adds a variable; one of the same name goes, and is remembered as superseded.
 void set_variable(std::vector<model::PlannedEnv>& env, model::PlannedEnv variable, const std::string& why);
 

@@ -91,7 +91,7 @@ void check_command(const LayoutInput& input, const std::vector<std::string>& com
   const auto& layout = input.numbers();
   const Starts starts = once ? Starts{} : Starts{layout.ranks_per_node, layout.nodes};
   const bool alone = starts.per_node == 1 && found->role == launch_chain::Role::agent && !found->is_hpcml();
-  if (alone && (starts.nodes == 1 || found->meets_other_nodes())) return;
+  if (alone && (starts.nodes == 1 || found->joins_other_nodes())) return;
   refuse(input, *found, starts, diagnostics);
 }
 

@@ -25,23 +25,23 @@ void check_ranks(const LayoutInput& input, StepDiagnostics& diagnostics) {
 
 } // namespace
 
-StepDiagnostics judge_job(const SoftwareInput& input, const Directives& directives) {
+StepDiagnostics evaluate_job(const SoftwareInput& input, const Directives& directives) {
   using site_rules::SiteRule;
   StepDiagnostics diagnostics;
-  const SiteViolations judgement(input, demand_of(input, directives.header));
-  judgement.say(diagnostics, {SiteRule::nodes_under});
-  judgement.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
-  judgement.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
-  judgement.say(diagnostics, {SiteRule::max_nodes_per_user});
-  judgement.say(diagnostics, {SiteRule::jobs_over});
-  judgement.say(diagnostics, {SiteRule::nodes_not_connected});
-  judgement.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
-  judgement.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
-                              SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
+  const SiteViolations violations(input, demand_of(input, directives.header));
+  violations.say(diagnostics, {SiteRule::nodes_under});
+  violations.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
+  violations.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
+  violations.say(diagnostics, {SiteRule::max_nodes_per_user});
+  violations.say(diagnostics, {SiteRule::jobs_over});
+  violations.say(diagnostics, {SiteRule::nodes_not_connected});
+  violations.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
+  violations.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
+                               SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
   check_ranks(input, diagnostics);
-  judgement.say(diagnostics, {SiteRule::memory_share});
-  judgement.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
-                              SiteRule::constraint_operator});
+  violations.say(diagnostics, {SiteRule::memory_share});
+  violations.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
+                               SiteRule::constraint_operator});
   return diagnostics;
 }
 

@@ -65,7 +65,8 @@ struct RankCount {
 
 /// More ranks than GPUs: NCCL refuses two on one GPU, and a program that takes GPU number LOCAL_RANK finds
 /// none.
-void say_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus, StepDiagnostics& diagnostics) {
+void report_shared_gpus(const model::JobSpec& job, unsigned ranks, unsigned gpus,
+                        StepDiagnostics& diagnostics) {
   const auto& backend = job.backend;
   const auto what = std::to_string(ranks) + " ranks share " + util::counted(gpus, "GPU");
   if (backend && backend->value == model::Backend::gloo)
@@ -111,7 +112,7 @@ StepResult<RankCount> count_ranks(const model::JobSpec& job, unsigned gpus) {
                                                    std::to_string(ranks.per_node * per_rank) +
                                                    " GPUs per node, not " + std::to_string(gpus));
   if (gpus > 0 && ranks.per_node > gpus && per_rank == 0)
-    say_shared_gpus(job, ranks.per_node, gpus, diagnostics);
+    report_shared_gpus(job, ranks.per_node, gpus, diagnostics);
   else if (gpus > ranks.per_node * ranks.gpus_each)
     diagnostics.warning(
         per_rank ? "request/gpus-per-task" : "request/tasks-per-node",
@@ -213,17 +214,17 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
 
   StepDiagnostics diagnostics;
   const LayoutInput done(input, layout);
-  const SiteViolations judgement(done, demand_of(done));
+  const SiteViolations violations(done, demand_of(done));
   using site_rules::SiteRule;
   if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  judgement.say(diagnostics, {SiteRule::nodes_over});
+  violations.say(diagnostics, {SiteRule::nodes_over});
   add(diagnostics, std::move(gpus.remarks));
-  judgement.say(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
+  violations.say(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
   add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
     diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
-  judgement.say(diagnostics,
-                {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
+  violations.say(diagnostics,
+                 {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
   add(diagnostics, std::move(threads.remarks));
   return {std::move(layout), std::move(diagnostics)};
 }

@@ -11,7 +11,7 @@ namespace hpcml::plan {
 namespace {
 
 /// The job names no partition, and the profile has none for it that is not a guess.
-void say_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
+void report_no_default(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const bool gpus = !input.job.gpus_per_node || input.job.gpus_per_node->value > 0;
   diagnostics.error("usage/partition",
                     input.site.name + " has no default partition for " + (gpus ? "GPU" : "CPU") + " jobs",
@@ -79,8 +79,8 @@ void warn_of_mixture(const PlacementInput& input, const model::NodeType& chosen,
 
 /// What becomes of a type that the profile does not know by Slurm's name: `nodes` are those that it may be
 /// of.
-void say_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
-                      StepDiagnostics& diagnostics) {
+void report_unnamed_type(const PlacementInput& input, const std::string& nodes, const model::Origin& origin,
+                         StepDiagnostics& diagnostics) {
   const std::string option = "--gpu-type " + input.job.gpu_type->value;
   const auto& request = site_rules::gpu_rule(input.site, input.placement.place.facts);
   if (request.style == model::GpuStyle::none)
@@ -94,19 +94,19 @@ void say_unnamed_type(const PlacementInput& input, const std::string& nodes, con
 }
 
 /// What is to be said of the kind of node that the job is planned for.
-void judge_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
+void evaluate_node(const PlacementInput& input, StepDiagnostics& diagnostics) {
   const auto* node = input.node();
   const bool typed = input.job.gpu_type && !input.job.gpu_type->value.empty();
   if (!typed && node) return warn_of_mixture(input, *node, diagnostics);
   if (!typed) return;
   if (!node && input.partition())
-    return say_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin,
-                            diagnostics);
+    return report_unnamed_type(input, "partition " + input.partition()->name, input.partition()->origin,
+                               diagnostics);
   if (!node) return;
   if (!input.placement.place.type_is_there) return refuse_type(input, diagnostics);
   if (input.slice() || !node->gpu || !node->gpu->slurm_type.empty()) return;
   const auto model = node->gpu->model.empty() ? std::string() : " (" + node->gpu->model + ")";
-  say_unnamed_type(input, "node type " + node->id + model, node->origin, diagnostics);
+  report_unnamed_type(input, "node type " + node->id + model, node->origin, diagnostics);
 }
 
 } // namespace
@@ -118,7 +118,7 @@ StepResult<Placement> plan_placement(const Request& request) {
   auto& [placement, diagnostics] = result;
   auto& place = placement.place;
   if (job.partition) {
-    add(diagnostics, judge_named_partition(request, place));
+    add(diagnostics, evaluate_named_partition(request, place));
     placement.partition = job.partition->value;
   } else if (place.partition()) {
     placement.partition = place.partition()->name;
@@ -132,8 +132,8 @@ StepResult<Placement> plan_placement(const Request& request) {
                          job.gpu_type->value,
                      place.partition()->origin);
   if (place.chosen_by == site_rules::ChosenBy::nobody && !place.choices.empty())
-    say_no_default(input, diagnostics);
-  judge_node(input, diagnostics);
+    report_no_default(input, diagnostics);
+  evaluate_node(input, diagnostics);
   const auto* node = place.node();
   if (node) placement.node_type = node->id;
   placement.share = share_of(job, place);

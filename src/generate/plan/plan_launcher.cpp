@@ -192,9 +192,9 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
     diagnostics.error(
         "request/bind-check", "with " + name + " nobody looks at what the ranks have before they start",
         "leave --launcher out; in a running job: srun --jobid JOB --overlap hpcml affinity --verify");
-  if (const auto wishes = model::wishes_for_agent(input.job); !wishes.empty())
-    diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + wishes,
-                      "say --launcher hpcml, or leave " + wishes + " out");
+  if (const auto options = model::options_for_agent(input.job); !options.empty())
+    diagnostics.error("request/agent", name + " starts the ranks, and only hpcml's own agent does " + options,
+                      "say --launcher hpcml, or leave " + options + " out");
   if (input.job.store || input.job.rendezvous_timeout || model::is_on(input.job.coordinator))
     diagnostics.error("request/store", "with " + name + " no launcher of hpcml is there to meet the others",
                       "leave --launcher out, or --store, --rendezvous-timeout and --jax-coordinator");
@@ -204,7 +204,7 @@ void check_asked(const LayoutInput& input, const LaunchPlan& launch, StepDiagnos
 void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& launcher,
                      StepDiagnostics& diagnostics) {
   if (!launcher.has_own_agent()) return;
-  const auto wishes = model::wishes_for_agent(input.job);
+  const auto options = model::options_for_agent(input.job);
   if (launcher.least_nodes > 0 && !launcher.by_srun())
     diagnostics.error("request/nnodes",
                       input.site.name + " starts programs with " + launcher.step +
@@ -213,9 +213,10 @@ void check_own_agent(const LayoutInput& input, const model::PlannedLauncher& lau
   for (const auto& raw : input.job.srun)
     if (raw.value.starts_with("--mpi=") && raw.value != "--mpi=none")
       diagnostics.error("request/agent",
-                        "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + wishes +
+                        "srun has MPI's ranks as its own tasks (" + raw.value + "), and with " + options +
                             " one agent per node starts them",
-                        "MPI programs: leave " + wishes + " out; others: leave --srun=" + raw.value + " out");
+                        "MPI programs: leave " + options + " out; others: leave --srun=" + raw.value +
+                            " out");
 }
 
 /// Who binds, and why.

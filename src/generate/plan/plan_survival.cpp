@@ -147,32 +147,33 @@ namespace {
 
 constexpr unsigned k_usual_requeues = 3;
 
-bool is_below(const std::string& folder, const std::string& place) {
-  return !place.empty() && (folder == place || folder.starts_with(place + "/"));
+bool is_below(const std::string& directory, const std::string& place) {
+  return !place.empty() && (directory == place || directory.starts_with(place + "/"));
 }
 
 constexpr const char* k_own_to_nodes = "is each node's own, and emptied when the job ends";
 
-bool is_own_to_nodes(const LayoutInput& input, const std::string& folder) {
+bool is_own_to_nodes(const LayoutInput& input, const std::string& directory) {
   const auto& node = input.node();
-  return util::is_node_local(folder) || (node && node->local_disk && is_below(folder, *node->local_disk));
+  return util::is_node_local(directory) ||
+         (node && node->local_disk && is_below(directory, *node->local_disk));
 }
 
-std::string shared_folder_hint(const LayoutInput& input) {
+std::string shared_directory_hint(const LayoutInput& input) {
   return "name a folder on storage that all nodes share and that outlives the job" +
          (input.site.storage.scratch.empty() ? "" : ": " + input.site.storage.scratch);
 }
 
 /// A folder that is gone with the node, or that the node may not write, is none to save in.
-void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& folder,
+void check_checkpoint_dir(const LayoutInput& input, const model::Sourced<std::string>& directory,
                           StepDiagnostics& diagnostics) {
   const auto refuse = [&](const std::string& why) {
-    diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + folder.value + " " + why,
-                      shared_folder_hint(input));
+    diagnostics.error("request/checkpoint-dir", "--checkpoint-dir " + directory.value + " " + why,
+                      shared_directory_hint(input));
   };
-  if (is_own_to_nodes(input, folder.value)) return refuse(k_own_to_nodes);
+  if (is_own_to_nodes(input, directory.value)) return refuse(k_own_to_nodes);
   for (const auto& place : input.site.storage.read_only_on_compute)
-    if (is_below(folder.value, place))
+    if (is_below(directory.value, place))
       return refuse("cannot be written from the nodes of " + input.site.name +
                     site_rules::cited(input.site.storage.origin));
 }
@@ -205,7 +206,7 @@ void check_bounds(const LayoutInput& input, const LaunchPlan& launch, bool reque
     diagnostics.error("request/log-dir",
                       "--log-dir " + job.log_dir->value.text() + " " + k_own_to_nodes +
                           "; why a run ended, and which nodes were bad, is read from there",
-                      shared_folder_hint(input));
+                      shared_directory_hint(input));
   if (!recorded && !hears)
     diagnostics.error(
         "request/requeue-on",

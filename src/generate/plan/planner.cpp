@@ -88,7 +88,7 @@ PlanResult make_plan(const model::JobSpec& job, const model::Site& site, const C
   auto software = unwrap(plan_software(launched), diagnostics);
   const SoftwareInput equipped(launched, software);
   auto directives = unwrap(plan_directives(equipped, diagnostics.findings), diagnostics);
-  add(diagnostics, judge_job(equipped, directives));
+  add(diagnostics, evaluate_job(equipped, directives));
   auto submission = unwrap(plan_submission(equipped), diagnostics);
   add(diagnostics, note_site_rules(equipped, directives));
   if (diagnostics.refuse()) return {std::nullopt, std::move(diagnostics.findings)};

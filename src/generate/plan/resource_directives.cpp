@@ -15,8 +15,8 @@ using model::Policy;
 namespace {
 
 /// The site wants a type and the request has none: which one it gets must not be a surprise.
-void say_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
-                     StepDiagnostics& diagnostics) {
+void report_chosen_type(const LayoutInput& input, const std::string& type, const Origin& origin,
+                        StepDiagnostics& diagnostics) {
   const auto others = site_rules::other_gpu_types(input.placement.place.kinds, type);
   const std::string what = input.site.name + " wants the GPU type named: the job asks for " + type;
   if (others.empty())
@@ -49,7 +49,7 @@ void add_gpu_directive(const LayoutInput& input, StepResult<Directives>& result)
     type = input.job.gpu_type->value;
   else if (request.type == Policy::required && input.node() && input.node()->gpu) {
     type = input.node()->gpu->slurm_type;
-    say_chosen_type(input, type, request.origin, result.remarks);
+    report_chosen_type(input, type, request.origin, result.remarks);
   }
   if (request.type == Policy::required && type.empty())
     result.remarks.error("usage/gpu-type",

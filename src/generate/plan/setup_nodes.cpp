@@ -72,7 +72,7 @@ StepResult<SetupNodes> find_setup_nodes(const SetupRequest& input) {
   StepResult<SetupNodes> result;
   auto& [nodes, diagnostics] = result;
   if (input.job.partition)
-    if (const auto unknown = site_rules::judge_partition_name(input.site, input.job.partition->value)) {
+    if (const auto unknown = site_rules::evaluate_partition_name(input.site, input.job.partition->value)) {
       diagnostics.findings.push_back(describe_unknown_partition(input.site, *unknown));
       return result;
     }

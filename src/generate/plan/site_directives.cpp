@@ -63,8 +63,9 @@ void give_to_srun(const SoftwareInput& input, StepResult<Directives>& result, co
 }
 
 /// What the site says why, and where.
-std::string why_of(const site_rules::PolicyViolation& verdict) {
-  return (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why) + site_rules::cited(verdict.origin);
+std::string why_of(const site_rules::PolicyViolation& violation) {
+  return (violation.flag->why.empty() ? "" : ": " + violation.flag->why) +
+         site_rules::cited(violation.origin);
 }
 
 /// Whether a finding speaks of the option already: then it was given, and what is wrong with it is said.
@@ -75,14 +76,14 @@ bool is_said(const diag::Diagnostics& findings, const std::string& name) {
 }
 
 /// An option that the site wants of every job: one without a value is given, others must be asked for.
-void say_missing(const model::Site& site, const site_rules::PolicyViolation& verdict,
-                 const diag::Diagnostics& earlier, StepResult<Directives>& result) {
-  const auto& [name, flag] = std::pair(verdict.name, verdict.flag);
+void report_missing(const model::Site& site, const site_rules::PolicyViolation& violation,
+                    const diag::Diagnostics& earlier, StepResult<Directives>& result) {
+  const auto& [name, flag] = std::pair(violation.name, violation.flag);
   const std::string option = "--" + name;
   if (name == "exclusive")
     add_directive(result.value, option, std::nullopt, flag->origin);
   else if (!is_said(earlier, name) && !is_said(result.remarks.findings, name))
-    result.remarks.error("usage/" + name, site.name + " requires " + option + why_of(verdict),
+    result.remarks.error("usage/" + name, site.name + " requires " + option + why_of(violation),
                          "add " + option + (flag->pattern_hint.empty() ? "" : "=" + flag->pattern_hint));
 }
 
@@ -133,24 +134,25 @@ void check_flags(const SoftwareInput& input, const diag::Diagnostics& earlier,
   auto demand = demand_of(input, result.value.header);
   for (const auto& [name, unconditional] : input.site.flags)
     if (asked_by_user(input, name)) demand.options.emplace(name, "");
-  const SiteViolations judgement(input, std::move(demand));
-  for (const auto& verdict : judgement.verdicts()) {
-    if (!verdict.flag) continue;
-    const std::string option = "--" + verdict.name;
-    if (verdict.rule == site_rules::SiteRule::option_refused) {
+  const SiteViolations violations(input, std::move(demand));
+  for (const auto& violation : violations.violations()) {
+    if (!violation.flag) continue;
+    const std::string option = "--" + violation.name;
+    if (violation.rule == site_rules::SiteRule::option_refused) {
       result.remarks.error(
-          "request/" + verdict.name, input.site.name + " refuses " + option + why_of(verdict),
-          verdict.name == "requeue"
+          "request/" + violation.name, input.site.name + " refuses " + option + why_of(violation),
+          violation.name == "requeue"
               ? "leave --requeue out, and submit a chain: hpcml submit --chain N, each job of "
                 "which goes on where the one before has saved"
               : "leave " + option + " out");
-    } else if (verdict.rule == site_rules::SiteRule::option_ignored && asked_by_user(input, verdict.name)) {
-      result.remarks.warning("request/" + verdict.name,
-                             input.site.name + " ignores " + option + why_of(verdict),
+    } else if (violation.rule == site_rules::SiteRule::option_ignored &&
+               asked_by_user(input, violation.name)) {
+      result.remarks.warning("request/" + violation.name,
+                             input.site.name + " ignores " + option + why_of(violation),
                              "the script has no such line: leave " + option + " out");
       std::erase_if(result.value.header, [&](const auto& d) { return d.name == option; });
-    } else if (verdict.rule == site_rules::SiteRule::option_missing) {
-      say_missing(input.site, verdict, earlier, result);
+    } else if (violation.rule == site_rules::SiteRule::option_missing) {
+      report_missing(input.site, violation, earlier, result);
     }
   }
 }

@@ -119,69 +119,69 @@ std::string time_text(unsigned long long seconds) {
 
 std::string memory_text(unsigned long long mib) { return model::MemSize::of_mib(mib).to_slurm(); }
 
-Wording words_of_nodes(const LayoutInput& input, const PolicyViolation& verdict) {
+Wording words_of_nodes(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_code = "request/nodes";
-  const auto limit = std::to_string(verdict.limit);
-  const auto nodes = std::to_string(verdict.have) + " nodes: ";
-  switch (verdict.rule) {
+  const auto limit = std::to_string(violation.limit);
+  const auto nodes = std::to_string(violation.have) + " nodes: ";
+  switch (violation.rule) {
   case SiteRule::nodes_over: {
     const auto others =
-        input.qos() && input.qos()->max_nodes ? std::string() : partitions_with_nodes(input, verdict.have);
-    return {k_code, nodes + verdict.owner + " allows " + limit,
+        input.qos() && input.qos()->max_nodes ? std::string() : partitions_with_nodes(input, violation.have);
+    return {k_code, nodes + violation.owner + " allows " + limit,
             others.empty() ? "" : "these partitions allow as many: " + others};
   }
-  case SiteRule::nodes_of_partition: return {k_code, nodes + verdict.owner + " has " + limit};
+  case SiteRule::nodes_of_partition: return {k_code, nodes + violation.owner + " has " + limit};
   case SiteRule::nodes_of_kind:
-    return {k_code, util::counted(verdict.have, "node") + ": " + input.site.name + " has " + limit +
-                        (verdict.node ? " of type " + verdict.node->id : " of these kinds")};
+    return {k_code, util::counted(violation.have, "node") + ": " + input.site.name + " has " + limit +
+                        (violation.node ? " of type " + violation.node->id : " of these kinds")};
   case SiteRule::max_nodes_per_user:
     return {k_code, nodes + "one user of " + input.site.name + " may have " + limit};
   case SiteRule::nodes_not_connected:
-    return {k_code, "nodes of type " + verdict.node->id + " have no network for jobs on several of them",
+    return {k_code, "nodes of type " + violation.node->id + " have no network for jobs on several of them",
             "ask for one node"};
   default:
-    return {k_code, util::counted(verdict.have, "node") + ": " + verdict.owner + " is for jobs with " +
+    return {k_code, util::counted(violation.have, "node") + ": " + violation.owner + " is for jobs with " +
                         limit + " or more"};
   }
 }
 
 /// More GPUs of a node than it has.
-Wording words_of_room(const LayoutInput& input, const PolicyViolation& verdict) {
-  const auto others = partitions_with_gpus(input, verdict.have);
+Wording words_of_room(const LayoutInput& input, const PolicyViolation& violation) {
+  const auto others = partitions_with_gpus(input, violation.have);
   std::string hint;
   if (!others.empty())
     hint = "partitions with as many: " + others;
-  else if (verdict.limit > 0)
-    hint =
-        fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
-                    (verdict.have * std::max(1u, input.numbers().nodes) + verdict.limit - 1) / verdict.limit,
-                    verdict.limit);
-  const auto where = verdict.node ? "node type " + verdict.node->id : "partition " + verdict.name;
+  else if (violation.limit > 0)
+    hint = fmt::format("ask for more nodes: --nodes {} --gpus-per-node {}",
+                       (violation.have * std::max(1u, input.numbers().nodes) + violation.limit - 1) /
+                           violation.limit,
+                       violation.limit);
+  const auto where = violation.node ? "node type " + violation.node->id : "partition " + violation.name;
   return {"request/gpus-per-node",
-          fmt::format("{} GPUs per node: {} has {}", verdict.have, where,
-                      verdict.limit ? std::to_string(verdict.limit) + " GPUs" : "none"),
+          fmt::format("{} GPUs per node: {} has {}", violation.have, where,
+                      violation.limit ? std::to_string(violation.limit) + " GPUs" : "none"),
           hint};
 }
 
-Wording words_of_gpus(const LayoutInput& input, const PolicyViolation& verdict) {
+Wording words_of_gpus(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_per_node = "request/gpus-per-node";
   const auto& name = input.site.name;
-  const auto have = std::to_string(verdict.have), limit = std::to_string(verdict.limit);
-  switch (verdict.rule) {
+  const auto have = std::to_string(violation.have), limit = std::to_string(violation.limit);
+  switch (violation.rule) {
   case SiteRule::gpus_over:
-    return {"request/gpus", have + " GPUs in all: " + verdict.owner + " allows " + limit,
+    return {"request/gpus", have + " GPUs in all: " + violation.owner + " allows " + limit,
             input.qos() && input.qos()->max_gpus
-                ? qos_for(input, verdict.have, &Limits::max_gpus)
-                : partitions_for(input, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+                ? qos_for(input, violation.have, &Limits::max_gpus)
+                : partitions_for(input, violation.have, &Limits::min_gpus, &Limits::max_gpus)};
   case SiteRule::gpus_under:
     return {"request/gpus",
-            have + " GPUs in all: " + verdict.owner + " is for jobs with " + limit + " or more",
-            partitions_for(input, verdict.have, &Limits::min_gpus, &Limits::max_gpus)};
+            have + " GPUs in all: " + violation.owner + " is for jobs with " + limit + " or more",
+            partitions_for(input, violation.have, &Limits::min_gpus, &Limits::max_gpus)};
   case SiteRule::gpus_missing:
     return {k_per_node, name + " refuses jobs without GPUs here", "ask for GPUs: --gpus-per-node N"};
   case SiteRule::gpu_count_not_allowed: {
     std::vector<std::string> counts;
-    for (const unsigned count : verdict.request->allowed_counts) counts.push_back(std::to_string(count));
+    for (const unsigned count : violation.request->allowed_counts) counts.push_back(std::to_string(count));
     return {k_per_node, have + " GPUs per node: " + name + " takes only " + util::join(counts, " or ")};
   }
   case SiteRule::gpus_whole_nodes:
@@ -189,70 +189,70 @@ Wording words_of_gpus(const LayoutInput& input, const PolicyViolation& verdict) 
             "use --gpus-per-node " + limit};
   case SiteRule::gpus_multiple:
     return {k_per_node, have + " GPUs in all: " + name + " takes multiples of " + limit};
-  default: return words_of_room(input, verdict);
+  default: return words_of_room(input, violation);
   }
 }
 
-Wording words_of_cpus(const LayoutInput& input, const PolicyViolation& verdict) {
+Wording words_of_cpus(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_code = "request/cpus-per-task";
   const model::PlannedLayout& layout = input.numbers();
-  const auto& node = *verdict.node;
-  if (verdict.rule == SiteRule::cpu_share || verdict.rule == SiteRule::cpus_many)
+  const auto& node = *violation.node;
+  if (violation.rule == SiteRule::cpu_share || violation.rule == SiteRule::cpus_many)
     return {k_code,
-            fmt::format("{} cores for {} GPUs: node type {} has {} cores per GPU", verdict.have,
+            fmt::format("{} cores for {} GPUs: node type {} has {} cores per GPU", violation.have,
                         layout.gpus_per_node, node.id, *node.cpus_per_gpu),
             fmt::format("use --cpus-per-task {}",
-                        std::max(1ULL, verdict.limit / std::max(1u, layout.ranks_per_node)))};
+                        std::max(1ULL, violation.limit / std::max(1u, layout.ranks_per_node)))};
   const unsigned usable = site_rules::usable_cores(node), reserved = node.cpu.cores - usable;
   return {k_code,
           fmt::format("{} ranks with {} cores each need {} cores; node type {} has {} for jobs{}",
-                      layout.ranks_per_node, layout.cpus_per_rank, verdict.have, node.id, usable,
+                      layout.ranks_per_node, layout.cpus_per_rank, violation.have, node.id, usable,
                       reserved ? fmt::format(" ({} of {} are reserved)", reserved, node.cpu.cores) : ""),
           usable >= layout.ranks_per_node
               ? fmt::format("at most --cpus-per-task {}", usable / std::max(1u, layout.ranks_per_node))
               : fmt::format("at most --tasks-per-node {}", usable)};
 }
 
-Wording words_of_memory(const LayoutInput& input, const PolicyViolation& verdict) {
-  const auto requested = "--mem " + memory_text(verdict.have), limit = memory_text(verdict.limit);
-  if (verdict.rule == SiteRule::memory_over && !input.mem())
+Wording words_of_memory(const LayoutInput& input, const PolicyViolation& violation) {
+  const auto requested = "--mem " + memory_text(violation.have), limit = memory_text(violation.limit);
+  if (violation.rule == SiteRule::memory_over && !input.mem())
     return {"request/mem",
-            memory_text(verdict.have) + " of a node: node type " + verdict.node->id + " has " + limit +
+            memory_text(violation.have) + " of a node: node type " + violation.node->id + " has " + limit +
                 " for jobs",
             "at most " + limit + " on each node"};
-  if (verdict.rule == SiteRule::memory_over)
-    return {"request/mem", requested + ": node type " + verdict.node->id + " has " + limit + " for jobs",
+  if (violation.rule == SiteRule::memory_over)
+    return {"request/mem", requested + ": node type " + violation.node->id + " has " + limit + " for jobs",
             "at most --mem " + limit};
   return {"request/mem",
           fmt::format("{} for {} GPUs: node type {} has {} per GPU", requested, input.numbers().gpus_per_node,
-                      verdict.node->id, verdict.node->mem_per_gpu->to_slurm()),
+                      violation.node->id, violation.node->mem_per_gpu->to_slurm()),
           "use --mem " + limit + ", or leave it out"};
 }
 
-Wording words_of_time(const LayoutInput& input, const PolicyViolation& verdict) {
+Wording words_of_time(const LayoutInput& input, const PolicyViolation& violation) {
   const char* const k_code = "request/time";
   const unsigned nodes = input.numbers().nodes_asked();
-  switch (verdict.rule) {
+  switch (violation.rule) {
   case SiteRule::time_over: {
-    const auto time = model::Walltime::of(std::chrono::seconds(verdict.have));
+    const auto time = model::Walltime::of(std::chrono::seconds(violation.have));
     const bool by_qos = input.qos() && input.qos()->max_time;
     const auto others = by_qos ? qos_that_allow(input, time) : partitions_that_allow(input, time);
     return {k_code,
-            "--time " + time_text(verdict.have) + ": the limit of " + verdict.owner + " is " +
-                time_text(verdict.limit),
+            "--time " + time_text(violation.have) + ": the limit of " + violation.owner + " is " +
+                time_text(violation.limit),
             others.empty() ? "use a shorter time and save checkpoints" : "long enough: " + others};
   }
   case SiteRule::time_under:
-    return {k_code, "--time " + time_text(verdict.have) + ": " + verdict.owner + " takes jobs from " +
-                        time_text(verdict.limit)};
+    return {k_code, "--time " + time_text(violation.have) + ": " + violation.owner + " takes jobs from " +
+                        time_text(violation.limit)};
   case SiteRule::time_short:
-    return {k_code, input.site.name + " recommends jobs of " + time_text(verdict.limit) + " or more"};
+    return {k_code, input.site.name + " recommends jobs of " + time_text(violation.limit) + " or more"};
   default:
     return {k_code,
             fmt::format("{} for {}: {} allows {} node minutes", util::counted(nodes, "node"),
-                        input.job.time ? input.job.time->value.to_slurm() : time_text(verdict.have * 60),
-                        verdict.owner, verdict.limit),
-            fmt::format("at most --time {} minutes", verdict.limit / std::max(1u, nodes))};
+                        input.job.time ? input.job.time->value.to_slurm() : time_text(violation.have * 60),
+                        violation.owner, violation.limit),
+            fmt::format("at most --time {} minutes", violation.limit / std::max(1u, nodes))};
   }
 }
 
@@ -262,60 +262,61 @@ std::string known_of(const std::string& wanted, const std::vector<std::string>& 
 }
 
 Wording words_of_names(const LayoutInput& input, const site_rules::ResourceRequest& demand,
-                       const PolicyViolation& verdict) {
+                       const PolicyViolation& violation) {
   const auto profile = "the profile of " + input.site.name;
-  switch (verdict.rule) {
+  switch (violation.rule) {
   case SiteRule::qos_unknown: {
     std::vector<std::string> names;
     for (const auto& known : input.site.qos) names.push_back(known.name);
-    return {"request/qos", profile + " has no QoS '" + verdict.name + "'", known_of(verdict.name, names)};
+    return {"request/qos", profile + " has no QoS '" + violation.name + "'", known_of(violation.name, names)};
   }
   case SiteRule::qos_elsewhere:
     return {"request/qos",
-            "QoS " + verdict.name + " is for " + util::join(input.qos()->partitions, ", ") +
+            "QoS " + violation.name + " is for " + util::join(input.qos()->partitions, ", ") +
                 ", not for partition " + input.partition()->name,
             "say --partition " + input.qos()->partitions.front() + ", or take another QoS"};
   case SiteRule::constraint_operator:
     return {"request/constraint",
             profile + " joins features only with " + util::join(input.site.constraint_operators, " and ") +
                 ": --constraint=" + demand.constraint,
-            "write it without " + verdict.name};
+            "write it without " + violation.name};
   default:
-    return {"request/constraint", profile + " knows no feature '" + verdict.name + "'",
-            known_of(verdict.name, input.site.constraints)};
+    return {"request/constraint", profile + " knows no feature '" + violation.name + "'",
+            known_of(violation.name, input.site.constraints)};
   }
 }
 
-Wording words_of_partition(const model::Site& site, const PolicyViolation& verdict) {
+Wording words_of_partition(const model::Site& site, const PolicyViolation& violation) {
   const char* const k_code = "request/partition";
-  switch (verdict.rule) {
+  switch (violation.rule) {
   case SiteRule::partition_refused:
     return {k_code, site.name + " does not let jobs name a partition",
-            "leave --partition out" + (verdict.flag->why.empty() ? "" : ": " + verdict.flag->why)};
+            "leave --partition out" + (violation.flag->why.empty() ? "" : ": " + violation.flag->why)};
   case SiteRule::partition_discouraged:
-    return {k_code, site.name + " asks to leave --partition out", verdict.flag->why};
+    return {k_code, site.name + " asks to leave --partition out", violation.flag->why};
   default:
     return {k_code,
-            "partition '" + verdict.name + "' of " + site.name + " is chosen by Slurm and may not be named",
+            "partition '" + violation.name + "' of " + site.name + " is chosen by Slurm and may not be named",
             "leave --partition out"};
   }
 }
 
 Wording words_of(const LayoutInput& input, const site_rules::ResourceRequest& demand,
-                 const PolicyViolation& verdict) {
-  const auto id = site_rules::rule_id(verdict.rule);
-  if (id == "site/nodes") return words_of_nodes(input, verdict);
-  if (id == "site/memory" || verdict.rule == SiteRule::memory_share) return words_of_memory(input, verdict);
-  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(input, verdict);
+                 const PolicyViolation& violation) {
+  const auto id = site_rules::rule_id(violation.rule);
+  if (id == "site/nodes") return words_of_nodes(input, violation);
+  if (id == "site/memory" || violation.rule == SiteRule::memory_share)
+    return words_of_memory(input, violation);
+  if (id == "site/cpus-per-node" || id == "site/gpu-share") return words_of_cpus(input, violation);
   if (id == "site/time-limit-exceeded" || id == "site/time-limit-too-short")
-    return words_of_time(input, verdict);
+    return words_of_time(input, violation);
   if (id == "site/qos-unknown" || id == "site/qos-fit" || id == "site/constraint")
-    return words_of_names(input, demand, verdict);
-  if (verdict.rule == SiteRule::jobs_over) {
-    const auto fault = describe_job_count(verdict);
+    return words_of_names(input, demand, violation);
+  if (violation.rule == SiteRule::jobs_over) {
+    const auto fault = describe_job_count(violation);
     return {"request/array", "--array=" + input.job.array->value + ": " + fault.what, fault.hint};
   }
-  return words_of_gpus(input, verdict);
+  return words_of_gpus(input, violation);
 }
 
 /// What is only said, as the job can still be right: names that the profile lacks, and what the site asks
@@ -326,22 +327,24 @@ bool is_warning(SiteRule rule) {
          rule == SiteRule::constraint_operator;
 }
 
-void say(const LayoutInput& input, const site_rules::ResourceRequest& demand, const PolicyViolation& verdict,
-         StepDiagnostics& diagnostics) {
-  if (verdict.rule == SiteRule::gpus_idle)
-    return diagnostics.note((verdict.owner.empty() ? "--exclusive gives" : "the partition gives") +
-                                std::string(" whole nodes: ") + std::to_string(verdict.limit - verdict.have) +
+void say(const LayoutInput& input, const site_rules::ResourceRequest& demand,
+         const PolicyViolation& violation, StepDiagnostics& diagnostics) {
+  if (violation.rule == SiteRule::gpus_idle)
+    return diagnostics.note((violation.owner.empty() ? "--exclusive gives" : "the partition gives") +
+                                std::string(" whole nodes: ") +
+                                std::to_string(violation.limit - violation.have) +
                                 " GPUs of each node stay idle",
-                            verdict.origin);
+                            violation.origin);
   // Without a rule of the site more cores are nobody's loss.
-  if (verdict.rule == SiteRule::cpus_many && verdict.node->share_policy == model::SharePolicy::none) return;
-  auto [code, what, hint] = words_of(input, demand, verdict);
-  const bool by_node = verdict.rule == SiteRule::gpus_on_cpu_nodes && verdict.node;
-  if (verdict.rule != SiteRule::jobs_over)
-    what += site_rules::cited(by_node ? verdict.node->origin : verdict.origin);
-  if (verdict.rule == SiteRule::cpus_many) what += "; more may wait longer or block GPUs for others";
-  if (verdict.reservable) what += "; the job's reservation may allow it";
-  if (verdict.reservable || is_warning(verdict.rule))
+  if (violation.rule == SiteRule::cpus_many && violation.node->share_policy == model::SharePolicy::none)
+    return;
+  auto [code, what, hint] = words_of(input, demand, violation);
+  const bool by_node = violation.rule == SiteRule::gpus_on_cpu_nodes && violation.node;
+  if (violation.rule != SiteRule::jobs_over)
+    what += site_rules::cited(by_node ? violation.node->origin : violation.origin);
+  if (violation.rule == SiteRule::cpus_many) what += "; more may wait longer or block GPUs for others";
+  if (violation.reservable) what += "; the job's reservation may allow it";
+  if (violation.reservable || is_warning(violation.rule))
     diagnostics.warning(code, what, hint);
   else
     diagnostics.error(code, what, hint);
@@ -349,25 +352,25 @@ void say(const LayoutInput& input, const site_rules::ResourceRequest& demand, co
 
 } // namespace
 
-util::Error describe_job_count(const PolicyViolation& verdict) {
-  const auto most = std::to_string(verdict.limit);
-  return {std::to_string(verdict.have) + " jobs at a time: " + verdict.owner + " lets one user have " + most +
-              " queued and running" + site_rules::cited(verdict.origin),
+util::Error describe_job_count(const PolicyViolation& violation) {
+  const auto most = std::to_string(violation.limit);
+  return {std::to_string(violation.have) + " jobs at a time: " + violation.owner + " lets one user have " +
+              most + " queued and running" + site_rules::cited(violation.origin),
           "submit at most " + most + ", and more when these have ended"};
 }
 
-StepDiagnostics judge_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
+StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place) {
   StepDiagnostics diagnostics;
-  for (const auto& verdict :
+  for (const auto& violation :
        site_rules::evaluate_policy(request.site, place, site_rules::demand_of(request.job))) {
-    if (verdict.rule == SiteRule::partition_unknown || verdict.rule == SiteRule::partition_not_described)
-      diagnostics.findings.push_back(describe_unknown_partition(request.site, verdict));
-    if (site_rules::rule_id(verdict.rule) != "site/partition-named") continue;
-    const auto [code, what, hint] = words_of_partition(request.site, verdict);
-    if (is_warning(verdict.rule))
-      diagnostics.warning(code, what + site_rules::cited(verdict.origin), hint);
+    if (violation.rule == SiteRule::partition_unknown || violation.rule == SiteRule::partition_not_described)
+      diagnostics.findings.push_back(describe_unknown_partition(request.site, violation));
+    if (site_rules::rule_id(violation.rule) != "site/partition-named") continue;
+    const auto [code, what, hint] = words_of_partition(request.site, violation);
+    if (is_warning(violation.rule))
+      diagnostics.warning(code, what + site_rules::cited(violation.origin), hint);
     else
-      diagnostics.error(code, what + site_rules::cited(verdict.origin), hint);
+      diagnostics.error(code, what + site_rules::cited(violation.origin), hint);
   }
   return diagnostics;
 }
@@ -405,13 +408,13 @@ SiteViolations::SiteViolations(const LayoutInput& input, site_rules::ResourceReq
     : x_given(input), x_demand(std::move(demand)) {
   auto place = input.placement.place;
   place.facts = input.facts();
-  x_verdicts = site_rules::evaluate_policy(input.site, place, x_demand);
+  x_violations = site_rules::evaluate_policy(input.site, place, x_demand);
 }
 
 void SiteViolations::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
-  for (const auto& verdict : x_verdicts)
-    if (std::find(rules.begin(), rules.end(), verdict.rule) != rules.end())
-      plan::say(x_given, x_demand, verdict, diagnostics);
+  for (const auto& violation : x_violations)
+    if (std::find(rules.begin(), rules.end(), violation.rule) != rules.end())
+      plan::say(x_given, x_demand, violation, diagnostics);
 }
 
 } // namespace hpcml::plan

@@ -20,20 +20,20 @@ class SiteViolations {
 public:
   /// `input` has to outlive it.
   SiteViolations(const LayoutInput& input, site_rules::ResourceRequest demand);
-  const site_rules::PolicyViolations& verdicts() const& { return x_verdicts; }
-  const site_rules::PolicyViolations& verdicts() const&& = delete; ///< they would not outlive it
+  const site_rules::PolicyViolations& violations() const& { return x_violations; }
+  const site_rules::PolicyViolations& violations() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.
   void say(StepDiagnostics& diagnostics, std::initializer_list<site_rules::SiteRule> rules) const;
 
 private:
   const LayoutInput& x_given;
   site_rules::ResourceRequest x_demand;
-  site_rules::PolicyViolations x_verdicts;
+  site_rules::PolicyViolations x_violations;
 };
 
 /// What the site says to the partition that a request names.
-StepDiagnostics judge_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
+StepDiagnostics evaluate_named_partition(const Request& request, const site_rules::ResolvedPlacement& place);
 /// More jobs than one user may have in the queue, with what to do.
-util::Error describe_job_count(const site_rules::PolicyViolation& verdict);
+util::Error describe_job_count(const site_rules::PolicyViolation& violation);
 
 } // namespace hpcml::plan

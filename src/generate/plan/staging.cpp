@@ -68,10 +68,10 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
   plan.stage =
-      model::PlannedStage{by_slurm ? disk + "/stage" : job_folder(disk, "${SLURM_RESTART_COUNT:-0}-stage"),
+      model::PlannedStage{by_slurm ? disk + "/stage" : job_directory(disk, "${SLURM_RESTART_COUNT:-0}-stage"),
                           !by_slurm, input.job.stage, origin};
   if (packed) {
-    plan.python.where = plan.stage->folder + "/env";
+    plan.python.where = plan.stage->directory + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});
   }
   check_sources(*plan.stage, diagnostics);
@@ -89,7 +89,7 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
                       "leave --stage out, and bind the folder that all nodes see");
   else
     plan.container->binds.push_back(
-        {plan.stage->folder, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
+        {plan.stage->directory, {}, false, {model::OriginKind::site, "node_types: local_disk", {}, {}, {}}});
   return result;
 }
 

@@ -87,8 +87,8 @@ void add_signal(const SoftwareInput& input, StepResult<Directives>& result) {
 
 void add_log(const SoftwareInput& input, StepResult<Directives>& result) {
   const model::JobSpec& job = input.job;
-  const bool in_folder = job.job_name && job.job_name->value.find('/') != std::string::npos;
-  if (job.output && in_folder && job.output->value.find("%x") != std::string::npos)
+  const bool in_directory = job.job_name && job.job_name->value.find('/') != std::string::npos;
+  if (job.output && in_directory && job.output->value.find("%x") != std::string::npos)
     result.remarks.error(
         "usage/output",
         "the log " + job.output->value + " of job '" + job.job_name->value +
@@ -99,7 +99,7 @@ void add_log(const SoftwareInput& input, StepResult<Directives>& result) {
     return;
   }
   std::string name = "%x";
-  if (in_folder) {
+  if (in_directory) {
     name = job.job_name->value;
     for (char& c : name)
       if (c == '/' || c == '%' || c == '\\') c = '_'; // what Slurm would read as more than a name

@@ -6,12 +6,12 @@
 namespace hpcml::plan {
 
 diag::Diagnostic describe_unknown_partition(const model::Site& site,
-                                            const site_rules::PolicyViolation& verdict) {
-  const auto& wanted = verdict.name;
-  if (verdict.certainty == site_rules::Confidence::advisory)
+                                            const site_rules::PolicyViolation& violation) {
+  const auto& wanted = violation.name;
+  if (violation.certainty == site_rules::Confidence::advisory)
     return {diag::Severity::warning,
             "request/partition",
-            verdict.rule == site_rules::SiteRule::partition_not_described
+            violation.rule == site_rules::SiteRule::partition_not_described
                 ? "the profile of " + site.name + " tells nothing of partition '" + wanted +
                       "' but that it exists"
                 : "the profile of " + site.name + " does not list partition '" + wanted +

@@ -9,6 +9,6 @@ namespace hpcml::plan {
 
 /// What is said of a partition that the profile does not describe, with the name that was probably meant.
 diag::Diagnostic describe_unknown_partition(const model::Site& site,
-                                            const site_rules::PolicyViolation& verdict);
+                                            const site_rules::PolicyViolation& violation);
 
 } // namespace hpcml::plan

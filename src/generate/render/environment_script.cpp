@@ -110,8 +110,8 @@ std::vector<std::string> variables_of(const std::string& text) {
 /// What only a module sets is asked for before anything is made.
 std::string needed(const SetupPlan& plan) {
   std::vector<std::string> lines;
-  for (const auto& folder : plan.link_directories)
-    for (const auto& name : variables_of(folder))
+  for (const auto& directory : plan.link_directories)
+    for (const auto& name : variables_of(directory))
       lines.push_back(
           fmt::format("[[ -n ${{{}-}} ]] || stop \"{} is not set, and linking needs it: the module "
                       "that sets it is missing above (--module).\"",
@@ -199,7 +199,7 @@ std::string body(const SetupPlan& plan) {
   text += "\n" + install(plan, uv ? "uv pip" : "pip") + "\n" + show_torch(plan, "python") + k_whole;
   if (plan.kind != SetupKind::libtorch) return text + pack(plan);
   std::string link_flags;
-  for (const auto& folder : plan.link_directories) link_flags += ",-L" + folder;
+  for (const auto& directory : plan.link_directories) link_flags += ",-L" + directory;
   return text + "\n\n" +
          render_block("setup_libtorch",
                       {{"link_flags", link_flags}, {"cuda_archs", or_false(plan.cuda_archs)}});

@@ -100,7 +100,7 @@ Json software_json(const model::Plan& plan) {
                       {"origin", origin_json(plan.python.origin)}};
   json["stage"] = nullptr;
   if (plan.stage) {
-    json["stage"] = {{"folder", plan.stage->folder}, {"sources", Json::array()}};
+    json["stage"] = {{"folder", plan.stage->directory}, {"sources", Json::array()}};
     for (const auto& source : plan.stage->sources) json["stage"]["sources"].push_back(sourced_json(source));
   }
   for (const auto& cache : plan.caches)

@@ -26,7 +26,7 @@ void add(ScriptWords& words, const char* option, const std::string& value) {
 std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   const auto& plan = step.plan;
   ScriptWords program{ScriptWord::expression("\"$HPCML\"")};
-  for (const auto& folder : plan.sites_dirs) add(program, "--sites-dir", folder);
+  for (const auto& directory : plan.sites_dirs) add(program, "--sites-dir", directory);
   program.push_back(ScriptWord::literal("launch"));
   add(program, "--site", plan.site_id);
   add(program, "--profile-hash", plan.site_hash);
@@ -54,11 +54,11 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
     add(flags, "--gpu-visibility", model::word_of(plan.gpu_visibility.value));
   if (plan.backend.value != model::Backend::automatic)
     add(flags, "--backend", model::word_of(plan.backend.value));
-  if (const auto& meeting = plan.rendezvous; !meeting.port_from_env.empty()) {
+  if (const auto& endpoint = plan.rendezvous; !endpoint.port_from_env.empty()) {
     flags.push_back(ScriptWord::literal("--master-port"));
-    flags.push_back(ScriptWord::expression("\"$" + meeting.port_from_env + "\""));
-  } else if (meeting.port != 0) {
-    add(flags, "--master-port", std::to_string(meeting.port));
+    flags.push_back(ScriptWord::expression("\"$" + endpoint.port_from_env + "\""));
+  } else if (endpoint.port != 0) {
+    add(flags, "--master-port", std::to_string(endpoint.port));
   }
   if (plan.container && !model::row_of(plan.container->engine).keeps_host)
     flags.push_back(ScriptWord::literal("--container"));

@@ -23,18 +23,18 @@ bool is_guarded(const model::Plan& plan) {
 }
 
 /// The caches' folders, then the environment's and what is staged if the script has to remove them.
-std::string folder_words(const model::Plan& plan) {
-  std::vector<std::string> folders;
+std::string directory_words(const model::Plan& plan) {
+  std::vector<std::string> directories;
   if (has_caches(plan))
     for (const auto& cache : plan.caches)
-      folders.push_back(quote_path(plan::job_folder(cache.base, cache.name)));
-  if (has_wheelhouse(plan) && plan.python.remove) folders.push_back(quote_path(plan.python.where));
-  if (plan.stage && plan.stage->remove) folders.push_back(quote_path(plan.stage->folder));
-  return util::join(folders, " ");
+      directories.push_back(quote_path(plan::job_directory(cache.base, cache.name)));
+  if (has_wheelhouse(plan) && plan.python.remove) directories.push_back(quote_path(plan.python.where));
+  if (plan.stage && plan.stage->remove) directories.push_back(quote_path(plan.stage->directory));
+  return util::join(directories, " ");
 }
 
 /// A path below the folder of a number: "${folders[0]}/cache".
-std::string inside_folder(std::size_t number, const std::string& below) {
+std::string inside_directory(std::size_t number, const std::string& below) {
   if (below.empty()) return fmt::format("\"${{folders[{}]}}\"", number);
   if (quote_word(below) == below) return fmt::format("\"${{folders[{}]}}/{}\"", number, below);
   return fmt::format("\"${{folders[{}]}}/\"{}", number, quote_word(below));
@@ -60,7 +60,7 @@ ScriptWords per_node_words(const model::Plan& plan) {
   return words;
 }
 
-bool removes_folders(const model::Plan& plan) { return !folder_words(plan).empty(); }
+bool removes_directories(const model::Plan& plan) { return !directory_words(plan).empty(); }
 
 ScriptLines make_per_node(const model::Plan& plan) {
   if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
@@ -68,7 +68,7 @@ ScriptLines make_per_node(const model::Plan& plan) {
                     {"guarded", is_guarded(plan)},
                     {"folders", false},
                     {"expedites", expedites(plan)}};
-  if (const auto folders = folder_words(plan); !folders.empty()) data["folders"] = folders;
+  if (const auto directories = directory_words(plan); !directories.empty()) data["folders"] = directories;
   return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
 }
 
@@ -81,7 +81,7 @@ ScriptLines make_staging(const model::Plan& plan) {
     sources += (sources.empty() ? "stage " : "\nstage ") + quote_word(source.value);
     reasons.push_back({source.value, source.origin});
   }
-  TemplateData data{{"folder", quote_path(plan.stage->folder)},
+  TemplateData data{{"folder", quote_path(plan.stage->directory)},
                     {"sources", sources},
                     {"packed", packed},
                     {"archive", std::string()},
@@ -120,7 +120,7 @@ ScriptLines make_caches(const model::Plan& plan) {
                                       [name = variable](const auto& entry) { return entry.name == name; });
       if (chosen) continue; // the request says where
       exports +=
-          fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable, inside_folder(i, below));
+          fmt::format("{}export {}={}", exports.empty() ? "" : "\n", variable, inside_directory(i, below));
       if (!below.empty() && made.emplace(i, below).second)
         paths += fmt::format("{}\"${}\"", paths.empty() ? "" : " ", variable);
     }

@@ -122,10 +122,10 @@ std::string rank_lines(const model::Plan& plan) {
 /// Starts the agent. What differs from node to node only the task knows.
 std::string start_agent(const model::Plan& plan) {
   const auto& script = plan.launcher.choice.row().script;
-  const auto& meeting = plan.rendezvous;
-  const bool plain_meeting =
-      meeting.interface.empty() && meeting.suffix.empty() && meeting.from_env.empty() && !meeting.ipv4;
-  if (script.of_node.empty() || (script.of_odd_meeting && plain_meeting)) return "exec \"$@\"";
+  const auto& endpoint = plan.rendezvous;
+  const bool plain_rendezvous =
+      endpoint.interface.empty() && endpoint.suffix.empty() && endpoint.from_env.empty() && !endpoint.ipv4;
+  if (script.of_node.empty() || (script.of_odd_rendezvous && plain_rendezvous)) return "exec \"$@\"";
   const auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID")
                                             : task_rank(plan);
   const auto behind = script.of_node_at;

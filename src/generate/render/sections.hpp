@@ -18,7 +18,7 @@ ScriptLines make_software(const model::Plan& plan);
 /// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
 ScriptLines make_per_node(const model::Plan& plan);
 /// Whether the script removes folders on each node at its end.
-bool removes_folders(const model::Plan& plan);
+bool removes_directories(const model::Plan& plan);
 /// Copies what is to be on each node's own disk.
 ScriptLines make_staging(const model::Plan& plan);
 /// Makes the virtual environment of a node from the site's wheels.

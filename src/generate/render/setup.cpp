@@ -74,12 +74,12 @@ namespace {
 
 /// The port that the site gives, or one that depends on the job.
 ScriptLine make_port(const model::Plan& plan) {
-  const auto& meeting = plan.rendezvous;
+  const auto& endpoint = plan.rendezvous;
   TemplateData data{{"site_port", false}, {"own_port", false}};
-  if (!meeting.port_from_env.empty())
-    data["site_port"] = variable_word(meeting.port_from_env);
-  else if (meeting.port != 0)
-    data["site_port"] = std::to_string(meeting.port);
+  if (!endpoint.port_from_env.empty())
+    data["site_port"] = variable_word(endpoint.port_from_env);
+  else if (endpoint.port != 0)
+    data["site_port"] = std::to_string(endpoint.port);
   else
     data["own_port"] = true;
   for (const auto& [name, number] :
@@ -91,39 +91,39 @@ ScriptLine make_port(const model::Plan& plan) {
   return Verbatim{render_block("master_port", data),
                   std::get_if<bool>(&data["site_port"])
                       ? by_rule("neighbouring jobs and a requeued job get other ports")
-                      : because(meeting.origin)};
+                      : because(endpoint.origin)};
 }
 
 } // namespace
 
 ScriptLines make_rendezvous(const model::Plan& plan) {
-  const auto& meeting = plan.rendezvous;
-  const auto reasons = because(meeting.origin);
-  const auto interface = quote_word(meeting.interface);
+  const auto& endpoint = plan.rendezvous;
+  const auto reasons = because(endpoint.origin);
+  const auto interface = quote_word(endpoint.interface);
   if (plan.launcher.choice.is_hpcml()) {
-    if (meeting.interface.empty() && (meeting.ipv4 || !meeting.from_env.empty())) {
-      const bool is_set = !meeting.from_env.empty();
-      const auto host = "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
-      return {Verbatim{
-          render_block("launch_address", {{"from_env", is_set ? TemplateValue(variable_word(meeting.from_env))
-                                                              : TemplateValue(false)},
-                                          {"ipv4", !is_set},
-                                          {"host", host}}),
-          reasons}};
+    if (endpoint.interface.empty() && (endpoint.ipv4 || !endpoint.from_env.empty())) {
+      const bool is_set = !endpoint.from_env.empty();
+      const auto host = "\"$SLURMD_NODENAME\"" + (endpoint.suffix.empty() ? "" : quote_word(endpoint.suffix));
+      return {Verbatim{render_block("launch_address",
+                                    {{"from_env", is_set ? TemplateValue(variable_word(endpoint.from_env))
+                                                         : TemplateValue(false)},
+                                     {"ipv4", !is_set},
+                                     {"host", host}}),
+                       reasons}};
     }
-    if (meeting.interface.empty()) return {};
+    if (endpoint.interface.empty()) return {};
     return {Verbatim{render_block("launch_interface", {{"interface", interface}}), reasons}};
   }
   ScriptLines lines;
-  if (!meeting.interface.empty()) {
+  if (!endpoint.interface.empty()) {
     lines.push_back(Verbatim{render_block("master_interface", {{"interface", interface}}), reasons});
   } else {
     TemplateData data{{"suffix", false},
                       {"from_env", false},
-                      {"from_list", meeting.from_env.empty()},
-                      {"ipv4", meeting.ipv4}};
-    if (!meeting.suffix.empty()) data["suffix"] = quote_word(meeting.suffix);
-    if (!meeting.from_env.empty()) data["from_env"] = variable_word(meeting.from_env);
+                      {"from_list", endpoint.from_env.empty()},
+                      {"ipv4", endpoint.ipv4}};
+    if (!endpoint.suffix.empty()) data["suffix"] = quote_word(endpoint.suffix);
+    if (!endpoint.from_env.empty()) data["from_env"] = variable_word(endpoint.from_env);
     lines.push_back(Verbatim{render_block("master_host", data), reasons});
   }
   lines.push_back(make_port(plan));
@@ -145,16 +145,16 @@ ScriptLines make_secret(const model::Plan& plan) {
 
 ScriptLines make_store(const model::Plan& plan) {
   auto lines = make_secret(plan);
-  const auto& meeting = plan.rendezvous;
+  const auto& endpoint = plan.rendezvous;
   // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
-  const bool prescribed = meeting.port != 0 || !meeting.port_from_env.empty();
+  const bool prescribed = endpoint.port != 0 || !endpoint.port_from_env.empty();
   const bool meets = model::needs_rendezvous(plan.ranks, plan.tasks());
   if (plan.launcher.has_own_agent()) return lines; // the agents serve one for each start of their ranks
   if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return lines;
-  const bool looked_up = !meeting.interface.empty() || meeting.ipv4 || !meeting.from_env.empty();
-  const auto name = looked_up
-                        ? std::string("\"$HPCML_MASTER_ADDR\"")
-                        : "\"$SLURMD_NODENAME\"" + (meeting.suffix.empty() ? "" : quote_word(meeting.suffix));
+  const bool looked_up = !endpoint.interface.empty() || endpoint.ipv4 || !endpoint.from_env.empty();
+  const auto name =
+      looked_up ? std::string("\"$HPCML_MASTER_ADDR\"")
+                : "\"$SLURMD_NODENAME\"" + (endpoint.suffix.empty() ? "" : quote_word(endpoint.suffix));
   lines.push_back(Verbatim{render_block("store", {{"name", name}}),
                            by_rule("it is there before any rank, and stays when one of them ends")});
   return lines;

@@ -56,9 +56,9 @@ ScriptWords bind_words(const model::PlannedContainer& container, bool optional) 
   ScriptWords words;
   for (const auto& bind : container.binds) {
     if (bind.optional != optional) continue;
-    const bool apart = option.ends_with(" ");
-    if (!optional && apart) words.push_back(ScriptWord::literal(std::string(util::trim(option))));
-    words.push_back(ScriptWord::expression((optional || apart ? "" : option) + bind_word(bind)));
+    const bool separate = option.ends_with(" ");
+    if (!optional && separate) words.push_back(ScriptWord::literal(std::string(util::trim(option))));
+    words.push_back(ScriptWord::expression((optional || separate ? "" : option) + bind_word(bind)));
   }
   return words;
 }
@@ -258,7 +258,7 @@ ScriptLines make_own_edf(const model::Plan& plan) {
               quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
   const auto text = render_block("own_edf", {{"image", quote_word(container.image)},
                                              {"mounts", mounts},
-                                             {"folders", removes_folders(plan)},
+                                             {"folders", removes_directories(plan)},
                                              {"expedites", expedites(plan)}});
   return {Verbatim{text, {{"", container.origin}}}};
 }

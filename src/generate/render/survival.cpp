@@ -47,8 +47,8 @@ std::string bad_nodes_file(const model::Plan& plan) {
   if (!plan.requeue->checkpoint_dir.empty()) return "$HPCML_CHECKPOINT_DIR/bad-nodes";
   const auto name = "bad-nodes-\"$first_job\"";
   if (!plan.ranks.log_dir) return std::string("$PWD/") + name;
-  const auto folder = plan.ranks.log_dir->value.text();
-  return (folder.starts_with("/") ? "" : "$PWD/") + quote_word(folder) + "/" + name;
+  const auto directory = plan.ranks.log_dir->value.text();
+  return (directory.starts_with("/") ? "" : "$PWD/") + quote_word(directory) + "/" + name;
 }
 
 /// How often the job may be started again, those before it in its chain counted where the script counts them.
@@ -157,8 +157,8 @@ bool hears_signals(const model::Plan& plan) { return plan.saving || retries(plan
 ScriptLines make_survival(const model::Plan& plan) {
   ScriptLines lines;
   const auto chain = plan.requeue ? plan.requeue->chain : std::nullopt;
-  const bool has_folder = plan.requeue && !plan.requeue->checkpoint_dir.empty();
-  const bool named = plan.saving || requeues(plan) || (has_folder && !chain);
+  const bool has_directory = plan.requeue && !plan.requeue->checkpoint_dir.empty();
+  const bool named = plan.saving || requeues(plan) || (has_directory && !chain);
   if (named || chain)
     lines.push_back(
         Verbatim{render_block("this_job", {{"named", named},

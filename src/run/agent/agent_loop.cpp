@@ -72,18 +72,18 @@ sigset_t end_signals() {
 } // namespace
 
 AgentLoop::AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-                     AgentRendezvous met, RunFolder folder, std::string run_id, const sigset_t& mask)
-    : x_request(request), x_here(context), x_own(std::move(own)), x_met(std::move(met)),
-      x_folder(std::move(folder)), x_run_id(std::move(run_id)), x_mask(mask) {
+                     AgentRendezvous met, RunFolder directory, std::string run_id, const sigset_t& mask)
+    : x_request(request), x_here(context), x_own(std::move(own)), x_rendezvous(std::move(met)),
+      x_directory(std::move(directory)), x_run_id(std::move(run_id)), x_mask(mask) {
   const auto signals = end_signals();
   x_signals = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (x_met.link->place().empty() || !x_request.heartbeat.is_on()) return;
+  if (x_rendezvous.link->place().empty() || !x_request.heartbeat.is_on()) return;
   auto watchdog = AgentWatchdog::start(x_request.heartbeat, x_here.host);
   if (watchdog)
     x_watchdog = std::move(*watchdog);
   else
     util::log_error("hpcml agent: " + watchdog.error().what);
-  x_met.link->set_watchdog(x_watchdog.get());
+  x_rendezvous.link->set_watchdog(x_watchdog.get());
 }
 
 AgentLoop::~AgentLoop() {
@@ -95,36 +95,37 @@ AgentLoop::~AgentLoop() {
 launch::Outcome AgentLoop::run() {
   while (!x_end) wait_for_order();
   // The others wait no more, and what is left to do may take long.
-  x_met.link->set_watchdog(nullptr);
+  x_rendezvous.link->set_watchdog(nullptr);
   x_watchdog.reset();
-  const auto why = tell_class();
+  const auto why = report_class();
   note(RunEnded{x_end->code, x_attempt ? x_attempt->world.agent->restarts : 0, why});
   return *x_end;
 }
 
 std::string AgentLoop::lost_place() const {
-  return x_met.link->fault().empty() ? std::string() : x_met.link->place();
+  return x_rendezvous.link->fault().empty() ? std::string() : x_rendezvous.link->place();
 }
 
 /// Why the run ended: the last line on standard error where it ended badly, once for all nodes.
-std::optional<model::FailureClass> AgentLoop::tell_class() const {
+std::optional<model::FailureClass> AgentLoop::report_class() const {
   const bool of_rank = x_failure && !x_failure->of_launcher;
   const auto why = launch::classify_end({.code = x_end->code,
                                          .signal = x_signal != 0 ? x_signal : x_run_signal,
                                          .asked_to_save = x_saving,
-                                         .rank_failed = of_rank || x_apart,
+                                         .rank_failed = of_rank || x_separate,
                                          .out_of_memory = of_rank && x_failure->out_of_memory,
                                          .launcher_failed = x_failure && !of_rank,
                                          .nodes_missing = x_end->code == k_nodes_missing,
                                          .node_at_fault = x_node_at_fault},
                                         x_here.env, std::chrono::system_clock::now(),
-                                        x_met.leads ? x_here.ask_slurm : launch::AskSlurm());
-  if (why && x_end->code != 0 && x_met.leads) util::log_error(launch::describe_class(x_end->code, *why));
+                                        x_rendezvous.leads ? x_here.ask_slurm : launch::AskSlurm());
+  if (why && x_end->code != 0 && x_rendezvous.leads)
+    util::log_error(launch::describe_class(x_end->code, *why));
   return why;
 }
 
 int AgentLoop::wait_milliseconds() const {
-  auto until = x_met.link->due();
+  auto until = x_rendezvous.link->due();
   if (x_signal != 0 && (!until || x_leaving + k_farewell < *until)) until = x_leaving + k_farewell;
   if (!until) return -1;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*until - Clock::now()).count() + 1;
@@ -132,18 +133,18 @@ int AgentLoop::wait_milliseconds() const {
 }
 
 /// The process that joins the agents is the first node's own; for the others it is that node that they lack.
-int AgentLoop::code_of_lost_line() const { return x_met.leads ? k_cannot_set_up : k_nodes_missing; }
+int AgentLoop::code_of_lost_line() const { return x_rendezvous.leads ? k_cannot_set_up : k_nodes_missing; }
 
 /// Between attempts. Signals that come meanwhile are told as those that come to ranks.
 void AgentLoop::wait_for_order() {
-  if (auto order = x_met.link->take()) return handle_command(*order);
-  if (const auto fault = x_met.link->fault(); !fault.empty()) {
+  if (auto order = x_rendezvous.link->take()) return handle_command(*order);
+  if (const auto fault = x_rendezvous.link->fault(); !fault.empty()) {
     if (x_signal == 0) util::log_error("hpcml agent: " + fault);
     x_end = launch::Outcome{x_signal != 0 ? 128 + x_signal : code_of_lost_line(), x_signal};
     return;
   }
-  const bool writes = x_met.link->wants_to_write();
-  pollfd ends[] = {{x_met.link->fd(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0},
+  const bool writes = x_rendezvous.link->wants_to_write();
+  pollfd ends[] = {{x_rendezvous.link->fd(), static_cast<short>(POLLIN | (writes ? POLLOUT : 0)), 0},
                    {x_signals, POLLIN, 0}};
   if (::poll(ends, 2, wait_milliseconds()) > 0 && ends[1].revents != 0) take_signals();
   if (x_signal != 0 && Clock::now() >= x_leaving + k_farewell)
@@ -179,7 +180,7 @@ void AgentLoop::handle_command(const AgentCommand& order) {
 
 void AgentLoop::send_event(AgentEvent event) {
   event.attempt = x_attempt ? x_attempt->number : 0;
-  x_met.link->send_event(event);
+  x_rendezvous.link->send_event(event);
 }
 
 /// What this agent cannot do counts as a rank's failure does: the run has one first failure, whoever's.
@@ -203,33 +204,33 @@ bool AgentLoop::prepare(const AgentCommand& order) {
   facts.max_restarts = x_request.max_restarts;
   facts.run_id = x_run_id;
   facts.role = x_request.role;
-  facts.error_folder = x_folder.attempt(order.attempt);
+  facts.error_directory = x_directory.attempt(order.attempt);
   facts.serial = order.attempt;
   facts.offered = {{"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"}}; // as torchrun says it
-  if (x_folder.is_kept())
-    for (auto& variable : flight_recorder_variables(facts.error_folder))
+  if (x_directory.is_kept())
+    for (auto& variable : flight_recorder_variables(facts.error_directory))
       facts.offered.push_back(std::move(variable));
-  x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_met.address, facts), nullptr,
-                      x_folder.attempt(order.attempt), x_folder.is_kept()};
+  x_attempt = Attempt{order.attempt, make_attempt_world(x_own, order, x_rendezvous.address, facts), nullptr,
+                      x_directory.attempt(order.attempt), x_directory.is_kept()};
   x_told_failure = false;
   open_record(order);
   auto& world = x_attempt->world;
   // One node is left of several: its ranks need no network.
-  if (world.layout.node_count() == 1 && x_own.layout.node_count() > 1 && x_met.address.empty()) {
+  if (world.layout.node_count() == 1 && x_own.layout.node_count() > 1 && x_rendezvous.address.empty()) {
     const auto port = launch::free_loopback_port();
     world.address = "127.0.0.1";
     if (port && !world.port_given) world.port = *port;
   }
-  x_met.link->keep_alive();
+  x_rendezvous.link->keep_alive();
   auto prepared = launch::prepare_ranks(x_request.launch, x_here, world);
-  x_met.link->keep_alive();
+  x_rendezvous.link->keep_alive();
   if (const auto* failure = std::get_if<launch::Failure>(&prepared)) return fail(*failure), false;
   auto& ready = std::get<launch::PreparedRanks>(prepared);
   x_attempt->node = ready.node;
   // Held anew before they are let go: those that stay are never without a holder.
   for (auto& cache : std::exchange(x_caches, std::move(ready.caches))) launch::release_cache(cache);
   for (unsigned local = 0; local < world.layout.local_world_size; ++local)
-    if (const auto made = x_folder.make_rank(order.attempt, world.layout.rank + local); !made)
+    if (const auto made = x_directory.make_rank(order.attempt, world.layout.rank + local); !made)
       return fail({k_cannot_set_up, "log", made.error(), {}, x_here.host}), false;
   return true;
 }
@@ -263,7 +264,7 @@ void AgentLoop::end_store(pid_t& store) {
 
 void AgentLoop::start(const AgentCommand& order) {
   x_all_good = false;
-  if (!prepare(order)) return tell_ended(false); // the others' ranks are waited for, and none is here
+  if (!prepare(order)) return notify_ended(false); // the others' ranks are waited for, and none is here
   auto& node = *x_attempt->node;
   if (order.place.empty())
     node.env.unset(launch::k_store_variable);
@@ -274,18 +275,19 @@ void AgentLoop::start(const AgentCommand& order) {
     facts.nodes.push_back({i, order.world[i].host, order.world[i].processes});
   note(facts);
   auto launch_request = x_request.launch;
-  launch_request.output.folder = x_folder.is_kept() ? x_folder.attempt(order.attempt) : "";
-  WorkerGroup overseer(x_request, x_here, *x_attempt, *x_met.link, x_record ? &*x_record : nullptr,
+  launch_request.output.directory = x_directory.is_kept() ? x_directory.attempt(order.attempt) : "";
+  WorkerGroup overseer(x_request, x_here, *x_attempt, *x_rendezvous.link, x_record ? &*x_record : nullptr,
                        x_store > 0 ? &x_activity : nullptr,
                        [this](const AgentCommand& why, const auto& say) { report_stop(why, say); });
-  launch::SupervisionOptions oversight{&overseer, x_mask, {}, x_folder.is_kept() ? "" : x_folder.path()};
-  if (x_met.service) oversight.spared.push_back(*x_met.service);
-  if (x_folder.watcher() > 0) oversight.spared.push_back(x_folder.watcher());
+  launch::SupervisionOptions oversight{
+      &overseer, x_mask, {}, x_directory.is_kept() ? "" : x_directory.path()};
+  if (x_rendezvous.service) oversight.spared.push_back(*x_rendezvous.service);
+  if (x_directory.watcher() > 0) oversight.spared.push_back(x_directory.watcher());
   if (x_watchdog) oversight.spared.push_back(x_watchdog->pid());
   launch::Outcome outcome;
   {
     launch::Supervisor ranks(launch_request, x_here, x_attempt->node, &oversight);
-    if (x_store > 0) ranks.meet_at(x_store);
+    if (x_store > 0) ranks.join_at(x_store);
     outcome = ranks.run();
     x_own_code = outcome.code;
     x_saving = x_saving || ranks.was_asked_to_save();
@@ -303,10 +305,10 @@ void AgentLoop::start(const AgentCommand& order) {
   x_told_failure = x_told_failure || overseer.told_failure;
   if (outcome.code != 0 && !outcome.stopped && !x_told_failure && x_signal == 0)
     fail({outcome.code, "start", {"the ranks of this node could not be started"}, {}, x_here.host});
-  tell_ended(outcome.code == 0 && !outcome.stopped);
+  notify_ended(outcome.code == 0 && !outcome.stopped);
 }
 
-void AgentLoop::tell_ended(bool good) {
+void AgentLoop::notify_ended(bool good) {
   AgentEvent event;
   event.kind = AgentEvent::Kind::ended;
   event.good = good;
@@ -335,8 +337,8 @@ void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(
     note(begun);
   }
   const auto stalled = render_stalled(order);
-  if (stalled.empty() || !x_attempt || !x_folder.is_kept()) return;
-  const auto file = x_attempt->folder + "/stacks.txt";
+  if (stalled.empty() || !x_attempt || !x_directory.is_kept()) return;
+  const auto file = x_attempt->directory + "/stacks.txt";
   if (const auto written = util::write_file(file, stalled); !written)
     say("hpcml agent: " + written.error().what);
   else
@@ -344,8 +346,8 @@ void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(
 }
 
 void AgentLoop::end(const AgentCommand& order) {
-  x_apart = order.code == 0 && x_evidence &&
-            launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
+  x_separate = order.code == 0 && x_evidence &&
+               launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
   const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !was_commanded) report_stop(order, util::log_error);
@@ -367,7 +369,7 @@ void AgentLoop::end(const AgentCommand& order) {
   x_node_at_fault = x_failure ? !failures::find_node_fault(*x_failure).empty() : !order.lost.empty();
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
   x_end = by_signal ? outcome_of_signal(order.code - 128)
-                    : launch::Outcome{x_apart ? k_cannot_set_up : order.code, signal};
+                    : launch::Outcome{x_separate ? k_cannot_set_up : order.code, signal};
 }
 
 /// After a signal the code is the programs' own, as without an agent: those that have saved what they had and
@@ -380,8 +382,8 @@ launch::Outcome AgentLoop::outcome_of_signal(int signal) const {
 
 /// The run's record begins with the first attempt: only then all nodes are known.
 void AgentLoop::open_record(const AgentCommand& order) {
-  if (x_record || !x_folder.is_kept()) return;
-  auto record = RunRecord::open(x_folder.path() + "/" + record_name(order.node_rank));
+  if (x_record || !x_directory.is_kept()) return;
+  auto record = RunRecord::open(x_directory.path() + "/" + record_name(order.node_rank));
   if (!record) return util::log_error("hpcml agent: " + record.error().what);
   x_record.emplace(std::move(*record));
   RunFacts facts;
@@ -390,12 +392,12 @@ void AgentLoop::open_record(const AgentCommand& order) {
   facts.step = x_here.env.get_or("SLURM_STEP_ID", "");
   facts.hpcml = HPCML_VERSION;
   facts.command = x_request.launch.command;
-  facts.folder = x_folder.path();
+  facts.directory = x_directory.path();
   facts.host = x_here.host;
   facts.node = order.node_rank;
   for (const auto& node : order.world) facts.nodes.push_back(node.host);
   facts.max_restarts = x_request.max_restarts;
-  facts.met = std::chrono::duration<double>(Clock::now() - x_met.begun).count();
+  facts.met = std::chrono::duration<double>(Clock::now() - x_rendezvous.begun).count();
   note(facts);
 }
 
@@ -408,7 +410,8 @@ void AgentLoop::note(const RecordEvent& event) {
 /// sent it.
 void AgentLoop::note_bad_node(const std::string& node, const std::string& why) {
   if (x_own.channel.is_open && node != x_here.host) return;
-  if (!x_met.leads || std::find(x_bad_nodes.begin(), x_bad_nodes.end(), node) != x_bad_nodes.end()) return;
+  if (!x_rendezvous.leads || std::find(x_bad_nodes.begin(), x_bad_nodes.end(), node) != x_bad_nodes.end())
+    return;
   x_bad_nodes.push_back(node);
   note(BadNodeSeen{{node, why}});
   launch::report_bad_node({node, why}, x_here.env);

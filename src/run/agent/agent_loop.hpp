@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "run/agent/agents_meeting.hpp"
 #include "run/agent/agent_request.hpp"
+#include "run/agent/agents_meeting.hpp"
 #include "run/agent/run_folder.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/agent/worker_group.hpp"
@@ -24,7 +24,7 @@ class AgentLoop {
 public:
   /// `own`: the world as this process found it at its start; `mask`: of signals, for the ranks.
   AgentLoop(const AgentRequest& request, const launch::RuntimeContext& context, launch::World own,
-            AgentRendezvous met, RunFolder folder, std::string run_id, const sigset_t& mask);
+            AgentRendezvous met, RunFolder directory, std::string run_id, const sigset_t& mask);
   ~AgentLoop();
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
@@ -47,14 +47,14 @@ private:
   void end(const AgentCommand& order);
   launch::Outcome outcome_of_signal(int signal) const;
   int code_of_lost_line() const;
-  std::optional<model::FailureClass> tell_class() const;
+  std::optional<model::FailureClass> report_class() const;
   void note_bad_node(const std::string& node, const std::string& why);
   void note_lost(const AgentCommand& order);
   void fail(const launch::Failure& failure);
   void open_record(const AgentCommand& order);
   void note(const RecordEvent& event);
   void send_event(AgentEvent event);
-  void tell_ended(bool good);
+  void notify_ended(bool good);
   void take_signals();
   void report_stop(const AgentCommand& order, const std::function<void(const std::string&)>& say);
   void end_store(pid_t& store);
@@ -62,8 +62,8 @@ private:
   AgentRequest x_request;
   const launch::RuntimeContext& x_here;
   launch::World x_own;
-  AgentRendezvous x_met;
-  RunFolder x_folder;
+  AgentRendezvous x_rendezvous;
+  RunFolder x_directory;
   std::string x_run_id;
   sigset_t x_mask;
   std::unique_ptr<AgentWatchdog> x_watchdog; ///< if there are several nodes
@@ -76,7 +76,7 @@ private:
   bool x_told_failure = false;                     ///< of this attempt
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
   std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
-  bool x_apart = false;                            ///< they did not train together
+  bool x_separate = false;                         ///< they did not train together
   std::optional<AgentCommand> x_said;              ///< what people were told last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0;      ///< that asked this agent to end

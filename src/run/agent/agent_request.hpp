@@ -29,7 +29,7 @@ struct AgentRequest {
   unsigned max_restarts = 0;                         ///< of all ranks, each time a rank fails
   std::optional<std::chrono::seconds> stall_timeout; ///< nothing written, said or touched for so long
   HeartbeatOptions heartbeat;                        ///< to the coordinator and from it
-  std::string log_folder;       ///< the run's own folder is made in it; empty: nothing is kept
+  std::string log_directory;    ///< the run's own folder is made in it; empty: nothing is kept
   std::string run_id;           ///< empty: from the job and step, else "none"
   std::string role = "default"; ///< ROLE_NAME
   unsigned min_nodes = 0;       ///< 0: all of the step

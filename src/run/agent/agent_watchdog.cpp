@@ -23,12 +23,12 @@ namespace {
 /// The file of the descriptor that is the first argument of the system call which a process is in; empty: it
 /// cannot be known.
 std::string file_in_use(pid_t pid, const std::string& proc) {
-  const auto folder = proc + "/" + std::to_string(pid);
-  const auto words = util::split(util::read_file(folder + "/syscall").value_or(""), ' ');
+  const auto directory = proc + "/" + std::to_string(pid);
+  const auto words = util::split(util::read_file(directory + "/syscall").value_or(""), ' ');
   if (words.size() < 2 || !words[1].starts_with("0x")) return {};
   const auto descriptor = std::strtoul(words[1].c_str(), nullptr, 16);
   char target[512];
-  const auto link = folder + "/fd/" + std::to_string(descriptor);
+  const auto link = directory + "/fd/" + std::to_string(descriptor);
   const auto length = ::readlink(link.c_str(), target, sizeof target);
   return length > 0 ? std::string(target, static_cast<std::size_t>(length)) : std::string();
 }
@@ -74,20 +74,20 @@ bool read_line(int line, SilenceTimer& timer, SilenceTimer::Time now) {
 } // namespace
 
 SilenceTimer::Action SilenceTimer::on_turn(Time now) {
-  if (util::is_late(x_turn, now, x_options.late_limit())) x_heard = now;
+  if (util::is_late(x_turn, now, x_options.late_limit())) x_last_received = now;
   x_turn = now + turn();
   if (!x_expects) return Action::none;
   const auto margin = std::chrono::milliseconds(x_options.interval) / 2;
-  if (now - x_heard >= x_options.timeout + margin) return Action::kill;
-  if (x_reported || now - x_heard < x_options.timeout - margin) return Action::none;
+  if (now - x_last_received >= x_options.timeout + margin) return Action::kill;
+  if (x_reported || now - x_last_received < x_options.timeout - margin) return Action::none;
   x_reported = true;
   return Action::report;
 }
 
 std::string describe_process(pid_t pid, const std::string& proc) {
   // Only what the kernel gives without waiting for the process: not its maps or its command line.
-  const auto folder = proc + "/" + std::to_string(pid);
-  const auto read = [&](const char* name) { return util::read_file(folder + name).value_or(""); };
+  const auto directory = proc + "/" + std::to_string(pid);
+  const auto read = [&](const char* name) { return util::read_file(directory + name).value_or(""); };
   const auto stat = parse_process_stat(read("/stat"));
   if (!stat) return {};
   ThreadState main;

@@ -20,9 +20,9 @@ public:
   enum class Action { none, report, kill };
 
   SilenceTimer(const HeartbeatOptions& options, Time now)
-      : x_options(options), x_heard(now), x_turn(now + turn()) {}
+      : x_options(options), x_last_received(now), x_turn(now + turn()) {}
 
-  void on_heartbeat(Time now) { x_heard = now, x_expects = true, x_reported = false; }
+  void on_heartbeat(Time now) { x_last_received = now, x_expects = true, x_reported = false; }
   /// Expects nothing until the next heartbeat.
   void pause() { x_expects = false; }
   /// What is to be done now. After a pause of this process, which the agent may have shared, its time begins
@@ -32,11 +32,11 @@ public:
   std::chrono::milliseconds turn() const {
     return std::min<std::chrono::milliseconds>(std::chrono::seconds(1), x_options.interval);
   }
-  Time::duration silence(Time now) const { return now - x_heard; }
+  Time::duration silence(Time now) const { return now - x_last_received; }
 
 private:
   HeartbeatOptions x_options;
-  Time x_heard, x_turn;
+  Time x_last_received, x_turn;
   bool x_expects = true, x_reported = false;
 };
 

@@ -25,7 +25,7 @@ CoordinatorOptions rules_of(const AgentRequest& request, const launch::World& wo
   const unsigned nodes = placed ? 1 : world.layout.node_count();
   CoordinatorOptions rules;
   // Machines that no Slurm joins may know a person by different numbers.
-  rules.job = placed ? std::string() : launch::meeting_job(world.identity);
+  rules.job = placed ? std::string() : launch::rendezvous_job(world.identity);
   rules.run_id = run_id;
   rules.max_nodes = request.max_nodes > 0 ? request.max_nodes : nodes;
   rules.min_nodes = request.min_nodes > 0 ? request.min_nodes : rules.max_nodes;
@@ -65,7 +65,7 @@ FirstNodePlace first_node_of(const AgentRequest& request, const launch::RuntimeC
   // srun was run on the first node, as a rule.
   if (launch::addresses_of(name).empty()) name = context.env.get_or("SLURM_LAUNCH_NODE_IPADDR", name);
   // Not where the ranks' own stores are looked for.
-  return {name, launch::meeting_ports(launch::side_port(launch::step_port(world.identity)))};
+  return {name, launch::rendezvous_ports(launch::side_port(launch::step_port(world.identity)))};
 }
 
 /// Whether this agent is to serve. With a place and no number for this node it does where the place is its

@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 #include "core/util/result.hpp"
-#include "run/agent/link.hpp"
 #include "run/agent/agent_request.hpp"
+#include "run/agent/link.hpp"
 #include "run/launch/world.hpp"
 
 namespace hpcml::agent {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "run/agent/agent_protocol.hpp"
 #include "run/agent/heartbeat.hpp"
 #include "run/agent/restart_backoff.hpp"
-#include "run/agent/agent_protocol.hpp"
 
 namespace hpcml::agent {
 

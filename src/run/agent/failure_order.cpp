@@ -11,7 +11,7 @@ namespace hpcml::agent {
 namespace {
 
 /// As gloo, NCCL and torch's store say that somebody has gone with whom they were connected.
-constexpr std::string_view k_gone[] = {
+constexpr std::string_view k_lost[] = {
     "Connection closed by peer",
     "Connection reset by peer",
     "Connection closed by remote peer",
@@ -27,8 +27,8 @@ constexpr std::string_view k_gone[] = {
 /// is for the messages' way.
 constexpr std::int64_t k_clock_margin = 900;
 
-bool says_gone(std::string_view text) {
-  return std::any_of(std::begin(k_gone), std::end(k_gone),
+bool says_lost(std::string_view text) {
+  return std::any_of(std::begin(k_lost), std::end(k_lost),
                      [&](auto words) { return text.find(words) != std::string_view::npos; });
 }
 
@@ -38,8 +38,8 @@ bool is_secondary_failure(const failures::RankFailure& note) {
   if (note.of_launcher || note.out_of_memory) return false;
   // Aborts are the watchdogs' way to end a program that waits for somebody.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
-  if (!note.message.empty()) return says_gone(note.message);
-  return std::any_of(note.last_lines.begin(), note.last_lines.end(), says_gone);
+  if (!note.message.empty()) return says_lost(note.message);
+  return std::any_of(note.last_lines.begin(), note.last_lines.end(), says_lost);
 }
 
 bool precedes(const failures::RankFailure& later, const failures::RankFailure& first) {

@@ -9,22 +9,22 @@ namespace hpcml::agent {
 
 namespace {
 
-std::string pipe_stem(const std::string& folder) { return folder + "/flight_recorder_"; }
+std::string pipe_stem(const std::string& directory) { return directory + "/flight_recorder_"; }
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> flight_recorder_variables(const std::string& folder) {
+std::vector<std::pair<std::string, std::string>> flight_recorder_variables(const std::string& directory) {
   constexpr const char* k_entries = "2000";
-  const auto file = folder + "/nccl_trace_rank_";
+  const auto file = directory + "/nccl_trace_rank_";
   return {
       {"TORCH_NCCL_TRACE_BUFFER_SIZE", k_entries}, {"TORCH_FR_BUFFER_SIZE", k_entries},
       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"},         {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", file},
-      {"TORCH_FR_DUMP_TEMP_FILE", file},           {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", pipe_stem(folder)}};
+      {"TORCH_FR_DUMP_TEMP_FILE", file},           {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", pipe_stem(directory)}};
 }
 
-void ask_for_flight_records(const std::string& folder, const std::vector<unsigned>& ranks) {
+void ask_for_flight_records(const std::string& directory, const std::vector<unsigned>& ranks) {
   for (const unsigned rank : ranks) {
-    const auto path = pipe_stem(folder) + std::to_string(rank) + ".pipe";
+    const auto path = pipe_stem(directory) + std::to_string(rank) + ".pipe";
     const int fd = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) continue;
     struct stat found {};

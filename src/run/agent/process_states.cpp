@@ -33,9 +33,9 @@ std::string head_of_file(const std::string& path, std::size_t most = 16384) {
 }
 
 /// The numbers among the names in a folder, in order.
-std::vector<std::int64_t> numbers_in(const std::string& folder) {
+std::vector<std::int64_t> numbers_in(const std::string& directory) {
   std::vector<std::int64_t> numbers;
-  DIR* stream = ::opendir(folder.c_str());
+  DIR* stream = ::opendir(directory.c_str());
   if (!stream) return numbers;
   while (const dirent* entry = ::readdir(stream))
     if (const auto number = util::parse_unsigned(entry->d_name); number && *number <= INT32_MAX)
@@ -45,43 +45,43 @@ std::vector<std::int64_t> numbers_in(const std::string& folder) {
   return numbers;
 }
 
-bool runs_python(const std::string& folder) {
+bool runs_python(const std::string& directory) {
   char target[4096];
-  const auto length = ::readlink((folder + "/exe").c_str(), target, sizeof target);
+  const auto length = ::readlink((directory + "/exe").c_str(), target, sizeof target);
   if (length <= 0) return false; // of the kernel, gone, or not ours to look at
   if (util::base_name(std::string_view(target, static_cast<std::size_t>(length))).starts_with("python"))
     return true;
-  return head_of_file(folder + "/maps", k_most_of_maps).find("/libpython") != std::string::npos;
+  return head_of_file(directory + "/maps", k_most_of_maps).find("/libpython") != std::string::npos;
 }
 
-ThreadState read_thread(const std::string& folder, std::int64_t tid) {
+ThreadState read_thread(const std::string& directory, std::int64_t tid) {
   ThreadState thread;
   thread.tid = tid;
-  if (const auto stat = parse_process_stat(head_of_file(folder + "/stat"))) {
+  if (const auto stat = parse_process_stat(head_of_file(directory + "/stat"))) {
     thread.name = stat->name;
     thread.state = stat->state;
   }
-  thread.syscall = parse_syscall(head_of_file(folder + "/syscall"));
-  const auto channel = head_of_file(folder + "/wchan");
+  thread.syscall = parse_syscall(head_of_file(directory + "/syscall"));
+  const auto channel = head_of_file(directory + "/wchan");
   if (channel != "0") thread.wait_channel = util::trim(channel);
-  thread.kernel_frames = parse_kernel_stack(head_of_file(folder + "/stack"));
+  thread.kernel_frames = parse_kernel_stack(head_of_file(directory + "/stack"));
   return thread;
 }
 
 std::optional<ProcessState> read_process(std::int64_t pid, const std::string& proc) {
-  const auto folder = proc + "/" + std::to_string(pid);
-  const auto stat = parse_process_stat(head_of_file(folder + "/stat"));
+  const auto directory = proc + "/" + std::to_string(pid);
+  const auto stat = parse_process_stat(head_of_file(directory + "/stat"));
   if (!stat) return std::nullopt;
   ProcessState process;
   process.pid = pid;
   process.parent = stat->parent;
   process.name = stat->name;
-  process.is_python = runs_python(folder);
-  auto tids = numbers_in(folder + "/task");
+  process.is_python = runs_python(directory);
+  auto tids = numbers_in(directory + "/task");
   std::stable_partition(tids.begin(), tids.end(), [&](auto tid) { return tid == pid; });
   if (tids.size() > k_most_threads) tids.resize(k_most_threads);
   for (const auto tid : tids)
-    process.threads.push_back(read_thread(folder + "/task/" + std::to_string(tid), tid));
+    process.threads.push_back(read_thread(directory + "/task/" + std::to_string(tid), tid));
   return process;
 }
 

@@ -23,9 +23,9 @@ struct RunFacts {
   std::string step = {};  ///< of the job
   std::string hpcml = {}; ///< its version
   std::vector<std::string> command = {};
-  std::string folder = {}; ///< of the run's logs
-  std::string host = {};   ///< of this agent
-  unsigned node = 0;       ///< its number
+  std::string directory = {}; ///< of the run's logs
+  std::string host = {};      ///< of this agent
+  unsigned node = 0;          ///< its number
   std::vector<std::string> nodes = {};
   unsigned max_restarts = 0;
   double met = 0; ///< seconds from this agent's start until those of all nodes had met

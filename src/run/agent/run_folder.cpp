@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_name(const std::string& run_id) {
+std::string directory_name(const std::string& run_id) {
   std::string name;
   for (const char c : run_id) name += c == '/' || static_cast<unsigned char>(c) < 32 ? '_' : c;
   return name == "." || name == ".." ? "_" : name;
@@ -31,7 +31,7 @@ std::string name_by_time() {
   return std::string(text) + "-" + std::to_string(::getpid());
 }
 
-util::Status make_folder(const std::string& path) {
+util::Status make_directory(const std::string& path) {
   const auto made = util::make_own_directory(path);
   return made ? made : util::Error{made.error().what, "set --log-dir to a directory that belongs to you"};
 }
@@ -48,34 +48,35 @@ std::string run_id_of(const AgentRequest& request, const slurm::StepIdentity& id
 
 util::Result<RunFolder> RunFolder::make(const AgentRequest& request, const std::string& run_id,
                                         const launch::RuntimeContext& context) {
-  if (!request.log_folder.empty()) {
+  if (!request.log_directory.empty()) {
     std::error_code error;
-    const auto base = fs::absolute(request.log_folder, error);
-    if (error) return util::Error{"cannot find directory " + request.log_folder + ": " + error.message()};
-    RunFolder folder(base.string() + "/" + (run_id == "none" ? name_by_time() : folder_name(run_id)), true);
-    TRY_DONE(make_folder(folder.path()));
-    return folder;
+    const auto base = fs::absolute(request.log_directory, error);
+    if (error) return util::Error{"cannot find directory " + request.log_directory + ": " + error.message()};
+    RunFolder directory(base.string() + "/" + (run_id == "none" ? name_by_time() : directory_name(run_id)),
+                        true);
+    TRY_DONE(make_directory(directory.path()));
+    return directory;
   }
   const auto base = context.env.get_or("TMPDIR", "/tmp");
   std::string path = base + "/hpcml-agent.XXXXXX";
   if (::mkdtemp(path.data()) == nullptr)
     return util::Error{"cannot make a folder in " + base + ": " + std::strerror(errno),
                        "set TMPDIR to a folder of yours on this node, or name one with --log-dir"};
-  RunFolder folder(path, false);
+  RunFolder directory(path, false);
   // Where no folder can be locked it stays behind an agent that is killed between two attempts.
-  if (auto held = launch::hold_folder(path)) folder.x_held = *held;
-  return folder;
+  if (auto held = launch::hold_directory(path)) directory.x_held = *held;
+  return directory;
 }
 
 RunFolder::~RunFolder() {
   std::error_code error;
   if (!x_path.empty() && !x_kept) fs::remove_all(x_path, error);
-  launch::release_folder(x_held);
+  launch::release_directory(x_held);
 }
 
 util::Status RunFolder::make_rank(unsigned number, unsigned rank) const {
-  TRY_DONE(make_folder(attempt(number)));
-  return make_folder(attempt(number) + "/" + std::to_string(rank));
+  TRY_DONE(make_directory(attempt(number)));
+  return make_directory(attempt(number) + "/" + std::to_string(rank));
 }
 
 } // namespace hpcml::agent

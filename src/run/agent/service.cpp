@@ -6,7 +6,7 @@ namespace hpcml::agent {
 Service::Service(CoordinatorOptions rules, std::function<void(const std::string&)> say,
                  std::string open_secret)
     : x_coordinator(std::move(rules), util::now_with_suspend()), x_open_secret(std::move(open_secret)),
-      x_say(std::move(say)) {}
+      x_report(std::move(say)) {}
 
 void Service::authenticated(store::ClientId client, const store::PeerIdentity& identity, store::Time) {
   x_identities[client] = identity;
@@ -66,7 +66,7 @@ void Service::collect_orders() {
 
 void Service::round(store::Answers& answers, store::Time) {
   collect_orders();
-  for (auto& line : x_coordinator.take_words()) x_say(line);
+  for (auto& line : x_coordinator.take_words()) x_report(line);
   for (auto& [agent, orders] : x_waiting) {
     const auto asks = x_asks.find(agent);
     if (orders.empty() || asks == x_asks.end()) continue;

@@ -43,7 +43,7 @@ private:
   Coordinator x_coordinator;
   std::string x_open_secret;
   std::map<AgentId, store::PeerIdentity> x_identities; ///< proved
-  std::function<void(const std::string&)> x_say;
+  std::function<void(const std::string&)> x_report;
   std::map<AgentId, std::deque<std::string>> x_waiting; ///< orders, until their agents ask
   std::set<AgentId> x_asks;
 };

@@ -91,7 +91,7 @@ double WorkerGroup::seconds_since_start(Time time) const {
 }
 
 std::string WorkerGroup::file_of_rank(unsigned rank, const char* name) const {
-  return x_attempt.folder + "/" + std::to_string(rank) + "/" + name;
+  return x_attempt.directory + "/" + std::to_string(rank) + "/" + name;
 }
 
 std::optional<launch::RankObserver::Time> WorkerGroup::due() const {
@@ -172,7 +172,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
     numbers.push_back(rank.rank);
   }
   x_link.announce_wait();
-  ask_for_flight_records(x_attempt.folder, numbers);
+  ask_for_flight_records(x_attempt.directory, numbers);
   const auto stacks = read_stacks(running, x_here.env, k_stack_time);
   std::vector<RankPlace> places;
   std::string text;
@@ -182,7 +182,7 @@ void WorkerGroup::read_stacks_of(const launch::Supervisor& ranks, const AgentCom
   }
   std::string file;
   if (x_attempt.kept) {
-    file = x_attempt.folder + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
+    file = x_attempt.directory + "/stacks-node" + std::to_string(x_attempt.world.layout.node_rank) + ".txt";
     if (const auto written = util::write_file(file, text); !written) {
       util::log_error("hpcml agent: " + written.error().what);
       file.clear();
@@ -222,7 +222,7 @@ void WorkerGroup::note_start_up(const launch::Supervisor& ranks) {
     }
     note_slowest(phases);
   };
-  note_phase("meeting", [&](unsigned local) { return ranks.met_at(local); });
+  note_phase("meeting", [&](unsigned local) { return ranks.joined_at(local); });
   note_phase("output", [&](unsigned local) { return ranks.first_written(local); });
 }
 
@@ -235,7 +235,7 @@ void WorkerGroup::ended(const launch::RankProcess& process, const launch::Superv
                   seconds_since_start(process.end),
                   stop ? rank_of(stop->failure) : std::nullopt};
   note(event);
-  if (process.status != 0) tell_cause(process, ranks);
+  if (process.status != 0) report_cause(process, ranks);
 }
 
 /// The first that the kernel has told of since the ranks were started; empty: none.
@@ -269,7 +269,7 @@ failures::RankFailure WorkerGroup::note_of(const launch::RankProcess& process,
   return note;
 }
 
-void WorkerGroup::tell_failure(failures::RankFailure failure) {
+void WorkerGroup::notify_failure(failures::RankFailure failure) {
   x_told = failure;
   told_failure = true;
   AgentEvent event;
@@ -285,12 +285,12 @@ void WorkerGroup::failed(const launch::RankProcess& process, const launch::Super
       failure.out_of_memory = true;
       failure.memory = std::move(*memory);
     }
-  tell_failure(std::move(failure));
+  notify_failure(std::move(failure));
 }
 
 /// A rank that ends after the first failure may have been the cause of it: it takes its time to end, while
 /// others see at once that it has gone.
-void WorkerGroup::tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
+void WorkerGroup::report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks) {
   if (!x_told || !may_be_secondary(*x_told) || signal != 0 || end) return;
   auto failure = note_of(process, ranks);
   // Our own signal tells nothing; what the program says of itself does, unless it is of that signal.
@@ -299,7 +299,7 @@ void WorkerGroup::tell_cause(const launch::RankProcess& process, const launch::S
     if (failure.cut_short && failure.told_at == 0 && !ends_with_message(failure)) return;
     if (is_of_request(failure.message)) return;
   }
-  if (precedes(failure, *x_told) || needs_arrival(failure, *x_told)) tell_failure(std::move(failure));
+  if (precedes(failure, *x_told) || needs_arrival(failure, *x_told)) notify_failure(std::move(failure));
 }
 
 void WorkerGroup::on_store_lost(const std::string& why) {
@@ -310,7 +310,7 @@ void WorkerGroup::on_store_lost(const std::string& why) {
   failure.status = k_cannot_set_up << 8;
   failure.seconds = seconds_since_start(Clock::now());
   failure.message = why;
-  tell_failure(std::move(failure));
+  notify_failure(std::move(failure));
 }
 
 void WorkerGroup::on_stop_requested(int number) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/node_health/kernel_log.hpp"
-#include "run/agent/link.hpp"
 #include "run/agent/agent_request.hpp"
+#include "run/agent/link.hpp"
 #include "run/agent/run_record.hpp"
 #include "run/agent/stall_watch.hpp"
 #include "run/launch/node_setup.hpp"
@@ -26,8 +26,8 @@ struct Attempt {
   unsigned number = 0;
   launch::World world; ///< as the first rank of this node sees it
   std::shared_ptr<launch::NodeSetup> node;
-  std::string folder; ///< RANK/error.json and the like in it
-  bool kept = false;  ///< the folder stays
+  std::string directory; ///< RANK/error.json and the like in it
+  bool kept = false;     ///< the folder stays
 };
 
 /// Tells people why all ranks are stopped, by a function that says a line.
@@ -39,7 +39,7 @@ public:
   /// not.
   WorkerGroup(const AgentRequest& request, const launch::RuntimeContext& context, const Attempt& attempt,
               CoordinatorConnection& link, RunRecord* record, const store::Activity* activity,
-              StopReporter tell_stop);
+              StopReporter report_stop);
 
   int fd() const override { return hears_orders() ? x_link.fd() : -1; }
   bool wants_to_write() const override { return x_link.wants_to_write(); }
@@ -70,8 +70,8 @@ private:
   void watch_for_stall(const launch::Supervisor& ranks);
   void read_stacks_of(const launch::Supervisor& ranks, const AgentCommand& order);
   failures::RankFailure note_of(const launch::RankProcess& process, const launch::Supervisor& ranks);
-  void tell_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
-  void tell_failure(failures::RankFailure failure);
+  void report_cause(const launch::RankProcess& process, const launch::Supervisor& ranks);
+  void notify_failure(failures::RankFailure failure);
   const std::string& gpu_fault();
   void note(const RecordEvent& event);
   void note_slowest(const std::vector<PhaseOfRank>& phases);

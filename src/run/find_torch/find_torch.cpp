@@ -26,8 +26,8 @@ namespace {
 
 /// What the dynamic section of a program says.
 struct ElfNeeds {
-  std::vector<std::string> libraries; ///< DT_NEEDED: "libtorch_cpu.so"
-  std::vector<std::string> folders;   ///< DT_RUNPATH, else DT_RPATH, with $ORIGIN as it is written
+  std::vector<std::string> libraries;   ///< DT_NEEDED: "libtorch_cpu.so"
+  std::vector<std::string> directories; ///< DT_RUNPATH, else DT_RPATH, with $ORIGIN as it is written
 };
 
 constexpr std::size_t k_most_headers = 128, k_most_dynamic = 64 << 10, k_most_name = 4096;
@@ -98,8 +98,8 @@ std::optional<ElfNeeds> read_elf_needs(const std::string& path, const FileView& 
   };
   for (const auto at : libraries) needs.libraries.push_back(text_at(at));
   for (const auto at : runpath.empty() ? rpath : runpath)
-    for (const auto& folder : util::split(text_at(at), ':'))
-      if (!folder.empty()) needs.folders.push_back(folder);
+    for (const auto& directory : util::split(text_at(at), ':'))
+      if (!directory.empty()) needs.directories.push_back(directory);
   return needs;
 }
 
@@ -133,9 +133,9 @@ public:
     target.resize(static_cast<std::size_t>(count));
     return target;
   }
-  std::vector<std::string> names(const std::string& folder) const override {
+  std::vector<std::string> names(const std::string& directory) const override {
     std::vector<std::string> found;
-    DIR* stream = ::opendir(folder.c_str());
+    DIR* stream = ::opendir(directory.c_str());
     if (!stream) return found;
     while (const dirent* entry = ::readdir(stream)) found.emplace_back(entry->d_name);
     ::closedir(stream);
@@ -175,8 +175,8 @@ std::optional<std::string> quoted_behind(const std::string& text, std::string_vi
 }
 
 /// The torch that Python imports from `folder`; nothing where it goes on to the next.
-std::optional<TorchFound> torch_in(const std::string& folder, const FileView& files) {
-  const auto package = folder + "/torch";
+std::optional<TorchFound> torch_in(const std::string& directory, const FileView& files) {
+  const auto package = directory + "/torch";
   const bool is_package = files.exists(package + "/__init__.py");
   if (is_package) {
     const auto text = files.read(package + "/version.py", k_most_of_a_version_file);
@@ -188,14 +188,15 @@ std::optional<TorchFound> torch_in(const std::string& folder, const FileView& fi
 }
 
 /// The torch whose files lie elsewhere, as pip notes it: torch-2.8.0.dist-info without a package beside it.
-std::optional<TorchFound> noted_torch(const std::string& folder, const std::vector<std::string>& names) {
+std::optional<TorchFound> noted_torch(const std::string& directory, const std::vector<std::string>& names) {
   for (const auto& name : names)
     for (const std::string_view ending : {".dist-info", ".egg-info", ".egg-link"}) {
       if (!name.ends_with(ending) || !name.starts_with("torch")) continue;
       if (name == "torch.egg-link")
-        return not_found(Kind::unknown, folder + "/torch.egg-link points to a torch that is being developed");
+        return not_found(Kind::unknown,
+                         directory + "/torch.egg-link points to a torch that is being developed");
       if (name.starts_with("torch-"))
-        return found_at(name.substr(6, name.size() - 6 - ending.size()), folder + "/" + name);
+        return found_at(name.substr(6, name.size() - 6 - ending.size()), directory + "/" + name);
     }
   return std::nullopt;
 }
@@ -204,11 +205,11 @@ TorchFound torch_of_python(const std::string& program, const std::vector<std::st
                            const util::EnvSnapshot& env, const std::string& cwd, const FileView& files) {
   std::optional<TorchFound> found;
   const auto line = read_python_line(words, env, cwd, files);
-  const auto see = [&](const std::string& folder, const std::vector<std::string>* names) {
-    found = names ? noted_torch(folder, *names) : torch_in(folder, files);
+  const auto see = [&](const std::string& directory, const std::vector<std::string>* names) {
+    found = names ? noted_torch(directory, *names) : torch_in(directory, files);
     return found.has_value();
   };
-  const auto why = visit_import_folders(program, line, env, cwd, files, see);
+  const auto why = visit_import_directories(program, line, env, cwd, files, see);
   if (found) return *found;
   if (!why.empty()) return not_found(Kind::unknown, why);
   return not_found(Kind::none, program + " has no torch");
@@ -216,8 +217,8 @@ TorchFound torch_of_python(const std::string& program, const std::vector<std::st
 
 } // namespace
 
-std::optional<TorchFound> torch_around(const std::string& folder, const FileView& files) {
-  const auto parent = folder + "/..";
+std::optional<TorchFound> torch_around(const std::string& directory, const FileView& files) {
+  const auto parent = directory + "/..";
   if (const auto text = files.read(parent + "/version.py", k_most_of_a_version_file))
     if (const auto version = quoted_behind(*text, "__version__"))
       return found_at(*version, parent + "/version.py");
@@ -245,18 +246,18 @@ TorchFound torch_of_program(const std::string& program, const util::EnvSnapshot&
       return found_at(name.substr(number + 4), program);
   }
   if (library.empty()) return not_found(Kind::none, program + " is not linked with LibTorch");
-  auto folders = needs->folders;
-  for (const auto& folder : util::split(env.get_or("LD_LIBRARY_PATH", ""), ':'))
-    if (!folder.empty()) folders.push_back(folder);
+  auto directories = needs->directories;
+  for (const auto& directory : util::split(env.get_or("LD_LIBRARY_PATH", ""), ':'))
+    if (!directory.empty()) directories.push_back(directory);
   for (const auto& [name, value] : env.variables())
-    if (name == "CONDA_PREFIX" && !value.empty()) folders.push_back(value + "/lib");
+    if (name == "CONDA_PREFIX" && !value.empty()) directories.push_back(value + "/lib");
   const auto slash = program.rfind('/');
   const auto origin = slash == std::string::npos ? std::string(".") : program.substr(0, slash);
-  for (auto folder : folders) {
-    folder = util::replace_all(util::replace_all(folder, "${ORIGIN}", origin), "$ORIGIN", origin);
-    if (!files.exists(folder + "/" + library)) continue;
-    if (auto found = torch_around(folder, files)) return *found;
-    return not_found(Kind::unknown, folder + "/" + library + " does not tell its version");
+  for (auto directory : directories) {
+    directory = util::replace_all(util::replace_all(directory, "${ORIGIN}", origin), "$ORIGIN", origin);
+    if (!files.exists(directory + "/" + library)) continue;
+    if (auto found = torch_around(directory, files)) return *found;
+    return not_found(Kind::unknown, directory + "/" + library + " does not tell its version");
   }
   return not_found(Kind::unknown, library + " of " + program + " is not where its folders and variables say");
 }
@@ -272,8 +273,8 @@ std::optional<std::string> find_runnable(const std::string& name, const util::En
   if (name.empty()) return std::nullopt;
   if (name.find('/') != std::string::npos)
     return files.runs(absolute(name)) ? std::optional(absolute(name)) : std::nullopt;
-  for (const auto& folder : util::split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
-    const auto path = (folder.empty() ? cwd : absolute(folder)) + "/" + name;
+  for (const auto& directory : util::split(env.get_or("PATH", "/usr/local/bin:/usr/bin:/bin"), ':')) {
+    const auto path = (directory.empty() ? cwd : absolute(directory)) + "/" + name;
     if (files.runs(path)) return path;
   }
   return std::nullopt;

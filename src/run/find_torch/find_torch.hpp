@@ -25,7 +25,7 @@ public:
   /// What a link points to; nothing where it is none.
   virtual std::optional<std::string> link(const std::string& path) const = 0;
   /// The names in a folder, sorted; none where it cannot be read.
-  virtual std::vector<std::string> names(const std::string& folder) const = 0;
+  virtual std::vector<std::string> names(const std::string& directory) const = 0;
 };
 
 /// This machine's files.
@@ -55,7 +55,7 @@ struct TorchFound {
 };
 
 /// torch's version beside one of its libraries: in pip's package, in LibTorch's archive, in conda's folders.
-std::optional<TorchFound> torch_around(const std::string& folder, const FileView& files);
+std::optional<TorchFound> torch_around(const std::string& directory, const FileView& files);
 
 /// The torch that `command` will import or is linked with, in a rank's environment `env`, started in folder
 /// `cwd`.

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t k_most_of_a_text = 64 << 10;
 
-std::string absolute(const std::string& path, const std::string& folder) {
-  return path.starts_with("/") ? path : folder + (path.empty() ? "" : "/" + path);
+std::string absolute(const std::string& path, const std::string& directory) {
+  return path.starts_with("/") ? path : directory + (path.empty() ? "" : "/" + path);
 }
 
 /// "python3.11" for that and for "python3.11-config"'s like; empty where a name has no minor version.
@@ -43,7 +43,7 @@ struct Installation {
 /// Of the Python at `program`, which is no virtual environment's.
 Installation find_installation(const std::string& program, const FileView& files) {
   const auto real = follow_links(program, files);
-  Installation found{util::folder_name(util::folder_name(real)), versioned_name(util::base_name(real))};
+  Installation found{util::directory_name(util::directory_name(real)), versioned_name(util::base_name(real))};
   if (found.prefix == "/") found.prefix.clear();
   if (!found.name.empty()) return found;
   std::vector<std::string> versions;
@@ -62,21 +62,21 @@ public:
   std::string variable(const char* name) const {
     return x_line.no_variables ? std::string() : x_env.get_or(name, "");
   }
-  bool visit(const std::string& folder) { return x_see(folder, nullptr); }
+  bool visit(const std::string& directory) { return x_see(directory, nullptr); }
 
   /// A folder of packages, and those that its .pth files name.
-  bool visit_site(const std::string& folder) {
-    if (visit(folder)) return true;
-    const auto names = x_files.names(folder);
-    if (!names.empty() && x_see(folder, &names)) return true;
+  bool visit_site(const std::string& directory) {
+    if (visit(directory)) return true;
+    const auto names = x_files.names(directory);
+    if (!names.empty() && x_see(directory, &names)) return true;
     for (const auto& name : names) {
       if (!name.ends_with(".pth") || name.starts_with(".")) continue;
-      const auto text = x_files.read(folder + "/" + name, k_most_of_a_text);
+      const auto text = x_files.read(directory + "/" + name, k_most_of_a_text);
       for (const auto& line : util::split(text.value_or(""), '\n')) {
         const std::string entry(util::trim(line));
         if (entry.empty() || entry[0] == '#' || entry.starts_with("import ") || entry.starts_with("import\t"))
           continue;
-        if (visit(absolute(entry, folder))) return true;
+        if (visit(absolute(entry, directory))) return true;
       }
     }
     return false;
@@ -84,15 +84,16 @@ public:
 
   bool visit_sites(const Installation& python) {
     const auto& [prefix, name] = python;
-    std::vector<std::string> folders;
+    std::vector<std::string> directories;
     if (prefix == "/usr" || prefix.empty()) { // Debian's own folders, and Fedora's for what pip installs
-      folders = {"/usr/local/lib/" + name + "/dist-packages", "/usr/local/lib64/" + name + "/site-packages",
-                 "/usr/local/lib/" + name + "/site-packages", "/usr/lib/python3/dist-packages"};
+      directories = {"/usr/local/lib/" + name + "/dist-packages",
+                     "/usr/local/lib64/" + name + "/site-packages",
+                     "/usr/local/lib/" + name + "/site-packages", "/usr/lib/python3/dist-packages"};
     }
-    folders.push_back(prefix + "/lib/" + name + "/site-packages");
-    folders.push_back(prefix + "/lib64/" + name + "/site-packages");
-    return std::any_of(folders.begin(), folders.end(),
-                       [&](const auto& folder) { return visit_site(folder); });
+    directories.push_back(prefix + "/lib/" + name + "/site-packages");
+    directories.push_back(prefix + "/lib64/" + name + "/site-packages");
+    return std::any_of(directories.begin(), directories.end(),
+                       [&](const auto& directory) { return visit_site(directory); });
   }
 
   bool visit_user(const std::string& name) {
@@ -122,8 +123,8 @@ struct Virtual {
 };
 
 std::optional<Virtual> find_virtual(const std::string& program, const FileView& files) {
-  const auto folder = util::folder_name(program);
-  for (const auto& prefix : {util::folder_name(folder), folder})
+  const auto directory = util::directory_name(program);
+  for (const auto& prefix : {util::directory_name(directory), directory})
     if (auto text = files.read(prefix + "/pyvenv.cfg", k_most_of_a_text))
       return Virtual{prefix, std::move(*text)};
   return std::nullopt;
@@ -170,7 +171,7 @@ std::string follow_links(std::string path, const FileView& files) {
   for (int depth = 0; depth < 16; ++depth) {
     const auto target = files.link(path);
     if (!target) break;
-    path = absolute(*target, util::folder_name(path));
+    path = absolute(*target, util::directory_name(path));
   }
   return path;
 }
@@ -206,20 +207,20 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
   }
   if (!line.no_variables && !env.get_or("PYTHONSAFEPATH", "").empty()) safe = true;
   if (safe) return line;
-  line.own_path = script ? util::folder_name(follow_links(absolute(*script, cwd), files)) : cwd;
+  line.own_path = script ? util::directory_name(follow_links(absolute(*script, cwd), files)) : cwd;
   return line;
 }
 
-std::string visit_import_folders(const std::string& program, const PythonCommandLine& line,
-                                 const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
-                                 const SeeFolder& see) {
+std::string visit_import_directories(const std::string& program, const PythonCommandLine& line,
+                                     const util::EnvSnapshot& env, const std::string& cwd,
+                                     const FileView& files, const SeeFolder& see) {
   Walk walk(line, env, files, see);
   std::string why;
   if (line.own_path && walk.visit(*line.own_path)) return why;
   const auto path = walk.variable("PYTHONPATH");
   if (!path.empty())
-    for (const auto& folder : util::split(path, ':'))
-      if (walk.visit(absolute(folder, cwd))) return why;
+    for (const auto& directory : util::split(path, ':'))
+      if (walk.visit(absolute(directory, cwd))) return why;
   if (!line.no_site) visit_packages(walk, program, files, why);
   return why;
 }

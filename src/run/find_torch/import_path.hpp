@@ -26,15 +26,15 @@ PythonCommandLine read_python_line(const std::vector<std::string>& words, const 
 
 /// Sees one folder; true ends the walk. Where nothing is in a folder of packages, it sees that once more with
 /// the names in it: what lies elsewhere is noted there.
-using SeeFolder = std::function<bool(const std::string& folder, const std::vector<std::string>* names)>;
+using SeeFolder = std::function<bool(const std::string& directory, const std::vector<std::string>* names)>;
 
 /// The file behind a chain of links; folders on the way stay as they are written.
 std::string follow_links(std::string path, const FileView& files);
 
 /// Calls `see` with one folder after the other until it returns true. `program` is the Python's absolute
 /// path. The result is empty, or says why the folders cannot all be told.
-std::string visit_import_folders(const std::string& program, const PythonCommandLine& line,
-                                 const util::EnvSnapshot& env, const std::string& cwd, const FileView& files,
-                                 const SeeFolder& see);
+std::string visit_import_directories(const std::string& program, const PythonCommandLine& line,
+                                     const util::EnvSnapshot& env, const std::string& cwd,
+                                     const FileView& files, const SeeFolder& see);
 
 } // namespace hpcml::find_torch

@@ -18,9 +18,9 @@ namespace {
 bool path_exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 /// The Python in a directory; empty without one.
-std::string python_in(const std::string& folder) {
+std::string python_in(const std::string& directory) {
   for (const auto* name : {"/python", "/python3"})
-    if (::access((folder + name).c_str(), X_OK) == 0) return folder + name;
+    if (::access((directory + name).c_str(), X_OK) == 0) return directory + name;
   return {};
 }
 
@@ -58,10 +58,11 @@ Result<std::string> find_active_python(const util::EnvSnapshot& env) {
 Result<std::string> find_python_of_program(const std::string& program, const util::EnvSnapshot& env) {
   const bool has_slash = program.find('/') != std::string::npos;
   const auto path = has_slash ? program : util::find_program(program, env).value_or("");
-  const auto folder = path.empty() ? "" : util::folder_name(path);
-  const auto next_to_it = folder.empty() ? "" : python_in(folder);
+  const auto directory = path.empty() ? "" : util::directory_name(path);
+  const auto next_to_it = directory.empty() ? "" : python_in(directory);
   // What marks the prefix of a virtual environment, and of conda's.
-  const bool environment = path_exists(folder + "/../pyvenv.cfg") || path_exists(folder + "/../conda-meta");
+  const bool environment =
+      path_exists(directory + "/../pyvenv.cfg") || path_exists(directory + "/../conda-meta");
   if (!next_to_it.empty() && environment) return next_to_it;
   if (auto active = find_environment_python(env); !active.empty()) return active;
   const bool by_path = has_slash && util::base_name(program) == "torchrun";

@@ -208,25 +208,25 @@ util::Status start_watcher(const std::vector<CacheDir>& caches) {
   return util::Done{};
 }
 
-Result<SelfRemovingDirectory> hold_folder(const std::string& path) {
+Result<SelfRemovingDirectory> hold_directory(const std::string& path) {
   SelfRemovingDirectory held{{path, open_locked(path), true}, -1};
-  if (held.folder.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
-  ::fcntl(held.folder.fd, F_SETFD, FD_CLOEXEC);
+  if (held.directory.fd < 0) return Error{"cannot lock " + path + ": " + std::strerror(errno)};
+  ::fcntl(held.directory.fd, F_SETFD, FD_CLOEXEC);
   held.watcher = ::fork();
-  if (held.watcher == 0) watch({held.folder});
+  if (held.watcher == 0) watch({held.directory});
   if (held.watcher > 0) return held;
-  ::close(held.folder.fd);
+  ::close(held.directory.fd);
   return Error{std::string("cannot start the process that removes a folder: ") + std::strerror(errno)};
 }
 
-void release_folder(SelfRemovingDirectory& held) {
+void release_directory(SelfRemovingDirectory& held) {
   // Of one that was waited for already the number may be another's.
   if (held.watcher > 0 && ::waitpid(held.watcher, nullptr, WNOHANG) == 0) {
     ::kill(held.watcher, SIGKILL);
     ::waitpid(held.watcher, nullptr, 0);
   }
   held.watcher = -1;
-  release_cache(held.folder);
+  release_cache(held.directory);
 }
 
 void release_cache(CacheDir& cache) {

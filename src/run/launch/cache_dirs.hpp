@@ -37,14 +37,14 @@ util::Status start_watcher(const std::vector<CacheDir>& caches);
 
 /// A directory that is gone once this process is, however it ends.
 struct SelfRemovingDirectory {
-  CacheDir folder;
+  CacheDir directory;
   pid_t watcher = -1; ///< a child of this process
 };
 
 /// Holds a directory that this process has made. The programs that it starts do not.
-util::Result<SelfRemovingDirectory> hold_folder(const std::string& path);
+util::Result<SelfRemovingDirectory> hold_directory(const std::string& path);
 /// Removes it, and ends its watcher.
-void release_folder(SelfRemovingDirectory& held);
+void release_directory(SelfRemovingDirectory& held);
 
 /// Gives the directory back and removes it at once if nobody else holds it.
 void release_cache(CacheDir& cache);

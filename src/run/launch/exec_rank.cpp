@@ -61,8 +61,9 @@ Error exec_error(const std::string& name, int code) {
 std::optional<std::string> unexecutable(const std::string& name, const util::EnvSnapshot& env) {
   if (name.find('/') != std::string::npos)
     return ::access(name.c_str(), F_OK) == 0 ? std::optional(name) : std::nullopt;
-  for (const auto& folder : util::split(env.get_or("PATH", ""), ':'))
-    if (const std::string path = folder + "/" + name; !folder.empty() && ::access(path.c_str(), F_OK) == 0)
+  for (const auto& directory : util::split(env.get_or("PATH", ""), ':'))
+    if (const std::string path = directory + "/" + name;
+        !directory.empty() && ::access(path.c_str(), F_OK) == 0)
       return path;
   return std::nullopt;
 }
@@ -91,7 +92,7 @@ util::Status check_bound_rank(const RankSetup& setup, const LaunchRequest& reque
 }
 
 /// What rank 0 says for all, and the first rank of each node for its node.
-void say_warnings(const RankSetup& setup, const std::string& host) {
+void report_warnings(const RankSetup& setup, const std::string& host) {
   if (setup.world.layout.rank == 0)
     for (const auto* list : {&setup.node->warnings, &setup.node->plan.warnings, &setup.warnings})
       for (const auto& warning : *list) util::log_warning("hpcml launch: warning: " + warning);
@@ -167,21 +168,21 @@ Failure exec_command(const std::vector<std::string>& command, const util::EnvSna
 
 int exec_rank(RankSetup setup, const LaunchRequest& request, const RuntimeContext& context,
               store::Activity* met) {
-  say_warnings(setup, context.host);
+  report_warnings(setup, context.host);
   apply_limits(setup.node->limits);
   if (const auto bound = bind_rank(setup); !bound) {
-    tell_failure(setup.world, request, context, bound.error().what);
+    notify_failure(setup.world, request, context, bound.error().what);
     return fail(setup, context, "bind", bound.error());
   }
   const bool report = model::is_on(request.rank_request.report);
   const bool looks = report || request.rank_request.bind_check;
   const auto cpus = looks ? read_status_cpus() : Result<model::IdSet>(model::IdSet());
   if (const auto checked = check_bound_rank(setup, request, context.host, cpus); !checked) {
-    tell_failure(setup.world, request, context, checked.error().what);
+    notify_failure(setup.world, request, context, checked.error().what);
     return fail(setup, context, "bind", checked.error());
   }
-  if (const auto meeting = join_rendezvous(setup, request, context); !meeting)
-    return fail(setup, context, "meet", meeting.error());
+  if (const auto rendezvous = join_rendezvous(setup, request, context); !rendezvous)
+    return fail(setup, context, "meet", rendezvous.error());
   if (met != nullptr) met->touch(std::chrono::steady_clock::now());
   if (report) util::write_stderr_line(render_report(setup, context.host, cpus ? *cpus : model::IdSet()));
   if (model::is_on(request.rank_request.preflight))

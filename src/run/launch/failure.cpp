@@ -62,12 +62,12 @@ int report_failure(const Failure& failure, const util::EnvSnapshot& env) {
 }
 
 std::string record_failure(const Failure& failure, const util::EnvSnapshot& env) {
-  const auto folder = env.get_or("HPCML_ERROR_DIR", "");
-  if (folder.empty()) {
+  const auto directory = env.get_or("HPCML_ERROR_DIR", "");
+  if (directory.empty()) {
     return ::isatty(STDERR_FILENO) == 0 ? render_record(failure) : "";
   }
   const auto written =
-      util::write_file(folder + "/" + record_name(failure, env), render_record(failure) + "\n");
+      util::write_file(directory + "/" + record_name(failure, env), render_record(failure) + "\n");
   return written ? "" : "hpcml launch: " + written.error().what;
 }
 

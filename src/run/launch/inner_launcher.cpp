@@ -34,7 +34,7 @@ bool is_alone_on_each_node(const launch_chain::StartedLauncher& inner, const Wor
   if (layout.local_world_size != 1 || layout.world_size <= 1) return false;
   const auto nodes = inner.value(OptionMeaning::nodes);
   if (inner.has({OptionMeaning::alone}) || nodes == "1" || nodes == "1:1") return true;
-  return !inner.meets_other_nodes();
+  return !inner.joins_other_nodes();
 }
 
 util::Error alone_on_each_node(const launch_chain::StartedLauncher& inner, const World& world,

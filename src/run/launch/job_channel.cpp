@@ -11,7 +11,7 @@ namespace {
 
 Result<store::ChannelKey> find_key(const util::EnvSnapshot& env, const slurm::StepIdentity& identity) {
   return store::find_channel_key(env, [&](const store::SecretKey& user_key) {
-    return store::derive_job_key(user_key, meeting_job(identity));
+    return store::derive_job_key(user_key, rendezvous_job(identity));
   });
 }
 

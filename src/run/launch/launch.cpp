@@ -104,7 +104,7 @@ int give_up(const LaunchRequest& request, const RuntimeContext& context, const L
   const auto& world = why.world;
   // Who starts all ranks has nobody else to tell.
   if (world && (why.one_rank || world->layout.node_count() > 1))
-    tell_failure(*world, request, context, why.error.what);
+    notify_failure(*world, request, context, why.error.what);
   const auto rank = !world         ? rank_of_task(request, context)
                     : why.one_rank ? std::optional(world->layout.rank)
                                    : std::nullopt;
@@ -136,7 +136,7 @@ int run_decided(const LaunchRequest& request, const RuntimeContext& context, con
     store::Activity connected;
     const auto store = serve_started_ranks(node, request, context, &connected);
     Supervisor supervisor(request, context, node);
-    if (store) supervisor.meet_at(store->pid);
+    if (store) supervisor.join_at(store->pid);
     outcome = supervisor.run();
     if (store && store->part >= 0) outcome = supervisor.part_from_store(outcome, store->part);
     auto evidence = find_world_evidence(node, request, supervisor);

@@ -9,8 +9,8 @@
 #include "core/util/result.hpp"
 #include "run/launch/cache_dirs.hpp"
 #include "run/launch/failure.hpp"
-#include "run/launch/node_setup.hpp"
 #include "run/launch/launch_request.hpp"
+#include "run/launch/node_setup.hpp"
 
 namespace hpcml::launch {
 

@@ -77,8 +77,8 @@ private:
 
   store::JoinRequest announcement() const {
     const auto& layout = x_setup.world.layout;
-    return {meeting_job(x_setup.world.identity),
-            meeting_step(x_setup.world),
+    return {rendezvous_job(x_setup.world.identity),
+            rendezvous_step(x_setup.world),
             layout.rank,
             layout.world_size,
             layout.local_rank,
@@ -124,7 +124,7 @@ private:
 
   util::Status lead() {
     auto who = announcement();
-    who.decision = decide_meeting(x_setup, x_request, x_here, x_ports);
+    who.decision = decide_rendezvous(x_setup, x_request, x_here, x_ports);
     // Programs look up the name of rank 0's node, which has none.
     if (addresses_of(x_setup.world.address).empty())
       who.decision->address =
@@ -136,7 +136,7 @@ private:
       if (sought.found && !sought.found->welcome.failed.empty() && may_be_of_another_run())
         return lead_in_spite_of(sought.found->welcome.failed, std::move(who));
       if (sought.found) {
-        tell_program(*sought.found);
+        notify_program(*sought.found);
         return wait_for_all(*sought.found);
       }
       // A step after the job's first is no surprise; a store that does not answer is.
@@ -175,7 +175,7 @@ private:
     auto sought = seek(who, {*own}, 1, x_deadline);
     if (!sought.found) return Error{"the store that rank 0 serves does not answer: " + sought.reason};
     x_served.reset();
-    tell_program(*sought.found);
+    notify_program(*sought.found);
     return wait_for_all(*sought.found);
   }
 
@@ -261,7 +261,7 @@ private:
     const auto& found = sought.found;
     if (found && !found->welcome.failed.empty()) return cannot_begin(found->welcome.failed);
     if (found) {
-      tell_program(*found);
+      notify_program(*found);
       return util::Done{};
     }
     return not_found(sought, everywhere.all.empty());
@@ -297,7 +297,7 @@ private:
     return places;
   }
 
-  void tell_program(const store::Found& found) {
+  void notify_program(const store::Found& found) {
     auto decision = found.welcome.decision;
     const bool at_store = decision.port == found.place.port;
     // Its port is the one that was dialled: a store that proves the key proves that as well.
@@ -325,8 +325,8 @@ std::optional<store::Credentials> find_rank_credentials(const World& world) {
   const auto& channel = world.channel;
   if (!channel.key || (!channel.is_shared && world.layout.rank != 0)) return std::nullopt;
   return store::Credentials{*channel.key,
-                            {store::PeerRole::rank, meeting_job(world.identity),
-                             store::identity_text(meeting_step(world)), world.layout.rank}};
+                            {store::PeerRole::rank, rendezvous_job(world.identity),
+                             store::identity_text(rendezvous_step(world)), world.layout.rank}};
 }
 
 bool needs_rendezvous(const World& world, const LaunchRequest& request) {
@@ -338,8 +338,8 @@ util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, con
   return RendezvousClient(setup, request, context, rendezvous_timeout(request)).meet();
 }
 
-void tell_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
-                  const std::string& why) {
+void notify_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
+                    const std::string& why) {
   if (!needs_rendezvous(world, request)) return;
   RankSetup setup;
   setup.world = world;

@@ -20,8 +20,8 @@ constexpr std::chrono::seconds k_rendezvous_timeout{300};
 util::Status join_rendezvous(RankSetup& setup, const LaunchRequest& request, const RuntimeContext& context);
 
 /// Tells the others, where they can be told at once, that this rank's program will not start.
-void tell_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
-                  const std::string& why);
+void notify_failure(const World& world, const LaunchRequest& request, const RuntimeContext& context,
+                    const std::string& why);
 
 /// Returns what the world's rank proves to the store. Of ranks without a shared key rank 0 alone has the one
 /// of the store that it serves; nothing for the others.

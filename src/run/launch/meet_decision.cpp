@@ -53,8 +53,8 @@ std::string address_for_all(const World& world, const util::EnvSnapshot& env) {
 /// JAX's process 0 serves at a port of its own, on this node. jax.distributed.initialize takes it before what
 /// it finds out itself from Slurm's variables, a port that follows from the job alone: two steps of a job
 /// would connect there.
-void tell_coordinator(const World& world, const util::EnvSnapshot& env,
-                      const std::vector<std::uint16_t>& ports, store::Decision& decision) {
+void notify_coordinator(const World& world, const util::EnvSnapshot& env,
+                        const std::vector<std::uint16_t>& ports, store::Decision& decision) {
   const auto address = address_for_all(world, env);
   auto port = side_port(ports.front());
   const auto own = local_addresses();
@@ -80,21 +80,21 @@ StoreSelection choose_words(const RankSetup& setup, const LaunchRequest& request
     words.say = choice && choice->value == StoreChoice::own;
     return words;
   }
-  char folder[4096];
-  return choose_store(
-      model::value_or(choice, StoreChoice::automatic),
-      find_torch::find_torch(request.command, setup.env, ::getcwd(folder, sizeof folder) ? folder : "/"));
+  char directory[4096];
+  return choose_store(model::value_or(choice, StoreChoice::automatic),
+                      find_torch::find_torch(request.command, setup.env,
+                                             ::getcwd(directory, sizeof directory) ? directory : "/"));
 }
 
-store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request,
-                               const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
+store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
+                                  const RuntimeContext& context, const std::vector<std::uint16_t>& ports) {
   const auto words = choose_words(setup, request);
   if (words.say) util::log_info("hpcml launch: " + words.reason);
   store::Decision decision;
   decision.agent_store = words.agent_store;
   if (!words.own) decision.port = keep_program_port(setup.world, ports);
   if (model::is_on(request.rank_request.coordinator))
-    tell_coordinator(setup.world, context.env, ports, decision);
+    notify_coordinator(setup.world, context.env, ports, decision);
   return decision;
 }
 

@@ -19,8 +19,8 @@ StoreSelection choose_words(const RankSetup& setup, const LaunchRequest& request
 
 /// The decision for all, from rank 0's set-up. `ports`: those of the step, the likeliest first; one that rank
 /// 0's program is to open is kept for it. What people should know of it is said on standard error.
-store::Decision decide_meeting(const RankSetup& setup, const LaunchRequest& request,
-                               const RuntimeContext& context, const std::vector<std::uint16_t>& ports);
+store::Decision decide_rendezvous(const RankSetup& setup, const LaunchRequest& request,
+                                  const RuntimeContext& context, const std::vector<std::uint16_t>& ports);
 
 /// The decision that each rank makes alone if the ranks share no key: the same for all, as it follows from
 /// the step. Rank 0 keeps the ports for its program; the error is about one that it cannot keep.

@@ -9,8 +9,8 @@
 #include "generate/plan/rank_plan.hpp"
 #include "run/launch/cpu_bind.hpp"
 #include "run/launch/gpus.hpp"
-#include "run/launch/node_view.hpp"
 #include "run/launch/launch_request.hpp"
+#include "run/launch/node_view.hpp"
 #include "run/launch/role.hpp"
 
 namespace hpcml::launch {

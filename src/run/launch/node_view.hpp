@@ -10,8 +10,8 @@
 #include "core/topo/nearest_nic.hpp"
 #include "core/util/result.hpp"
 #include "run/launch/gloo_interface.hpp"
-#include "run/launch/process_limits.hpp"
 #include "run/launch/launch_request.hpp"
+#include "run/launch/process_limits.hpp"
 
 namespace hpcml::launch {
 

@@ -47,7 +47,7 @@ bool kill_marked(const std::string& mark) {
 
 /// Body of the process: holds nothing of launch's but the line that ends with it.
 [[noreturn]] void watch(int line, const volatile pid_t* groups, std::size_t count, const std::string& mark,
-                        const std::string& folder) {
+                        const std::string& directory) {
   ::setsid();
   for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_IGN);
   ::dup2(line, 0);
@@ -66,7 +66,7 @@ bool kill_marked(const std::string& mark) {
     ::usleep(2000);
   }
   std::error_code ignored;
-  if (!folder.empty()) std::filesystem::remove_all(folder, ignored);
+  if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
   ::_exit(0);
 }
 
@@ -94,7 +94,7 @@ util::Status OrphanReaper::start() {
   x_pid = ::fork();
   if (x_pid == 0) {
     ::close(ends[1]);
-    watch(ends[0], x_groups, x_count, entry, x_folder);
+    watch(ends[0], x_groups, x_count, entry, x_directory);
   }
   ::close(ends[0]);
   if (x_pid < 0) return failed("fork");

@@ -25,7 +25,7 @@ public:
   OrphanReaper& operator=(const OrphanReaper&) = delete;
 
   /// A folder that goes, too, where launch is killed; said before the start.
-  void remove_on_exit(std::string folder) { x_folder = std::move(folder); }
+  void remove_on_exit(std::string directory) { x_directory = std::move(directory); }
   util::Status start();
   /// The process group of a rank; 0 once the group is gone, since its number may become somebody else's.
   void set_group(std::size_t index, pid_t group);
@@ -38,7 +38,7 @@ private:
   volatile pid_t* x_groups = nullptr; ///< shared with the process
   int x_line = -1;                    ///< it reads the other end
   pid_t x_pid = -1;
-  std::string x_mark, x_folder;
+  std::string x_mark, x_directory;
 };
 
 } // namespace hpcml::launch

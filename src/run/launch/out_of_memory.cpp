@@ -34,23 +34,23 @@ std::optional<unsigned long long> limit_of(std::string_view text) {
 
 std::string read_text(const std::string& path) { return util::read_file(path).value_or(""); }
 
-std::string folder_of(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
+std::string directory_of(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
   return root + place.top + (path == "/" ? "" : path) + "/";
 }
 
 /// Whether the kernel counts there what it kills: not in v2's outermost group, and not before Linux 4.13.
-bool counts_kills(const std::string& folder, bool unified) {
-  return read_text(folder + (unified ? "memory.events" : "memory.oom_control")).find("oom_kill ") !=
+bool counts_kills(const std::string& directory, bool unified) {
+  return read_text(directory + (unified ? "memory.events" : "memory.oom_control")).find("oom_kill ") !=
          std::string::npos;
 }
 
 MemoryLevel read_level(const std::string& root, const util::MemoryPlace& place, const std::string& path) {
-  const auto folder = folder_of(root, place, path);
+  const auto directory = directory_of(root, place, path);
   if (place.unified)
-    return parse_memory_v2(path, read_text(folder + "memory.events"), read_text(folder + "memory.max"));
-  return parse_memory_v1(path, read_text(folder + "memory.oom_control"),
-                         read_text(folder + "memory.limit_in_bytes"), read_text(folder + "memory.failcnt"),
-                         read_text(folder + "memory.max_usage_in_bytes"));
+    return parse_memory_v2(path, read_text(directory + "memory.events"), read_text(directory + "memory.max"));
+  return parse_memory_v1(
+      path, read_text(directory + "memory.oom_control"), read_text(directory + "memory.limit_in_bytes"),
+      read_text(directory + "memory.failcnt"), read_text(directory + "memory.max_usage_in_bytes"));
 }
 
 /// "16 GiB", "1.5 GiB", "900 MiB".
@@ -68,7 +68,7 @@ std::string render_bytes(unsigned long long bytes) {
 /// of "user" in it.
 std::string owner_of(const std::string& path) {
   auto name = util::base_name(path);
-  if (name == "user") name = util::base_name(util::folder_name(path));
+  if (name == "user") name = util::base_name(util::directory_name(path));
   for (const auto* kind : {"job", "step", "task"})
     if (name.starts_with(std::string(kind) + "_")) return "the " + std::string(kind) + "'s limit";
   return "the limit";
@@ -103,11 +103,11 @@ std::vector<MemoryLevel> read_memory_levels(const std::string& root) {
   const auto place = util::parse_memory_place(read_text(base + "/proc/self/cgroup"),
                                               read_text(base + "/proc/self/mountinfo"));
   if (place)
-    for (auto path = place->path;; path = util::folder_name(path)) {
+    for (auto path = place->path;; path = util::directory_name(path)) {
       levels.push_back(read_level(base, *place, path));
       if (path == "/" || path.empty() || path == ".") break;
     }
-  if (place && counts_kills(folder_of(base, *place, place->path), place->unified)) return levels;
+  if (place && counts_kills(directory_of(base, *place, place->path), place->unified)) return levels;
   MemoryLevel machine; // that of other jobs, too: only where nothing else is known
   machine.kills = count_of(read_text(base + "/proc/vmstat"), "oom_kill");
   levels.push_back(machine);

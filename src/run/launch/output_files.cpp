@@ -6,7 +6,7 @@
 namespace hpcml::launch {
 
 OutputFiles::OutputFiles(const std::vector<OutputRoute>& routes, SayOfOutput say)
-    : x_entries(routes.size()), x_say(std::move(say)) {
+    : x_entries(routes.size()), x_report(std::move(say)) {
   for (std::size_t i = 0; i < routes.size(); ++i) x_entries[i].route = routes[i];
 }
 
@@ -23,19 +23,19 @@ std::size_t OutputFiles::count() const {
 
 util::Status OutputFiles::open(const OutputOptions& output_options, unsigned node_rank) {
   for (auto& [route, file, filter] : x_entries) {
-    if (route.in_file) TRY_DONE(file.open(output_options.folder + "/" + log_name(route)));
+    if (route.in_file) TRY_DONE(file.open(output_options.directory + "/" + log_name(route)));
     if (!route.filtered) continue;
     filter = LineFilter(route.is_error ? output_options.err_filters : output_options.out_filters,
                         route.plain_prefix);
     auto& shared = x_filtered[route.is_error ? 1 : 0];
     if (!shared.is_open())
-      TRY_DONE(shared.open(output_options.folder + "/" + filtered_name(route.is_error, node_rank)));
+      TRY_DONE(shared.open(output_options.directory + "/" + filtered_name(route.is_error, node_rank)));
   }
   return util::Done{};
 }
 
 void OutputFiles::say(const std::string& sentence) const {
-  if (!sentence.empty() && x_say) x_say(sentence);
+  if (!sentence.empty() && x_report) x_report(sentence);
 }
 
 void OutputFiles::add(std::size_t index, std::string_view bytes) {

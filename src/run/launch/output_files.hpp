@@ -47,7 +47,7 @@ private:
   void say(const std::string& sentence) const;
   std::vector<Entry> x_entries;
   std::array<LogFile, 2> x_filtered; ///< of standard output, of standard error
-  SayOfOutput x_say;
+  SayOfOutput x_report;
   std::optional<sighandler_t> x_size_handler; ///< of SIGXFSZ, while a limit of files must not end us
 };
 

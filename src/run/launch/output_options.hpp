@@ -28,7 +28,7 @@ struct StreamsOfRanks {
 };
 
 struct OutputOptions {
-  std::string folder;       ///< RANK/stdout.log and stderr.log in it, appended to; empty: no files
+  std::string directory;    ///< RANK/stdout.log and stderr.log in it, appended to; empty: no files
   StreamsOfRanks redirects; ///< into files, and not shown
   StreamsOfRanks tee;       ///< into files, and shown
   std::set<unsigned> shown; ///< local ranks whose output is shown; empty: all

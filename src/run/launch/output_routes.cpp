@@ -44,10 +44,10 @@ std::vector<OutputRoute> plan_routes(const OutputOptions& output_options, const 
     route.rank = ranks.first_rank + local;
     route.local_rank = local;
     route.is_error = is_error;
-    route.in_file = !output_options.folder.empty() && (all_in_files || redirected || teed);
+    route.in_file = !output_options.directory.empty() && (all_in_files || redirected || teed);
     route.shown =
         (!redirected || teed) && (output_options.shown.empty() || output_options.shown.contains(local));
-    route.filtered = !output_options.folder.empty() &&
+    route.filtered = !output_options.directory.empty() &&
                      !(is_error ? output_options.err_filters : output_options.out_filters).empty();
     const bool own = output_options.prefix.empty();
     route.plain_prefix = own ? own_prefix(route.rank, false) : fill_prefix(output_options, route.rank, local);

@@ -30,7 +30,7 @@ std::vector<std::string> shown_prefixes(const std::vector<OutputRoute>& routes) 
 
 OutputStream::OutputStream(int target, std::vector<OutputRoute> routes, SayOfOutput say)
     : x_queue(target), x_lines(shown_prefixes(routes)), x_sources(routes.size()), x_files(routes, say),
-      x_say(std::move(say)), x_target(target), x_ready(::epoll_create1(EPOLL_CLOEXEC)),
+      x_report(std::move(say)), x_target(target), x_ready(::epoll_create1(EPOLL_CLOEXEC)),
       x_unseen(::epoll_create1(EPOLL_CLOEXEC)) {
   for (std::size_t i = 0; i < routes.size(); ++i) {
     x_all_outlive = x_all_outlive && routes[i].outlives_reader();
@@ -114,10 +114,10 @@ void OutputStream::write_some() {
   const bool any = std::any_of(x_sources.begin(), x_sources.end(), [](const Source& source) {
     return source.route.shown && source.route.outlives_reader();
   });
-  if (any && x_say)
-    x_say(std::string(x_target == STDOUT_FILENO ? "standard output" : "standard error") +
-          " cannot be written any more (" + std::strerror(x_queue.error()) +
-          "); the ranks go on, and their output goes into its files");
+  if (any && x_report)
+    x_report(std::string(x_target == STDOUT_FILENO ? "standard output" : "standard error") +
+             " cannot be written any more (" + std::strerror(x_queue.error()) +
+             "); the ranks go on, and their output goes into its files");
 }
 
 std::optional<OutputStream::Clock::time_point> OutputStream::last_written(std::size_t source) const {

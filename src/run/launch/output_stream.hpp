@@ -94,7 +94,7 @@ private:
   LineMerger x_lines;
   std::vector<Source> x_sources;
   OutputFiles x_files;
-  SayOfOutput x_say;
+  SayOfOutput x_report;
   bool x_all_outlive = true; ///< no source needs our reader
   unsigned x_world_reports = 0;
   bool x_told = false; ///< that there is no reader any more

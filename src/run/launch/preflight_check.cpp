@@ -29,15 +29,16 @@ std::vector<std::string> helper_words(std::vector<std::string> words, const Rank
 } // namespace
 
 std::optional<std::string> find_torch_helper(const std::string& program) {
-  const std::string folder = util::folder_name(program), name = util::base_name(program);
+  const std::string directory = util::directory_name(program), name = util::base_name(program);
   // bin/hpcml-aarch64 has its own helper beside the other's.
   const std::string arch = name.starts_with("hpcml-") ? name.substr(5) : "";
-  for (const auto& path : {folder + "/../libexec/hpcml/hpcml-torch" + arch, folder + "/hpcml-torch" + arch})
+  for (const auto& path :
+       {directory + "/../libexec/hpcml/hpcml-torch" + arch, directory + "/hpcml-torch" + arch})
     if (::access(path.c_str(), X_OK) == 0) return path;
   return std::nullopt;
 }
 
-Error preflight_verdict(const std::string& lines) {
+Error preflight_result(const std::string& lines) {
   Error verdict{""};
   for (const auto& line : util::split(lines, '\n')) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
@@ -106,7 +107,7 @@ std::optional<Failure> run_preflight(const RankSetup& setup, const LaunchRequest
       util::log_info("hpcml launch: " + success);
     return std::nullopt;
   }
-  Error verdict = preflight_verdict(output->out);
+  Error verdict = preflight_result(output->out);
   if (verdict.what.empty()) {
     const auto lines = util::split(std::string(util::trim(output->err)), '\n');
     verdict.what = util::base_name(words[0]) + " ended with " + std::to_string(output->exit_code) +

@@ -28,7 +28,7 @@ std::optional<std::string> find_torch_helper(const std::string& program);
 
 /// What the helper's JSON lines say about a failure: "what" and "next" of the last culprit; an empty error if
 /// they say nothing.
-util::Error preflight_verdict(const std::string& lines);
+util::Error preflight_result(const std::string& lines);
 
 /// The hosts that an event finds at fault, each once. A phase before the network was used blames none.
 std::set<std::string> hosts_at_fault(const nlohmann::json& event);

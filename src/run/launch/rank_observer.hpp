@@ -48,7 +48,7 @@ struct SupervisionOptions {
   RankObserver* overseer = nullptr;
   sigset_t mask{};           ///< signals that a rank finds blocked: the overseer has blocked its own before
   std::vector<pid_t> spared; ///< children of this process that are no ranks and live on
-  std::string folder;        ///< goes where this process is killed; empty: none
+  std::string directory;     ///< goes where this process is killed; empty: none
 };
 
 } // namespace hpcml::launch

@@ -141,12 +141,12 @@ void set_cpus_per_task(Builder& builder, const RankSetup& setup, const LaunchReq
 /// Switches TF32 as it was asked for, also against what an image or a module has set.
 void set_tf32(Builder& builder, RankSetup& setup, const LaunchRequest& request) {
   if (!request.rank_request.tf32) return;
-  const auto wish = request.rank_request.tf32->value;
+  const auto choice = request.rank_request.tf32->value;
   const auto& gpus = setup.node->gpus;
-  const auto flag = "--tf32 " + model::word_of(wish);
+  const auto flag = "--tf32 " + model::word_of(choice);
   if (gpus.visible.entries.empty())
     setup.warnings.push_back(flag + " changes nothing: no GPU is seen here, and CPUs have no TF32");
-  const auto variables = model::tf32_variables(wish, gpus.vendor);
+  const auto variables = model::tf32_variables(choice, gpus.vendor);
   const auto warn = [&](const std::string& name) {
     if (const auto old = setup.env.get(name); old && !old->empty())
       setup.warnings.push_back(name + "=" + *old + " was set, and gives way to " + flag);

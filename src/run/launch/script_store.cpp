@@ -95,7 +95,7 @@ ServedName find_served_name(const ScriptStore& options, const util::EnvSnapshot&
 /// which is rank 0's program's where that serves.
 std::vector<std::uint16_t> ports_for_script(const ScriptStore& options, const slurm::StepIdentity& identity) {
   if (options.port != 0 || options.name.empty()) return {options.port};
-  auto ports = meeting_ports(step_port({identity.job, 0, identity.restart}));
+  auto ports = rendezvous_ports(step_port({identity.job, 0, identity.restart}));
   ports.erase(ports.begin());
   ports.push_back(0);
   return ports;
@@ -113,11 +113,11 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   if (!channel.is_shared && !options.name.empty())
     say("no rank of hpcml launch can use this store: " + channel.origin +
         "; set HPCML_JOB_SECRET first (docs/security.md)");
-  const auto job = meeting_job(identity);
-  store::Meeting meeting({job, "", options.patience}, say);
-  store::SessionGate gate({channel.key, job}, meeting, say);
+  const auto job = rendezvous_job(identity);
+  store::Meeting rendezvous({job, "", options.patience}, say);
+  store::SessionGate gate({channel.key, job}, rendezvous, say);
   TRY(const auto server, store::make_server(name.addresses, ports_for_script(options, identity), {}, gate));
-  meeting.set_port(server->port());
+  rendezvous.set_port(server->port());
   gate.set_port(server->port());
   int stop = -1;
   if (options.with_parent) {

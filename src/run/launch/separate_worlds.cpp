@@ -48,7 +48,7 @@ std::optional<WorldEvidence> ask_store(const std::string& address, std::uint16_t
   evidence.world_size = world.layout.world_size;
   evidence.serves_store = true;
   // A program that has left may have told no rank, but not without setting a key.
-  evidence.connected = report->connected + report->gone + report->keys > 0;
+  evidence.connected = report->connected + report->lost + report->keys > 0;
   evidence.seen = report->worlds;
   return evidence;
 }
@@ -95,10 +95,10 @@ bool is_known_to_have_failed(pid_t pid) {
     const auto evidence = ask_store(address, port, world, find_rank_credentials(world));
     if (failed || !evidence || evidence->seen.joined) ::_exit(0);
     const auto fault = check_worlds(*evidence);
-    if (fault == WorldFault::apart)
-      for (const auto& line : describe_worlds_apart(*evidence)) util::log_error(line);
+    if (fault == WorldFault::separate)
+      for (const auto& line : describe_worlds_separate(*evidence)) util::log_error(line);
     if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
-    if (ended || fault == WorldFault::apart) ::_exit(0);
+    if (ended || fault == WorldFault::separate) ::_exit(0);
   }
 }
 
@@ -135,10 +135,10 @@ bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activ
   switch (check_worlds(evidence)) {
   case WorldFault::none: return false;
   case WorldFault::not_connected: report_not_connected(evidence.world_size); return false;
-  case WorldFault::apart: break;
+  case WorldFault::separate: break;
   }
   if (!evidence.is_reported)
-    for (const auto& line : describe_worlds_apart(evidence)) util::log_error(line);
+    for (const auto& line : describe_worlds_separate(evidence)) util::log_error(line);
   return true;
 }
 

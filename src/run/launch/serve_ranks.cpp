@@ -13,8 +13,8 @@
 namespace hpcml::launch {
 
 std::vector<std::uint16_t> ports_of(const World& world) {
-  return meeting_ports(world.in_job ? step_port(world.identity) : world.port,
-                       world.port_given ? std::optional(world.port) : std::nullopt);
+  return rendezvous_ports(world.in_job ? step_port(world.identity) : world.port,
+                          world.port_given ? std::optional(world.port) : std::nullopt);
 }
 
 std::vector<std::string> addresses_here(const World& world, const RuntimeContext& context) {
@@ -25,8 +25,8 @@ std::vector<std::string> addresses_here(const World& world, const RuntimeContext
 StoreServiceRequest order_of(const World& world, const RuntimeContext& context,
                              std::vector<std::uint16_t> ports) {
   StoreServiceRequest order;
-  order.rules.job = order.gate.job = meeting_job(world.identity);
-  order.rules.step = meeting_step(world);
+  order.rules.job = order.gate.job = rendezvous_job(world.identity);
+  order.rules.step = rendezvous_step(world);
   order.rules.world_size = world.layout.world_size;
   order.gate.key = world.channel.key;
   if (!world.channel.is_shared) order.gate.plain = store::PlainMessages::announcements;

@@ -39,15 +39,15 @@ std::vector<std::string> read_ancestors() {
   std::vector<std::string> names;
   auto pid = static_cast<long long>(::getppid());
   while (pid > 1 && names.size() < k_most) {
-    const auto folder = "/proc/" + std::to_string(pid);
-    const auto stat = util::read_file(folder + "/stat");
+    const auto directory = "/proc/" + std::to_string(pid);
+    const auto stat = util::read_file(directory + "/stat");
     // "PID (NAME) STATE PPID …": a name may hold blanks and brackets.
     const auto open = stat ? stat->find('(') : std::string::npos;
     const auto close = stat ? stat->rfind(')') : std::string::npos;
     if (open == std::string::npos || close == std::string::npos || close + 4 > stat->size()) break;
     auto name = stat->substr(open + 1, close - open - 1);
     const bool last = name == k_step_daemon;
-    if (last) name = util::read_file(folder + "/cmdline").value_or(name);
+    if (last) name = util::read_file(directory + "/cmdline").value_or(name);
     names.push_back(std::move(name));
     if (last) break;
     const auto parent = util::parse_unsigned(util::split(stat->substr(close + 4), ' ').front());
@@ -56,7 +56,7 @@ std::vector<std::string> read_ancestors() {
   return names;
 }
 
-Starter judge_ancestors(const std::vector<std::string>& names, const std::string& job) {
+Starter evaluate_ancestors(const std::vector<std::string>& names, const std::string& job) {
   bool direct = true;
   for (const auto& name : names) {
     if (is_one_of(name, {"mpirun", "mpiexec", "orterun", "prterun", "orted", "prted", "mpiexec.hydra",

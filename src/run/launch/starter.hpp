@@ -23,6 +23,6 @@ enum class Starter {
 std::vector<std::string> read_ancestors();
 
 /// `job`: what SLURM_JOB_ID says; the script of another job tells nothing of this one. Pure.
-Starter judge_ancestors(const std::vector<std::string>& names, const std::string& job);
+Starter evaluate_ancestors(const std::vector<std::string>& names, const std::string& job);
 
 } // namespace hpcml::launch

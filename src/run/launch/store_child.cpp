@@ -33,7 +33,7 @@ constexpr auto k_grace = std::chrono::seconds(5);
 class Watched {
 public:
   explicit Watched(pid_t pid) : x_pid(pid), x_fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))) {}
-  bool is_gone() const {
+  bool is_lost() const {
     pollfd wait{x_fd, POLLIN, 0};
     if (x_fd >= 0) return ::poll(&wait, 1, 0) == 1;
     return ::kill(x_pid, 0) != 0 && errno == ESRCH;
@@ -47,8 +47,8 @@ private:
 };
 
 /// One line where the program's own errors go, without holding that open.
-void say_beside(const Watched& program, const std::string& line) {
-  if (program.is_gone()) return;
+void report_additional(const Watched& program, const std::string& line) {
+  if (program.is_lost()) return;
   const std::string path = "/proc/" + std::to_string(program.pid()) + "/fd/2";
   const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return;
@@ -78,10 +78,10 @@ void keep_only(std::vector<int> kept) {
   util::close_descriptors(from);
 }
 
-[[noreturn]] void serve(store::Listening listening, store::Meeting& meeting, store::SessionGate& gate) {
+[[noreturn]] void serve(store::Listening listening, store::Meeting& rendezvous, store::SessionGate& gate) {
   if (::chdir("/") != 0) ::_exit(1);
   store::raise_file_limit();
-  meeting.set_port(listening.port);
+  rendezvous.set_port(listening.port);
   gate.set_port(listening.port);
   store::Server server(std::move(listening), {}, gate);
   const auto ended = server.run(-1);
@@ -100,22 +100,22 @@ void keep_only(std::vector<int> kept) {
     if (holds_errors)
       util::log_info("hpcml launch: " + line);
     else
-      say_beside(program, "hpcml launch: " + line);
+      report_additional(program, "hpcml launch: " + line);
   };
-  store::Meeting meeting(order.rules, say);
-  store::SessionGate gate(order.gate, meeting, say);
+  store::Meeting rendezvous(order.rules, say);
+  store::SessionGate gate(order.gate, rendezvous, say);
   std::optional<store::Time> alone_since;
   bool had_clients = false; // one that only looks whether somebody is here is gone at the next look
-  meeting.set_complete([&] {
+  rendezvous.set_complete([&] {
     use_nothing_for(STDERR_FILENO);
     holds_errors = false;
   });
-  meeting.set_end([&](const store::Meeting& state, store::Time now) {
-    if (!program.is_gone()) return false;
+  rendezvous.set_end([&](const store::Meeting& state, store::Time now) {
+    if (!program.is_lost()) return false;
     // Rank 0's launcher has given up; ranks without a key would not believe why.
     const bool tells_why = state.has_failed() && order.gate.plain == store::PlainMessages::rejected;
     if (!state.roster().complete() && !tells_why) return true;
-    if (state.has_failed() && state.roster().all_heard()) return true;
+    if (state.has_failed() && state.roster().all_received()) return true;
     const bool has_clients = !state.has_failed() && state.programs() > 0;
     if (has_clients && had_clients)
       alone_since.reset();
@@ -124,7 +124,7 @@ void keep_only(std::vector<int> kept) {
     had_clients = has_clients;
     return alone_since && now - *alone_since >= k_grace;
   });
-  serve(std::move(listening), meeting, gate);
+  serve(std::move(listening), rendezvous, gate);
 }
 
 void close_all(const store::Listening& listening) {
@@ -171,12 +171,12 @@ Result<StoreChild> start_store_child(const StoreServiceRequest& order) {
   const int part = order.stays_for_others ? ::eventfd(0, EFD_CLOEXEC) : -1;
   const auto serve_here = [&](store::Listening listening) {
     const auto say = [](const std::string& line) { util::log_info("hpcml launch: " + line); };
-    store::Meeting meeting(order.rules, say);
-    store::SessionGate gate(order.gate, meeting, say);
-    meeting.set_port(listening.port);
+    store::Meeting rendezvous(order.rules, say);
+    store::SessionGate gate(order.gate, rendezvous, say);
+    rendezvous.set_port(listening.port);
     gate.set_port(listening.port);
-    meeting.set_activity(order.activity);
-    if (part >= 0) meeting.stay_for_others(local_addresses());
+    rendezvous.set_activity(order.activity);
+    if (part >= 0) rendezvous.stay_for_others(local_addresses());
     store::Server server(std::move(listening), {}, gate);
     return server.run(part);
   };

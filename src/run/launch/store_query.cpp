@@ -57,7 +57,7 @@ std::vector<std::uint16_t> ports_of_job(const slurm::StepIdentity& job,
                                         const std::vector<unsigned long long>& steps) {
   std::vector<std::uint16_t> ports;
   const auto add = [&](unsigned long long step) {
-    for (const auto port : meeting_ports(step_port({job.job, step, job.restart})))
+    for (const auto port : rendezvous_ports(step_port({job.job, step, job.restart})))
       if (!util::contains(ports, port)) ports.push_back(port);
   };
   for (const auto step : steps) add(step);

@@ -51,7 +51,7 @@ Supervisor::Supervisor(const LaunchRequest& request, const RuntimeContext& conte
   x_start_of_ranks.mask = oversight ? oversight->mask : x_mask_before;
   if (oversight) {
     for (const pid_t child : oversight->spared) x_groups.spare(child);
-    x_groups.guard().remove_on_exit(oversight->folder);
+    x_groups.guard().remove_on_exit(oversight->directory);
     for (unsigned i = 0; i < x_count; ++i)
       x_start_of_ranks.met.push_back(std::make_unique<store::Activity>());
   }
@@ -70,7 +70,7 @@ Supervisor::~Supervisor() {
 
 void Supervisor::say(const std::string& line) { errors().say(line); }
 
-void Supervisor::meet_at(pid_t store) {
+void Supervisor::join_at(pid_t store) {
   x_store = store;
   x_groups.spare(store);
 }
@@ -233,7 +233,7 @@ void Supervisor::take_end_of_store() {
 void Supervisor::take_end_of_rank(std::size_t index) {
   auto& process = x_groups.ranks()[index];
   const bool good = process.status == 0;
-  if (x_oversight && !good) take_last_words(process.local_rank);
+  if (x_oversight && !good) take_last_lines(process.local_rank);
   if (x_oversight) x_oversight->overseer->ended(process, *this);
   // What a rank leaves behind that ends well is its own affair; else it has heard that it is to end, and has
   // its grace as the rank itself.
@@ -246,7 +246,7 @@ void Supervisor::take_end_of_rank(std::size_t index) {
 }
 
 void Supervisor::take_failure(std::size_t index) {
-  take_last_words(x_groups.ranks()[index].local_rank);
+  take_last_lines(x_groups.ranks()[index].local_rank);
   x_groups.ranks()[index].open = false;
   if (x_failed || x_stopped) return;
   x_failed = index;

@@ -43,7 +43,7 @@ public:
   std::optional<std::chrono::steady_clock::time_point> first_written(unsigned local_rank) const;
   /// When a rank's launcher had met those of the others, and became its program; nothing where it never did,
   /// or nobody oversees the ranks.
-  std::optional<std::chrono::steady_clock::time_point> met_at(unsigned local_rank) const;
+  std::optional<std::chrono::steady_clock::time_point> joined_at(unsigned local_rank) const;
 
   /// Ranks of this node whose output has reported a world of 1.
   std::vector<unsigned> ranks_in_worlds_of_one() const;
@@ -54,7 +54,7 @@ public:
   Outcome run();
 
   /// A child of this process serves the ranks' store: where it ends before them they are ended, too.
-  void meet_at(pid_t store);
+  void join_at(pid_t store);
   /// After `run`: where all has ended well, tells the child by `part` (`StoreChild`) and waits until it has
   /// ended, for as long as programs of other nodes need their store. A signal to end is obeyed at once.
   Outcome part_from_store(const Outcome& ended, int part);
@@ -82,7 +82,7 @@ private:
   std::vector<OutputRoute> routes_to_errors(bool terminal) const;
   std::size_t file_count() const;
   util::Status open_files();
-  void take_last_words(unsigned local_rank);
+  void take_last_lines(unsigned local_rank);
   void look_at_worlds();
   void end_start();
   OutputStream& errors() { return x_err ? *x_err : x_out; }
@@ -115,7 +115,7 @@ private:
   void report_lost_output();
   std::string output_fault() const;
   std::string describe_failure() const;
-  void say_class(const Outcome& outcome);
+  void report_class_of(const Outcome& outcome);
 
   const LaunchRequest& x_request;
   const RuntimeContext& x_here;

@@ -57,7 +57,7 @@ std::string Supervisor::describe_failure() const {
   return text;
 }
 
-std::optional<std::chrono::steady_clock::time_point> Supervisor::met_at(unsigned local_rank) const {
+std::optional<std::chrono::steady_clock::time_point> Supervisor::joined_at(unsigned local_rank) const {
   if (local_rank >= x_start_of_ranks.met.size()) return std::nullopt;
   const auto at = x_start_of_ranks.met[local_rank]->last();
   return at == Clock::time_point() ? std::nullopt : std::optional(at);
@@ -121,7 +121,7 @@ void Supervisor::look_for_memory(const RankProcess& process) {
     x_out_of_memory = find_out_of_memory(x_memory, read_memory_levels());
 }
 
-void Supervisor::say_class(const Outcome& outcome) {
+void Supervisor::report_class_of(const Outcome& outcome) {
   // Slurm is asked by the first node alone: at the end of a wide job it would hear from all at once.
   if (x_start_of_ranks.node->world.layout.node_rank != 0 && outcome.code == 128 + SIGTERM) return;
   const auto why = classify_end({.code = outcome.code,
@@ -164,7 +164,7 @@ Outcome Supervisor::finish() {
     if (x_failed)
       failure = {outcome.code, "run", {describe_failure()}, x_groups.ranks()[*x_failed].rank, x_here.host};
     say("hpcml launch: " + failure.error.what);
-    say_class(outcome);
+    report_class_of(outcome);
     if (!x_here.env.get_or("HPCML_ERROR_DIR", "").empty())
       if (const auto more = record_failure(failure, x_here.env); !more.empty()) say(more);
   }

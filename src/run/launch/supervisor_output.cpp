@@ -35,7 +35,7 @@ std::vector<OutputRoute> Supervisor::routes_to_errors(bool terminal) const {
 }
 
 std::size_t Supervisor::file_count() const {
-  return x_request.output.folder.empty() ? 0 : x_out.file_count() + (x_err ? x_err->file_count() : 0);
+  return x_request.output.directory.empty() ? 0 : x_out.file_count() + (x_err ? x_err->file_count() : 0);
 }
 
 util::Status Supervisor::open_files() {
@@ -44,7 +44,7 @@ util::Status Supervisor::open_files() {
   return x_err ? x_err->open_files(x_request.output, node) : util::Status(util::Done{});
 }
 
-void Supervisor::take_last_words(unsigned local_rank) {
+void Supervisor::take_last_lines(unsigned local_rank) {
   if (x_err)
     x_err->read_to_end(local_rank);
   else
@@ -77,8 +77,8 @@ void Supervisor::look_at_worlds() {
   evidence.world_size = node.world.layout.world_size;
   evidence.local_ranks = x_count;
   evidence.reporting = ranks_in_worlds_of_one();
-  if (!expects_one_world(node, x_request) || check_worlds(evidence) != WorldFault::apart) return;
-  for (const auto& line : describe_worlds_apart(evidence)) say(line);
+  if (!expects_one_world(node, x_request) || check_worlds(evidence) != WorldFault::separate) return;
+  for (const auto& line : describe_worlds_separate(evidence)) say(line);
   x_worlds_reported = true;
 }
 

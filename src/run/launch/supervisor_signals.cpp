@@ -19,7 +19,7 @@ namespace {
 /// terminal sent all.
 constexpr auto k_same_request = std::chrono::milliseconds(250);
 /// Of a reader that is behind so much is kept while the ranks end: what they say last must not stop them.
-constexpr std::size_t k_last_words = 16U << 20;
+constexpr std::size_t k_last_lines = 16U << 20;
 
 /// How long the ranks may take after INT or TERM. In a job Slurm kills what is left when its own time comes,
 /// and a job that asked for an early signal (--signal, preemption) needs that time for its checkpoint.
@@ -118,8 +118,8 @@ void Supervisor::take_request_to_end(int signal) {
   }
   x_received = x_ending = signal;
   x_asked = Clock::now();
-  x_out.queue().set_limit(k_last_words);
-  if (x_err) x_err->queue().set_limit(k_last_words);
+  x_out.queue().set_limit(k_last_lines);
+  if (x_err) x_err->queue().set_limit(k_last_lines);
   x_groups.signal(signal);
   x_groups.signal(SIGCONT); // one that is stopped could not hear it
   if (x_oversight) x_oversight->overseer->on_stop_requested(signal);

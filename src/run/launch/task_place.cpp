@@ -129,7 +129,7 @@ Result<TaskPlace> place_by_launcher(const RuntimeContext& context, const model::
 } // namespace
 
 Starter starter_of(const RuntimeContext& context) {
-  return judge_ancestors(context.ancestors, context.env.get_or("SLURM_JOB_ID", ""));
+  return evaluate_ancestors(context.ancestors, context.env.get_or("SLURM_JOB_ID", ""));
 }
 
 bool in_task(const LaunchRequest& request, const RuntimeContext& context) {

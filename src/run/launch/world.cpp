@@ -42,7 +42,7 @@ Result<std::optional<unsigned>> given_port(const LaunchRequest& request, const u
   return std::optional(static_cast<unsigned>(*port));
 }
 
-util::Status set_meeting_point(const LaunchRequest& request, const RuntimeContext& context, World& world) {
+util::Status set_rendezvous_point(const LaunchRequest& request, const RuntimeContext& context, World& world) {
   const std::string suffix = request.site ? request.site->network.master.suffix : "";
   if (world.first_node.empty()) world.first_node = world.layout.nodes.front();
   world.address = step_address(context.env, world.first_node, suffix);
@@ -65,7 +65,7 @@ util::Status set_channel(const LaunchRequest& request, const RuntimeContext& con
 Result<World> find_task_world(const LaunchRequest& request, const RuntimeContext& context) {
   TRY(auto place, find_task_place(request, context, FirstNode::of_tasks));
   World world = world_of_place(std::move(place));
-  TRY_DONE(set_meeting_point(request, context, world));
+  TRY_DONE(set_rendezvous_point(request, context, world));
   TRY_DONE(agree_with_environment(context, world, false));
   TRY_DONE(set_channel(request, context, false, world));
   return world;
@@ -95,7 +95,7 @@ Result<World> find_spawn_world(const LaunchRequest& request, const RuntimeContex
   layout.rank = layout.node_rank * processes;
   layout.world_size = processes * layout.node_count();
   if (layout.node_count() > 1) {
-    TRY_DONE(set_meeting_point(request, context, world));
+    TRY_DONE(set_rendezvous_point(request, context, world));
     TRY_DONE(agree_with_environment(context, world, true));
     TRY_DONE(set_channel(request, context, false, world));
     return world;
@@ -144,11 +144,11 @@ std::vector<std::pair<std::string, std::string>> agent_variables(const World& wo
           {"TORCHELASTIC_RESTART_COUNT", std::to_string(agent.restarts)},
           {"TORCHELASTIC_MAX_RESTARTS", std::to_string(agent.max_restarts)},
           {"TORCHELASTIC_RUN_ID", agent.run_id},
-          {"TORCHELASTIC_ERROR_FILE", agent.error_folder + "/" + rank + "/error.json"},
-          {"HPCML_PROGRESS_FILE", agent.error_folder + "/" + rank + "/progress"}};
+          {"TORCHELASTIC_ERROR_FILE", agent.error_directory + "/" + rank + "/error.json"},
+          {"HPCML_PROGRESS_FILE", agent.error_directory + "/" + rank + "/progress"}};
 }
 
-std::string meeting_step(const World& world) {
+std::string rendezvous_step(const World& world) {
   const auto step = std::to_string(world.identity.step);
   return world.agent ? step + "." + world.agent->run_id + "." + std::to_string(world.agent->serial) : step;
 }

@@ -19,9 +19,9 @@ struct AgentFacts {
   unsigned restarts = 0; ///< how often all ranks were started again since one failed
   unsigned max_restarts = 0;
   std::string run_id;
-  std::string role;         ///< ROLE_NAME
-  std::string error_folder; ///< of the attempt: RANK/error.json in it is for a rank's exception
-  unsigned serial = 0;      ///< of the attempt: no two of a run have the same
+  std::string role;            ///< ROLE_NAME
+  std::string error_directory; ///< of the attempt: RANK/error.json in it is for a rank's exception
+  unsigned serial = 0;         ///< of the attempt: no two of a run have the same
   std::vector<std::pair<std::string, std::string>>
       offered; ///< variables, where the rank has none of that name
 };
@@ -59,7 +59,7 @@ std::vector<std::pair<std::string, std::string>> rank_variables(const World& wor
 std::vector<std::pair<std::string, std::string>> agent_variables(const World& world);
 
 /// What a world's launchers and stores call its step: each attempt of an agent is one of its own.
-std::string meeting_step(const World& world);
+std::string rendezvous_step(const World& world);
 
 /// A second port for a process group that is gone before the program starts; the same on all ranks, never
 /// `port`. Pure.

@@ -7,36 +7,36 @@ namespace hpcml::launch {
 
 namespace {
 
-constexpr std::string_view k_apart_begin = "hpcml: error: ";
-constexpr std::string_view k_apart_part = " a world of 1 although WORLD_SIZE is ";
+constexpr std::string_view k_separate_begin = "hpcml: error: ";
+constexpr std::string_view k_separate_part = " a world of 1 although WORLD_SIZE is ";
 
 } // namespace
 
 WorldFault check_worlds(const WorldEvidence& evidence) {
   if (evidence.world_size < 2) return WorldFault::none;
-  if (evidence.serves_store && evidence.seen.worlds_of_one() > 0) return WorldFault::apart;
+  if (evidence.serves_store && evidence.seen.worlds_of_one() > 0) return WorldFault::separate;
   // One process may report another world than the one in which its rank trained.
   if (evidence.serves_store && evidence.seen.joined) return WorldFault::none;
   if (!evidence.reporting.empty() &&
       (evidence.serves_store || evidence.reporting.size() == evidence.local_ranks))
-    return WorldFault::apart;
+    return WorldFault::separate;
   return evidence.serves_store && !evidence.connected ? WorldFault::not_connected : WorldFault::none;
 }
 
-std::vector<std::string> describe_worlds_apart(const WorldEvidence& evidence) {
+std::vector<std::string> describe_worlds_separate(const WorldEvidence& evidence) {
   const auto& ranks = evidence.reporting;
   const auto who = ranks.empty() ? std::to_string(evidence.seen.worlds_of_one()) + " programs each set up"
                    : ranks.size() == 1 ? "rank " + std::to_string(ranks.front()) + " reports"
                                        : "ranks " + model::IdSet::of(ranks).to_list() + " each report";
-  return {std::string(k_apart_begin) + who + std::string(k_apart_part) + std::to_string(evidence.world_size) +
-              ": they do not train together",
+  return {std::string(k_separate_begin) + who + std::string(k_separate_part) +
+              std::to_string(evidence.world_size) + ": they do not train together",
           "hpcml: hint: remove what sets the world in the program (devices=1, world_size=1), or use "
           "--rendezvous-timeout 0 for independent programs"};
 }
 
-bool reports_worlds_apart(std::string_view line) {
-  const auto at = line.find(k_apart_begin);
-  return at != std::string_view::npos && line.find(k_apart_part, at) != std::string_view::npos;
+bool reports_worlds_separate(std::string_view line) {
+  const auto at = line.find(k_separate_begin);
+  return at != std::string_view::npos && line.find(k_separate_part, at) != std::string_view::npos;
 }
 
 } // namespace hpcml::launch

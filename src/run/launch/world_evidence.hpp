@@ -24,15 +24,15 @@ struct WorldEvidence {
 enum class WorldFault {
   none,
   not_connected, ///< no program used the store: independent programs are legal
-  apart,         ///< programs were part of a world of 1
+  separate,      ///< programs were part of a world of 1
 };
 
 WorldFault check_worlds(const WorldEvidence& evidence);
 
 /// The lines that report such programs: an error, then a hint.
-std::vector<std::string> describe_worlds_apart(const WorldEvidence& evidence);
+std::vector<std::string> describe_worlds_separate(const WorldEvidence& evidence);
 
 /// True if a line of a log is that error, wherever it begins (`srun --label`).
-bool reports_worlds_apart(std::string_view line);
+bool reports_worlds_separate(std::string_view line);
 
 } // namespace hpcml::launch

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/util/text.hpp"
-#include "run/store/listen.hpp"
 #include "run/store/hpcml_protocol.hpp"
+#include "run/store/listen.hpp"
 #include "run/store/session_gate.hpp"
 
 namespace hpcml::store {

@@ -25,7 +25,7 @@ std::string first_line(const std::string& text) {
 } // namespace
 
 Meeting::Meeting(RendezvousRules rules, Say say)
-    : x_rules(std::move(rules)), x_say(std::move(say)), x_roster(x_rules.patience) {}
+    : x_rules(std::move(rules)), x_report(std::move(say)), x_roster(x_rules.patience) {}
 
 void Meeting::connected(ClientId client, const std::string& peer, Time) {
   x_peers[client] = {peer};
@@ -49,7 +49,7 @@ void Meeting::note_program(ClientId client, Time now) {
 }
 
 void Meeting::say(const std::vector<std::string>& lines) const {
-  for (const auto& line : lines) x_say(line);
+  for (const auto& line : lines) x_report(line);
 }
 
 void Meeting::welcome(ClientId client, Answers& answers) const {
@@ -87,7 +87,7 @@ std::optional<JoinAccepted> Meeting::refusal(const JoinRequest& who) const {
   return std::nullopt;
 }
 
-void Meeting::tell_complete() {
+void Meeting::notify_complete() {
   if (x_complete && all_known()) std::exchange(x_complete, nullptr)();
 }
 
@@ -99,8 +99,9 @@ void Meeting::note_unproven(ClientId client, JoinRequest who, Answers& answers, 
   if (!who.failed.empty()) {
     answers.message(client, pack_welcome(JoinAccepted{}));
     if (x_unproven_lines++ < k_most_unproven_lines)
-      x_say("rank " + std::to_string(who.rank) + " of " + std::to_string(who.world_size) + " (" + who.host +
-            ", not authenticated) reports that it could not be set up: " + first_line(who.failed));
+      x_report("rank " + std::to_string(who.rank) + " of " + std::to_string(who.world_size) + " (" +
+               who.host +
+               ", not authenticated) reports that it could not be set up: " + first_line(who.failed));
     return;
   }
   who.decision.reset();
@@ -114,7 +115,7 @@ void Meeting::note_unproven(ClientId client, JoinRequest who, Answers& answers, 
 }
 
 void Meeting::answer_when_known(Answers& answers) {
-  tell_complete();
+  notify_complete();
   if (x_decision || !x_failure.empty())
     for (const ClientId waiting : std::exchange(x_wait_for_decision, {})) welcome(waiting, answers);
   if (all_known())
@@ -133,9 +134,9 @@ void Meeting::announce(ClientId client, const Message& message, Answers& answers
   if (refused) return answers.message(client, pack_welcome(*refused));
   x_rules.step = who->step;
   if (!x_roster.begun() && who->world_size > x_most_clients)
-    x_say("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +
-          std::to_string(x_most_clients) +
-          " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
+    x_report("the step has " + std::to_string(who->world_size) + " ranks, and this store can have " +
+             std::to_string(x_most_clients) +
+             " clients: raise the hard limit of open files (ulimit -Hn) on the node that serves");
   const auto news = x_roster.announce(*who, x_peers[client].address, now);
   if (who->failed.empty())
     say(news);
@@ -198,7 +199,7 @@ bool Meeting::receive_own(ClientId client, const Message& message, Answers& answ
 
 void Meeting::left(ClientId client, const std::string& peer, const std::string& why, Time now) {
   if (!why.empty())
-    x_say("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
+    x_report("a client" + (peer.empty() ? std::string() : " at " + peer) + " is sent away: " + why);
   const auto found = x_peers.find(client);
   if (found == x_peers.end()) return;
   if (found->second.launcher) --x_launchers;
@@ -206,7 +207,7 @@ void Meeting::left(ClientId client, const std::string& peer, const std::string& 
   // It waits for all; a rank that comes later would begin without it.
   if (found->second.leads && --x_leaders == 0 && !all_known()) {
     x_failure = x_roster.name(0) + " has ended before all ranks had come";
-    tell_complete();
+    notify_complete();
   }
   x_peers.erase(found);
   x_watch.left(client, x_roster, now);

@@ -88,13 +88,13 @@ private:
   void welcome(ClientId client, Answers& answers) const;
   bool all_known() const { return x_roster.complete() || !x_failure.empty(); }
   /// Called where that may have become so.
-  void tell_complete();
+  void notify_complete();
   void say(const std::vector<std::string>& lines) const;
   /// Where it is none of this meeting's: an answer that says why.
   std::optional<JoinAccepted> refusal(const JoinRequest& who) const;
 
   RendezvousRules x_rules;
-  Say x_say;
+  Say x_report;
   std::function<bool(const Meeting&, Time)> x_is_over;
   std::function<void()> x_complete;
   Activity* x_activity = nullptr;

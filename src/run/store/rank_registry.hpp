@@ -51,7 +51,7 @@ public:
   /// Whether every rank has been announced.
   bool complete() const { return begun() && x_announced == x_members.size(); }
   /// Whether every rank was heard, also of those that cannot start.
-  bool all_heard() const { return begun() && unannounced().empty(); }
+  bool all_received() const { return begun() && unannounced().empty(); }
   /// By rank.
   const std::vector<KnownRank>& members() const { return x_members; }
   std::optional<unsigned> rank_of_client(ClientId client) const;

@@ -65,7 +65,7 @@ SessionGate::Session* SessionGate::find(ClientId client) {
 }
 
 void SessionGate::say(const std::vector<std::string>& lines) const {
-  for (const auto& line : lines) x_say(line);
+  for (const auto& line : lines) x_report(line);
 }
 
 Receipt SessionGate::receive(ClientId client, const Message& message, Answers& answers, Time now) {

@@ -46,7 +46,7 @@ public:
   using Say = std::function<void(const std::string&)>;
   /// `say` gets sentences about clients that were rejected; their number is bounded.
   SessionGate(SessionGateOptions rules, Observer& inner, Say say)
-      : x_rules(std::move(rules)), x_inner(inner), x_say(std::move(say)) {}
+      : x_rules(std::move(rules)), x_inner(inner), x_report(std::move(say)) {}
 
   /// The server's own port. Clients reject a server that claims another one than they dialled.
   void set_port(std::uint16_t port) { x_port = port; }
@@ -76,7 +76,7 @@ private:
 
   SessionGateOptions x_rules;
   Observer& x_inner;
-  Say x_say;
+  Say x_report;
   std::uint16_t x_port = 0;
   std::unordered_map<ClientId, Session> x_sessions;
   RejectionLog x_rejections;

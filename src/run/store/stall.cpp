@@ -34,7 +34,7 @@ std::string doing(const RankStatus& rank, RankStatus::Time now) {
   switch (rank.state) {
   case State::absent: return "its task has not arrived";
   case State::started: return "its task was started " + ago + " ago, its program has not come to the store";
-  case State::gone: return "its program left the store " + ago + " ago";
+  case State::lost: return "its program left the store " + ago + " ago";
   case State::connected: break;
   }
   if (!rank.waits_for.empty())

@@ -18,7 +18,7 @@ struct RankStatus {
     absent,    ///< its launcher has not come
     started,   ///< its launcher has come, its program has not
     connected, ///< its program is a client
-    gone       ///< its program was one
+    lost       ///< its program was one
   };
   State state = State::connected;
   std::optional<unsigned> rank{};

@@ -124,7 +124,7 @@ StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch&
   if (seeking.places.empty()) return {{}, "there is no address to ask"};
   const std::string words = pack_announcement(announcement);
   const auto start = Clock::now();
-  auto say_at = start + seeking.patience;
+  auto report_at = start + seeking.patience;
   std::vector<Attempt> attempts;
   for (const auto& place : seeking.places) {
     attempts.emplace_back().place = place;
@@ -150,9 +150,9 @@ StoreSearchResult find_store(const JoinRequest& announcement, const StoreSearch&
       if (attempt.refusal != JoinError::none) refusal = attempt.refusal;
     if (now >= deadline || (refusal != JoinError::none && seeking.stop_on_refusal))
       return {{}, said_by(attempts), refusal};
-    if (seeking.slow && now >= say_at) {
+    if (seeking.slow && now >= report_at) {
       seeking.slow(std::chrono::duration_cast<std::chrono::seconds>(now - start), said_by(attempts));
-      say_at += 3 * (say_at - start);
+      report_at += 3 * (report_at - start);
     }
     spare_the_others(attempts, seeking.likely, start + k_others_after_silence);
     wait_for_any(attempts, now, deadline);

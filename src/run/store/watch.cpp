@@ -23,7 +23,7 @@ bool ends_with_number(std::string_view key) { return !key.empty() && key.back() 
 std::string pack_report(const StoreReport& report) {
   WireWriter packed(k_report_mark);
   for (const auto number :
-       {report.ranks, report.announced, report.connected, report.gone, report.waiting, report.keys})
+       {report.ranks, report.announced, report.connected, report.lost, report.waiting, report.keys})
     packed.number(number);
   packed.number(report.bytes);
   packed.number(report.worlds.alone);
@@ -47,7 +47,7 @@ std::optional<StoreReport> unpack_report(std::string_view bytes) {
   WireReader packed(bytes, k_report_mark);
   StoreReport report;
   for (auto* number :
-       {&report.ranks, &report.announced, &report.connected, &report.gone, &report.waiting, &report.keys})
+       {&report.ranks, &report.announced, &report.connected, &report.lost, &report.waiting, &report.keys})
     *number = static_cast<std::size_t>(packed.number(~0ULL));
   report.bytes = packed.number(~0ULL);
   report.worlds.alone = static_cast<unsigned>(packed.number());
@@ -157,7 +157,7 @@ void Watch::left(ClientId client, const RankRegistry& roster, Time now) {
   if (client >= x_traces.size() || !x_traces[client].used) return;
   const auto rank = rank_of(client, roster);
   x_traces[client] = Trace();
-  if (rank) x_gone[*rank] = now;
+  if (rank) x_lost[*rank] = now;
 }
 
 std::optional<unsigned> Watch::rank_of(ClientId client, const RankRegistry& roster) const {
@@ -206,15 +206,15 @@ void Watch::add_members(const RankRegistry& roster, Snapshot& scene) const {
   for (const auto& rank_status : scene.ranks)
     if (const auto meaning = read_key(rank_status.waits_for); meaning.is_default && meaning.member)
       wanted.push_back(*meaning.member);
-  for (const auto& [rank, since] : x_gone) wanted.push_back(rank);
+  for (const auto& [rank, since] : x_lost) wanted.push_back(rank);
   for (const unsigned rank : wanted) {
     if (std::any_of(scene.ranks.begin(), scene.ranks.end(),
                     [&](const auto& rank_status) { return rank_status.rank == rank; }))
       continue;
     RankStatus rank_status;
-    const auto gone = x_gone.find(rank);
-    rank_status.state = gone == x_gone.end() ? RankStatus::State::absent : RankStatus::State::gone;
-    if (gone != x_gone.end()) rank_status.since = gone->second;
+    const auto lost = x_lost.find(rank);
+    rank_status.state = lost == x_lost.end() ? RankStatus::State::absent : RankStatus::State::lost;
+    if (lost != x_lost.end()) rank_status.since = lost->second;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
     rank_status.name = "rank " + rank_status.short_name;
@@ -266,11 +266,11 @@ Snapshot Watch::scene(const RankRegistry& roster, Time now) const {
     if (at.count(rank) > 0) continue;
     const KnownRank& member = roster.members()[rank];
     RankStatus rank_status;
-    const auto gone = x_gone.find(rank);
-    rank_status.state = gone != x_gone.end() ? RankStatus::State::gone
+    const auto lost = x_lost.find(rank);
+    rank_status.state = lost != x_lost.end() ? RankStatus::State::lost
                         : member.announced   ? RankStatus::State::started
                                              : RankStatus::State::absent;
-    rank_status.since = gone != x_gone.end() ? gone->second : member.since;
+    rank_status.since = lost != x_lost.end() ? lost->second : member.since;
     rank_status.rank = rank;
     rank_status.short_name = std::to_string(rank);
     rank_status.name = roster.name(rank);
@@ -334,7 +334,7 @@ StoreReport Watch::report(const RankRegistry& roster, std::size_t unknown, Time 
   report.worlds = worlds();
   for (const auto& rank_status : all.ranks) {
     report.connected += rank_status.state == RankStatus::State::connected ? 1 : 0;
-    report.gone += rank_status.state == RankStatus::State::gone ? 1 : 0;
+    report.lost += rank_status.state == RankStatus::State::lost ? 1 : 0;
     report.waiting += rank_status.waits_for.empty() ? 0 : 1;
   }
   for (const auto& member : roster.members()) report.announced += member.announced ? 1 : 0;

@@ -22,7 +22,7 @@ struct StoreReport {
   std::size_t ranks = 0;     ///< 0: nobody has said how many
   std::size_t announced = 0; ///< launchers
   std::size_t connected = 0; ///< programs that are clients
-  std::size_t gone = 0;      ///< that were
+  std::size_t lost = 0;      ///< that were
   std::size_t waiting = 0;
   std::size_t keys = 0;
   std::uint64_t bytes = 0;
@@ -91,7 +91,7 @@ private:
   /// Processes that entered the default group as its first member, by address and number.
   std::set<std::pair<std::string, std::int64_t>> x_first_members;
   bool x_joined = false; ///< a program entered it as another member
-  std::map<unsigned, Time> x_gone;
+  std::map<unsigned, Time> x_lost;
   struct Clash {
     std::string key;
     ClientId clients[2];

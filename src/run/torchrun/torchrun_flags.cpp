@@ -135,12 +135,12 @@ private:
     case FlagWord::Kind::table: x_line.asks = TorchrunLine::Asks::table; return;
     case FlagWord::Kind::ambiguous:
       return fail(word + " can mean " + util::join(read.meant, ", "), "write more of the flag's name");
-    case FlagWord::Kind::unknown: return say_unknown(word);
+    case FlagWord::Kind::unknown: return report_unknown(word);
     default: return take_flag(*read.flag, read.value, word);
     }
   }
 
-  void say_unknown(const std::string& word) {
+  void report_unknown(const std::string& word) {
     std::vector<std::string> names;
     for (const auto* flag : all_torchrun_flags()) names.push_back(dashed_name(*flag));
     const auto near = util::nearest(word.substr(0, word.find('=')), names);
@@ -177,8 +177,8 @@ private:
 };
 
 /// What a variable says where the line does not; an empty one says nothing.
-std::optional<Said> say_by_variable(const TorchrunFlag& flag, const util::EnvSnapshot& env,
-                                    std::vector<Error>& errors) {
+std::optional<Said> report_by_variable(const TorchrunFlag& flag, const util::EnvSnapshot& env,
+                                       std::vector<Error>& errors) {
   const auto name = variable_of_flag(flag);
   auto text = flag.has_variable ? env.get_or(name, "") : std::string();
   if (text.empty()) return std::nullopt;
@@ -215,7 +215,7 @@ TorchrunLine read_torchrun_line(const std::vector<std::string>& words, const uti
   for (const auto* flag : all_torchrun_flags()) {
     const auto is_it = [&](const auto& value) { return value.first == flag; };
     if (std::none_of(reader.values().begin(), reader.values().end(), is_it))
-      if (const auto value = say_by_variable(*flag, env, line.errors)) take_value(*flag, *value, line);
+      if (const auto value = report_by_variable(*flag, env, line.errors)) take_value(*flag, *value, line);
   }
   for (const auto& [flag, value] : reader.values()) take_value(*flag, value, line);
   check_together(line);

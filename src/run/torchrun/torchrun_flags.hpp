@@ -44,10 +44,10 @@ struct TorchrunRequest {
   bool standalone = false;
   unsigned max_restarts = 0;
   std::string role = "default";
-  bool module = false;    ///< `script` is a module
-  bool no_python = false; ///< `script` is a program
-  bool run_path = false;  ///< `script` is a script whatever the other two say
-  std::string log_folder; ///< empty: not said
+  bool module = false;       ///< `script` is a module
+  bool no_python = false;    ///< `script` is a program
+  bool run_path = false;     ///< `script` is a script whatever the other two say
+  std::string log_directory; ///< empty: not said
   launch::StreamsOfRanks redirects;
   launch::StreamsOfRanks tee;
   std::set<unsigned> shown; ///< local ranks; empty: all

@@ -126,7 +126,7 @@ util::Result<MeetingConf> read_conf(const TorchrunRequest& line, std::vector<std
 }
 
 /// The step's agents find each other by themselves; how many they are must be what the line says.
-util::Status meet_in_step(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
+util::Status join_in_step(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan) {
   auto& request = plan.request;
   if (line.max_nodes < node.step_nodes || line.min_nodes > node.step_nodes)
     return Error{"--nnodes asks for " + std::to_string(line.max_nodes) + " nodes, and this step has " +
@@ -153,7 +153,7 @@ bool means_this_machine(const std::string& host) {
 }
 
 /// Several nodes that no step joins, or that are to meet where the line says.
-util::Status meet_at_endpoint(const TorchrunRequest& line, const MeetingConf& conf, TorchrunPlan& plan) {
+util::Status join_at_endpoint(const TorchrunRequest& line, const MeetingConf& conf, TorchrunPlan& plan) {
   const bool is_static = line.backend == "static";
   auto& request = plan.request;
   const auto endpoint = endpoint_of(line, is_static);
@@ -198,8 +198,8 @@ void stay_alone(const TorchrunRequest& line, const TorchrunNode& node, TorchrunP
 
 } // namespace
 
-util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNode& node,
-                                   TorchrunPlan& plan) {
+util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const TorchrunNode& node,
+                                      TorchrunPlan& plan) {
   auto& request = plan.request;
   const bool known = line.backend == "static" || line.backend == "c10d";
   request.min_nodes = line.backend == "static" ? line.max_nodes : line.min_nodes;
@@ -224,13 +224,13 @@ util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNo
                            " is not asked: the agents of a step find each other");
     if (conf.join)
       request.launch.rank_request.rendezvous_timeout = {static_cast<unsigned>(conf.join->count()), {}};
-    return meet_in_step(line, node, plan);
+    return join_in_step(line, node, plan);
   }
   if (!known)
     return Error{"--rdzv-backend " + line.backend +
                      " needs a server or a plugin of torch's agent, which does not run",
                  "--rdzv-backend c10d --rdzv-endpoint HOST:PORT needs none: HOST is one of the nodes"};
-  return meet_at_endpoint(line, conf, plan);
+  return join_at_endpoint(line, conf, plan);
 }
 
 } // namespace hpcml::torchrun

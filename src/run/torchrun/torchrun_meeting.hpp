@@ -7,6 +7,7 @@
 namespace hpcml::torchrun {
 
 /// Fills in the nodes, the run's name and the place of `plan.request`, and the port of a single machine.
-util::Status plan_torchrun_meeting(const TorchrunRequest& line, const TorchrunNode& node, TorchrunPlan& plan);
+util::Status plan_torchrun_rendezvous(const TorchrunRequest& line, const TorchrunNode& node,
+                                      TorchrunPlan& plan);
 
 } // namespace hpcml::torchrun

@@ -61,11 +61,11 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
   output.prefix = env.get_or("TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", k_default_prefix);
   output.only_tee_has_prefix = true;
   output.shown = line.shown;
-  if (line.log_folder == k_no_files) { // torchrun shows all then, whatever -r and -t say
+  if (line.log_directory == k_no_files) { // torchrun shows all then, whatever -r and -t say
     plan.notes.push_back(std::string("--log-dir ") + k_no_files + ": there are no files, and all is shown");
     return;
   }
-  plan.request.log_folder = line.log_folder;
+  plan.request.log_directory = line.log_directory;
   output.redirects = line.redirects;
   output.tee = line.tee;
   output.out_filters = line.out_filters;
@@ -75,8 +75,9 @@ void plan_output(const TorchrunRequest& line, const util::EnvSnapshot& env, Torc
     for (const auto& [rank, routes] : streams.named) any = any || routes != launch::Streams{};
     return any;
   };
-  plan.needs_folder = line.log_folder.empty() && (writes(line.redirects) || writes(line.tee) ||
-                                                  !line.out_filters.empty() || !line.err_filters.empty());
+  plan.needs_directory =
+      line.log_directory.empty() &&
+      (writes(line.redirects) || writes(line.tee) || !line.out_filters.empty() || !line.err_filters.empty());
 }
 
 util::Status plan_end(const TorchrunRequest& line, const util::EnvSnapshot& env, TorchrunPlan& plan) {
@@ -112,7 +113,7 @@ Result<TorchrunPlan> plan_torchrun(const TorchrunRequest& line, const TorchrunNo
   TorchrunPlan plan;
   plan.notes = line.notes;
   TRY_DONE(plan_ranks(line, node, plan));
-  TRY_DONE(plan_torchrun_meeting(line, node, plan));
+  TRY_DONE(plan_torchrun_rendezvous(line, node, plan));
   TRY_DONE(plan_end(line, env, plan));
   plan_output(line, env, plan);
   return plan;

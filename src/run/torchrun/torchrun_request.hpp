@@ -29,7 +29,7 @@ TorchrunNode read_torchrun_node(const launch::RuntimeContext& context);
 /// The agent's request, without its command.
 struct TorchrunPlan {
   agent::AgentRequest request;
-  bool needs_folder = false;      ///< something is to go into files, and nobody says where
+  bool needs_directory = false;   ///< something is to go into files, and nobody says where
   std::vector<std::string> notes; ///< for people
 };
 

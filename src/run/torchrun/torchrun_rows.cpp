@@ -162,7 +162,8 @@ constexpr TorchrunFlag k_flags[] = {
      take_switch<&Line::run_path>},
     {"log-dir", 0, "DIR", true, better,
      "folder of the logs: DIR/RUN/attempt_N/RANK/stdout.log and stderr.log",
-     "The run record is there, too; /dev/null stands for no files, as there.", take_text<&Line::log_folder>},
+     "The run record is there, too; /dev/null stands for no files, as there.",
+     take_text<&Line::log_directory>},
     {"redirects", 'r', "0|1|2|3|RANK:N,...", true, same,
      "streams that go into files: 1 output, 2 errors, 3 both", "Ranks above 9 can be named, too.",
      [](Line& line, Text text) {

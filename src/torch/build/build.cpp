@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 using util::Error;
 
 constexpr const char* k_summary_name = "build.json";
-constexpr const char* k_folder_mark = "@folder@";
+constexpr const char* k_directory_mark = "@folder@";
 
 /// One build of a package by a compiler.
 class Build {
@@ -38,7 +38,7 @@ public:
   Build(const TorchPackage& package, std::string compiler, std::string cache, std::string key,
         const util::EnvSnapshot& env, const Say& say)
       : x_package(package), x_compiler(std::move(compiler)), x_cache(std::move(cache)), x_key(std::move(key)),
-        x_env(env), x_say(say) {}
+        x_env(env), x_report(say) {}
 
   util::Status run(unsigned jobs) {
     const auto start = Clock::now();
@@ -50,13 +50,13 @@ public:
     TRY_DONE(write_cmake_package(x_package, stage.path()));
     std::vector<std::string> names;
     for (const auto& file : files) names.emplace_back(file.name);
-    const bool wishes_nccl = !x_package.gpu_defines.empty();
-    const auto recipe = make_recipe(x_compiler, x_package, stage.path(), names, wishes_nccl);
+    const bool options_nccl = !x_package.gpu_defines.empty();
+    const auto recipe = make_recipe(x_compiler, x_package, stage.path(), names, options_nccl);
     const auto name = compiler_name(x_compiler, x_env);
-    x_say("compiles its helper and hpcml::ddp for torch " + x_package.version + " (" + x_package.lib +
-          ") with " + name + ", in " + util::counted(recipe.steps.size(), "part") + ", " +
-          std::to_string(jobs) + " at a time");
-    bool nccl = wishes_nccl;
+    x_report("compiles its helper and hpcml::ddp for torch " + x_package.version + " (" + x_package.lib +
+             ") with " + name + ", in " + util::counted(recipe.steps.size(), "part") + ", " +
+             std::to_string(jobs) + " at a time");
+    bool nccl = options_nccl;
     TRY_DONE(compile(recipe, make_recipe(x_compiler, x_package, stage.path(), names, false), jobs, nccl));
     for (const auto* words : {&recipe.link_library, &recipe.link_helper}) TRY_DONE(link(*words));
     try_helper(stage.path());
@@ -70,13 +70,13 @@ public:
   }
 
 private:
-  std::string folder() const { return x_cache + "/" + x_key; }
+  std::string directory() const { return x_cache + "/" + x_key; }
 
   util::Status compile(const Recipe& recipe, const Recipe& without_nccl, unsigned jobs, bool& nccl) {
     const auto tell = [&, start = Clock::now()](std::size_t done) {
       const auto taken = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
-      x_say(std::to_string(done) + " of " + std::to_string(recipe.steps.size()) +
-            " parts are compiled, after " + std::to_string(taken) + " s");
+      x_report(std::to_string(done) + " of " + std::to_string(recipe.steps.size()) +
+               " parts are compiled, after " + std::to_string(taken) + " s");
     };
     auto failures = compile_all(recipe.steps, jobs, x_env, tell);
     if (failures.empty()) return util::Done{};
@@ -117,38 +117,38 @@ private:
         util::run_process({stage + "/" + k_helper_name, "info"}, x_env, std::chrono::seconds(120));
     if (info && info->exit_code == 0) return;
     const auto why = info ? std::string(util::trim(info->err)) : info.error().what;
-    x_say("it is built, but does not start on this machine (" + why.substr(0, why.find('\n')) +
-          "); the machines that run it need what is missing");
+    x_report("it is built, but does not start on this machine (" + why.substr(0, why.find('\n')) +
+             "); the machines that run it need what is missing");
   }
 
   /// A build may be moved, and one that was made in an image lay elsewhere: its folder is filled in when it
   /// is read.
   std::string summary(const std::string& compiler, bool nccl, double seconds) const {
-    const std::string folder = k_folder_mark;
+    const std::string directory = k_directory_mark;
     JsonLine line;
     line.add("torch", x_package.version).add("torch_lib", x_package.lib).add("found_by", x_package.from);
     line.add("compiler", compiler).add("nccl", nccl);
     if (!nccl) line.add("no_nccl", x_package.no_nccl);
-    line.add("prefix", folder)
-        .add("helper", folder + "/" + k_helper_name)
-        .add("library", folder + "/" + k_library_name);
-    line.add("include", folder + "/include").add("flags", program_flags(x_package, folder));
+    line.add("prefix", directory)
+        .add("helper", directory + "/" + k_helper_name)
+        .add("library", directory + "/" + k_library_name);
+    line.add("include", directory + "/include").add("flags", program_flags(x_package, directory));
     return line.add("seconds", seconds).text();
   }
 
   util::Status publish(const std::string& stage) const {
     std::error_code error;
-    fs::remove_all(folder(), error);
-    fs::rename(stage, folder(), error);
+    fs::remove_all(directory(), error);
+    fs::rename(stage, directory(), error);
     // Somebody on another machine was faster, who built the same.
-    if (error && !is_built(folder())) return Error{"cannot make " + folder() + ": " + error.message()};
+    if (error && !is_built(directory())) return Error{"cannot make " + directory() + ": " + error.message()};
     return util::Done{};
   }
 
   TorchPackage x_package;
   std::string x_compiler, x_cache, x_key;
   const util::EnvSnapshot& x_env;
-  const Say& x_say;
+  const Say& x_report;
 };
 
 /// Another folder than the usual one is somebody's own: torches that are not seen from here may use it, as
@@ -164,12 +164,12 @@ void remove_old_builds(const BuildRequest& request, const std::string& cache, co
 
 } // namespace
 
-Built read_built(const std::string& folder, bool was_there) {
-  const auto quoted = json_string(folder);
-  auto summary = std::string(util::trim(util::read_file(folder + "/" + k_summary_name).value_or("{}")));
-  summary = util::replace_all(summary, k_folder_mark, quoted.substr(1, quoted.size() - 2));
+Built read_built(const std::string& directory, bool was_there) {
+  const auto quoted = json_string(directory);
+  auto summary = std::string(util::trim(util::read_file(directory + "/" + k_summary_name).value_or("{}")));
+  summary = util::replace_all(summary, k_directory_mark, quoted.substr(1, quoted.size() - 2));
   if (summary.size() > 2) summary.insert(1, std::string("\"was_there\":") + (was_there ? "true," : "false,"));
-  return {folder, summary, was_there};
+  return {directory, summary, was_there};
 }
 
 BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env, const std::string& cwd,
@@ -196,9 +196,9 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
     return outcome;
   }
   const auto key = build_key(package, file_identity(*compiler), *search.package);
-  const auto folder = *cache + "/" + key;
-  if (!request.anew && is_built(folder)) {
-    outcome.built = read_built(folder, true);
+  const auto directory = *cache + "/" + key;
+  if (!request.anew && is_built(directory)) {
+    outcome.built = read_built(directory, true);
     return outcome;
   }
   if (auto old = try_compiler(*compiler, search.package->cxx_standard, env)) {
@@ -206,7 +206,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
     return outcome;
   }
   const util::FileLock lock(*cache + "/" + key + ".lock");
-  bool was_there = !request.anew && is_built(folder); // another process was at it while we waited
+  bool was_there = !request.anew && is_built(directory); // another process was at it while we waited
   if (!was_there) {
     Build build(*search.package, *compiler, *cache, key, env, say);
     if (const auto done = build.run(request.jobs == 0 ? default_jobs() : request.jobs); !done) {
@@ -215,7 +215,7 @@ BuildOutcome run_build(const BuildRequest& request, const util::EnvSnapshot& env
     }
     remove_old_builds(request, *cache, say);
   }
-  outcome.built = read_built(folder, was_there);
+  outcome.built = read_built(directory, was_there);
   return outcome;
 }
 

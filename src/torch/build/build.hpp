@@ -23,9 +23,9 @@ struct BuildRequest {
 
 /// What is there now.
 struct Built {
-  std::string folder;  ///< absolute: k_helper_name, k_library_name and include/ below it
-  std::string summary; ///< one JSON object: was_there, torch, torch_lib, found_by, compiler, nccl,
-                       ///< no_nccl, prefix, helper, library, include, flags, seconds
+  std::string directory; ///< absolute: k_helper_name, k_library_name and include/ below it
+  std::string summary;   ///< one JSON object: was_there, torch, torch_lib, found_by, compiler, nccl,
+                         ///< no_nccl, prefix, helper, library, include, flags, seconds
   bool was_there = false;
 };
 
@@ -36,7 +36,7 @@ struct BuildOutcome {
 };
 
 /// A folder that was built.
-Built read_built(const std::string& folder, bool was_there);
+Built read_built(const std::string& directory, bool was_there);
 
 /// Hears a sentence for people while it goes on.
 using Say = std::function<void(const std::string&)>;

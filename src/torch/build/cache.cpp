@@ -36,21 +36,21 @@ std::string as_name(std::string text) {
 } // namespace
 
 util::Result<std::string> torch_cache(const util::EnvSnapshot& env) {
-  return util::cache_folder(env, "torch");
+  return util::cache_directory(env, "torch");
 }
 
 util::Result<std::string> make_cache(const std::string& wanted, const util::EnvSnapshot& env,
                                      const std::string& cwd) {
-  std::string folder = (fs::path(cwd) / wanted).lexically_normal().string();
+  std::string directory = (fs::path(cwd) / wanted).lexically_normal().string();
   if (wanted.empty()) {
-    TRY(folder, torch_cache(env));
+    TRY(directory, torch_cache(env));
   }
   const std::string hint = "name a folder that you may write to with --cache DIR or XDG_CACHE_HOME";
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return util::Error{"cannot make " + folder + ": " + error.message(), hint};
-  if (::access(folder.c_str(), W_OK) != 0) return util::Error{"cannot write to " + folder, hint};
-  return folder;
+  fs::create_directories(directory, error);
+  if (error) return util::Error{"cannot make " + directory + ": " + error.message(), hint};
+  if (::access(directory.c_str(), W_OK) != 0) return util::Error{"cannot write to " + directory, hint};
+  return directory;
 }
 
 std::string file_identity(const std::string& path) {
@@ -77,23 +77,23 @@ std::string build_key(const std::string& package_key, const std::string& compile
   return package_key + "-" + util::hex16(util::fnv1a(compiler_identity + " " + gpu));
 }
 
-bool is_built(const std::string& folder) {
-  return ::access((folder + "/" + k_helper_name).c_str(), X_OK) == 0;
+bool is_built(const std::string& directory) {
+  return ::access((directory + "/" + k_helper_name).c_str(), X_OK) == 0;
 }
 
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key) {
   std::optional<std::string> newest;
   for (const auto& name : find_torch::live_files().names(cache)) {
-    const auto folder = cache + "/" + name;
-    if (!name.starts_with(package_key + "-") || !is_built(folder)) continue;
-    if (!newest || time_of(folder) > time_of(*newest)) newest = folder;
+    const auto directory = cache + "/" + name;
+    if (!name.starts_with(package_key + "-") || !is_built(directory)) continue;
+    if (!newest || time_of(directory) > time_of(*newest)) newest = directory;
   }
   return newest;
 }
 
-util::Status write_embedded(std::span<const embedded::File> files, const std::string& folder) {
+util::Status write_embedded(std::span<const embedded::File> files, const std::string& directory) {
   for (const auto& file : files) {
-    const auto path = fs::path(folder) / file.name;
+    const auto path = fs::path(directory) / file.name;
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (error) return util::Error{"cannot make " + path.parent_path().string() + ": " + error.message()};

@@ -35,13 +35,13 @@ std::string build_key(const std::string& package_key, const std::string& compile
                       const TorchPackage& package);
 
 /// Whether this folder of the cache holds a whole build.
-bool is_built(const std::string& folder);
+bool is_built(const std::string& directory);
 
 /// The newest folder in the cache that was built for the package; nothing where there is none. For nodes
 /// without a compiler, too.
 std::optional<std::string> find_built(const std::string& cache, const std::string& package_key);
 
 /// Writes the files below `folder`.
-util::Status write_embedded(std::span<const embedded::File> files, const std::string& folder);
+util::Status write_embedded(std::span<const embedded::File> files, const std::string& directory);
 
 } // namespace hpcml::torch_build

@@ -76,11 +76,11 @@ std::string render_cmake_version(const std::string& version) {
   return util::replace_all(text, "@MINOR@", version.substr(0, version.rfind('.')));
 }
 
-util::Status write_cmake_package(const TorchPackage& package, const std::string& folder) {
+util::Status write_cmake_package(const TorchPackage& package, const std::string& directory) {
   const auto config = render_cmake_config(package), version = render_cmake_version(HPCML_VERSION);
   const embedded::File files[] = {{"lib/cmake/hpcml/hpcmlConfig.cmake", config},
                                   {"lib/cmake/hpcml/hpcmlConfigVersion.cmake", version}};
-  return write_embedded(files, folder);
+  return write_embedded(files, directory);
 }
 
 } // namespace hpcml::torch_build

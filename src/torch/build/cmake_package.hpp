@@ -17,6 +17,6 @@ std::string render_cmake_config(const TorchPackage& package);
 std::string render_cmake_version(const std::string& version);
 
 /// Writes both where CMake looks below a folder that CMAKE_PREFIX_PATH names.
-util::Status write_cmake_package(const TorchPackage& package, const std::string& folder);
+util::Status write_cmake_package(const TorchPackage& package, const std::string& directory);
 
 } // namespace hpcml::torch_build

@@ -18,7 +18,7 @@ unsigned default_jobs() {
 }
 
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
-                                        const util::EnvSnapshot& env, const HearDone& hear) {
+                                        const util::EnvSnapshot& env, const HearDone& receive) {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> failed{false};
   std::mutex mutex;
@@ -31,7 +31,7 @@ std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, u
       const auto output = util::run_process(steps[at].words, env);
       const std::lock_guard<std::mutex> lock(mutex);
       if (output && output->exit_code == 0) {
-        if (++done; hear) hear(done);
+        if (++done; receive) receive(done);
         continue;
       }
       failed = true;

@@ -27,7 +27,7 @@ using HearDone = std::function<void(std::size_t)>;
 /// Runs the steps, `jobs` at a time, each without a shell; after the first that fails no other begins. Empty:
 /// all well.
 std::vector<CompileFailure> compile_all(const std::vector<CompileStep>& steps, unsigned jobs,
-                                        const util::EnvSnapshot& env, const HearDone& hear = {});
+                                        const util::EnvSnapshot& env, const HearDone& receive = {});
 
 /// The first errors of a compiler's output, in one line for people.
 std::string first_errors(const std::string& output);

@@ -46,26 +46,26 @@ const std::vector<Vendor>& vendors() {
 
 /// The folders in which the vendor's headers may be: wheels bring them in packages beside torch, modules name
 /// them.
-std::vector<std::string> header_folders(const Vendor& vendor, const TorchPackage& package,
-                                        const util::EnvSnapshot& env) {
-  std::vector<std::string> folders;
+std::vector<std::string> header_directories(const Vendor& vendor, const TorchPackage& package,
+                                            const util::EnvSnapshot& env) {
+  std::vector<std::string> directories;
   const auto beside = fs::path(package.lib) / "../../nvidia";
   for (const auto& name : find_torch::live_files().names(beside.string()))
-    folders.push_back((beside / name / "include").string());
+    directories.push_back((beside / name / "include").string());
   for (const char* variable : {"CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"})
     for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
-      if (!entry.empty()) folders.push_back(entry);
+      if (!entry.empty()) directories.push_back(entry);
   std::vector<std::string> roots;
   for (const char* variable : vendor.roots) roots.push_back(env.get_or(variable, ""));
   if (const auto compiler = util::find_program(vendor.compiler, env))
-    roots.push_back(util::folder_name(util::folder_name(*compiler)));
+    roots.push_back(util::directory_name(util::directory_name(*compiler)));
   roots.insert(roots.end(), {vendor.usual_root, "/usr"});
   for (const auto& root : roots)
     if (!root.empty())
       for (const char* below : {"/include", "/include/rccl", "/include/cccl", "/targets/x86_64-linux/include",
                                 "/targets/sbsa-linux/include"})
-        folders.push_back(root + below);
-  return folders;
+        directories.push_back(root + below);
+  return directories;
 }
 
 } // namespace
@@ -74,14 +74,15 @@ void find_gpu_headers(TorchPackage& package, const util::EnvSnapshot& env) {
   const auto& files = find_torch::live_files();
   for (const auto& vendor : vendors()) {
     if (!files.exists(package.lib + "/" + vendor.library)) continue;
-    const auto folders = header_folders(vendor, package, env);
+    const auto directories = header_directories(vendor, package, env);
     const auto find = [&](const char* header) {
-      const auto found = std::find_if(folders.begin(), folders.end(), [&](const auto& folder) {
-        return files.exists(folder + "/" + header);
+      const auto found = std::find_if(directories.begin(), directories.end(), [&](const auto& directory) {
+        return files.exists(directory + "/" + header);
       });
       // The compiler looks into /usr/include by itself, and must do so last.
-      if (found != folders.end() && *found != "/usr/include") util::add_once(package.gpu_includes, *found);
-      return found != folders.end();
+      if (found != directories.end() && *found != "/usr/include")
+        util::add_once(package.gpu_includes, *found);
+      return found != directories.end();
     };
     std::vector<std::string> missing;
     for (const char* header : vendor.headers)

@@ -27,30 +27,30 @@ constexpr const char* k_of_this_machine[] = {
     "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "LIBRARY_PATH",      "CPATH",
     "CUDA_HOME",    "CUDA_PATH",  "ROCM_PATH",  "XDG_CACHE_HOME"};
 
-util::Result<std::string> choose_engine(const ImageBuildRequest& wish, bool is_path,
+util::Result<std::string> choose_engine(const ImageBuildRequest& choice, bool is_path,
                                         const util::EnvSnapshot& env) {
   std::vector<std::string> fitting;
   for (const auto& row : model::k_engines_here) {
     const std::string program(row.program);
     if (is_path ? !row.runs_files : !row.runs_names) continue;
     fitting.push_back(program);
-    if (wish.engine.empty() ? util::find_program(program, env).has_value() : wish.engine == program)
+    if (choice.engine.empty() ? util::find_program(program, env).has_value() : choice.engine == program)
       return program;
   }
-  if (!wish.engine.empty())
-    return Error{wish.engine + " does not run " +
+  if (!choice.engine.empty())
+    return Error{choice.engine + " does not run " +
                      (is_path ? "a file or folder such as " : "an image by a registry's name such as ") +
-                     wish.image,
+                     choice.image,
                  "programs that do: " + util::join(fitting, ", ")};
-  return Error{"no program is here that runs " + wish.image,
+  return Error{"no program is here that runs " + choice.image,
                "load the module of one of " + util::join(fitting, ", ")};
 }
 
-std::vector<std::string> inner_command(const ImageBuildRequest& wish, const std::string& program) {
+std::vector<std::string> inner_command(const ImageBuildRequest& choice, const std::string& program) {
   std::vector<std::string> words = {program, "torch", "build", "--cache", k_inside, "--format", "json"};
-  if (!wish.request.torch.empty()) words.insert(words.end(), {"--torch", wish.request.torch});
-  if (wish.request.jobs != 0) words.insert(words.end(), {"--jobs", std::to_string(wish.request.jobs)});
-  if (wish.request.anew) words.emplace_back("--force");
+  if (!choice.request.torch.empty()) words.insert(words.end(), {"--torch", choice.request.torch});
+  if (choice.request.jobs != 0) words.insert(words.end(), {"--jobs", std::to_string(choice.request.jobs)});
+  if (choice.request.anew) words.emplace_back("--force");
   return words;
 }
 
@@ -72,13 +72,13 @@ std::vector<std::string> image_engines() {
 }
 
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
-                                     const std::string& folder, const std::vector<std::string>& command) {
+                                     const std::string& directory, const std::vector<std::string>& command) {
   const auto* row = std::find_if(model::k_engines_here.begin(), model::k_engines_here.end(),
                                  [&](const auto& candidate) { return candidate.program == engine; });
   if (row == model::k_engines_here.end() || command.empty()) return {};
   std::vector<std::string> words = {engine};
   const std::pair<std::string, std::string> marks[] = {
-      {"PROGRAM", command[0]}, {"IMAGE", image}, {"DIR", folder}};
+      {"PROGRAM", command[0]}, {"IMAGE", image}, {"DIR", directory}};
   bool named = false;
   for (auto word : util::split(row->words, ' ')) {
     named = named || word.find(marks[0].first) != std::string::npos;
@@ -116,24 +116,25 @@ util::Error explain_failure(const std::string& engine, const std::string& image,
                        util::join(image_words(engine, image, "/tmp", {"/bin/true"}), " ")};
 }
 
-util::Result<Built> build_in_image(const ImageBuildRequest& wish, const util::EnvSnapshot& env,
+util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
                                    const std::string& cwd, const Say& say) {
   std::error_code error;
-  const bool is_path = fs::exists(fs::path(cwd) / wish.image, error);
-  TRY(const auto engine, choose_engine(wish, is_path, env));
-  TRY(const auto cache, make_cache(wish.request.cache, env, cwd));
+  const bool is_path = fs::exists(fs::path(cwd) / choice.image, error);
+  TRY(const auto engine, choose_engine(choice, is_path, env));
+  TRY(const auto cache, make_cache(choice.request.cache, env, cwd));
   // A copy of this program where the image sees it.
   const util::ScratchPath copy(cache + "/.hpcml-" + std::to_string(::getpid()));
-  fs::copy_file(wish.program, copy.path(), fs::copy_options::overwrite_existing, error);
+  fs::copy_file(choice.program, copy.path(), fs::copy_options::overwrite_existing, error);
   if (error)
     return Error{"cannot put hpcml into " + cache + " for the image: " + error.message(),
                  "name another folder with --cache DIR"};
   auto outer = env;
   for (const char* name : k_of_this_machine) outer.unset(name);
-  const auto image = is_path ? (fs::path(cwd) / wish.image).lexically_normal().string() : wish.image;
+  const auto image = is_path ? (fs::path(cwd) / choice.image).lexically_normal().string() : choice.image;
   say("builds in " + image + " with " + engine + ": a minute or more, where it is not there yet");
   const auto program = std::string(k_inside) + "/" + util::base_name(copy.path());
-  TRY(auto output, util::run_process(image_words(engine, image, cache, inner_command(wish, program)), outer));
+  TRY(auto output,
+      util::run_process(image_words(engine, image, cache, inner_command(choice, program)), outer));
   const auto built = output.exit_code == 0 ? built_name(output.out) : "";
   output.err =
       util::replace_all(output.err, std::string(k_inside) + "/", cache + "/"); // as it is called out here

@@ -29,14 +29,14 @@ std::vector<std::string> image_engines();
 /// The words that run `command` in the image with `folder` at k_inside: pure. An unknown engine gives
 /// none.
 std::vector<std::string> image_words(const std::string& engine, const std::string& image,
-                                     const std::string& folder, const std::vector<std::string>& command);
+                                     const std::string& directory, const std::vector<std::string>& command);
 
 /// Why it built nothing: hpcml's own errors in there with their hints, or what kept the engine from running
 /// it. Pure.
 util::Error explain_failure(const std::string& engine, const std::string& image,
                             const util::ProcessOutput& output);
 
-util::Result<Built> build_in_image(const ImageBuildRequest& wish, const util::EnvSnapshot& env,
+util::Result<Built> build_in_image(const ImageBuildRequest& choice, const util::EnvSnapshot& env,
                                    const std::string& cwd, const Say& say);
 
 } // namespace hpcml::torch_build

@@ -51,18 +51,18 @@ std::vector<CachedBuild> read_kept_builds(const std::string& cache) {
   std::error_code error;
   for (fs::directory_iterator entry(cache, error), end; entry != end && !error; entry.increment(error)) {
     std::error_code ignored;
-    const auto folder = entry->path().string();
+    const auto directory = entry->path().string();
     CachedBuild build;
     build.name = entry->path().filename().string();
     if (!entry->is_directory(ignored)) continue;
     if (!build.name.starts_with("torch-") && !build.name.starts_with(k_half_built)) continue;
-    if (const auto kept_name = util::read_file(folder + "/" + k_built_for_name)) {
+    if (const auto kept_name = util::read_file(directory + "/" + k_built_for_name)) {
       build.built_for = std::string(util::trim(*kept_name));
       build.there_now = file_identity(path_of_identity(build.built_for));
     }
-    build.used = last_touched(folder);
+    build.used = last_touched(directory);
     for (const char* name : {k_helper_name, k_library_name})
-      build.used = std::max(build.used, last_touched(folder + "/" + name));
+      build.used = std::max(build.used, last_touched(directory + "/" + name));
     builds.push_back(std::move(build));
   }
   return builds;
@@ -73,17 +73,17 @@ std::vector<std::string> remove_outlived_builds(const std::string& cache, Time n
   for (const auto& build : read_kept_builds(cache)) {
     if (!is_outlived(build, now)) continue;
     // Out of the way first: nobody finds half of it.
-    const util::ScratchPath gone(cache + "/.gone-" + build.name + "-" + util::read_host_name());
+    const util::ScratchPath lost(cache + "/.gone-" + build.name + "-" + util::read_host_name());
     std::error_code error;
-    fs::rename(cache + "/" + build.name, gone.path(), error);
+    fs::rename(cache + "/" + build.name, lost.path(), error);
     if (!error) removed.push_back(build.name);
   }
   std::sort(removed.begin(), removed.end());
   return removed;
 }
 
-void note_image(const std::string& folder, const std::string& image) {
-  const auto note = folder + "/" + k_built_for_name;
+void note_image(const std::string& directory, const std::string& image) {
+  const auto note = directory + "/" + k_built_for_name;
   std::error_code ignored;
   if (!fs::exists(image, ignored))
     fs::remove(note, ignored);

@@ -41,6 +41,6 @@ std::vector<std::string> remove_outlived_builds(const std::string& cache, Cached
 
 /// Notes in the folder of a build made in an image that the image is what it was built for; an image that is
 /// no file here is not known again, and its build stays.
-void note_image(const std::string& folder, const std::string& image);
+void note_image(const std::string& directory, const std::string& image);
 
 } // namespace hpcml::torch_build

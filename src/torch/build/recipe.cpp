@@ -15,7 +15,7 @@ void append(Words& words, const Words& more) { words.insert(words.end(), more.be
 Words torch_words(const TorchPackage& package) {
   Words words = {"-std=c++" + std::to_string(package.cxx_standard)};
   if (!package.abi.empty()) words.push_back("-D_GLIBCXX_USE_CXX11_ABI=" + package.abi);
-  for (const auto& folder : torch_includes(package)) append(words, {"-isystem", folder});
+  for (const auto& directory : torch_includes(package)) append(words, {"-isystem", directory});
   return words;
 }
 
@@ -48,11 +48,11 @@ std::vector<Part> parts_of(const Words& sources) {
 } // namespace
 
 Words torch_includes(const TorchPackage& package) {
-  Words folders;
+  Words directories;
   // Named as a system folder, the compiler's own would be searched too early.
-  if (package.include != "/usr/include") folders.push_back(package.include);
-  folders.push_back(package.include + "/torch/csrc/api/include");
-  return folders;
+  if (package.include != "/usr/include") directories.push_back(package.include);
+  directories.push_back(package.include + "/torch/csrc/api/include");
+  return directories;
 }
 
 Words torch_libraries(const TorchPackage& package) {
@@ -74,44 +74,45 @@ Words torch_libraries(const TorchPackage& package) {
   return words;
 }
 
-Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& folder,
+Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& directory,
                    const Words& sources, bool nccl) {
   Words common = {compiler, "-O2", "-fPIC", "-pthread", "-DUSE_DISTRIBUTED", "-DUSE_C10D_GLOO"};
   if (nccl)
     for (const auto& define : package.gpu_defines) common.push_back("-D" + define);
-  append(common, {"-I" + folder + "/src", "-I" + folder + "/include"});
+  append(common, {"-I" + directory + "/src", "-I" + directory + "/include"});
   append(common, torch_words(package));
   if (nccl)
     for (const auto& include : package.gpu_includes) append(common, {"-isystem", include});
-  append(common, {"-idirafter", folder + "/src/torch/build/gloo_names", "-Wno-deprecated-declarations"});
+  append(common, {"-idirafter", directory + "/src/torch/build/gloo_names", "-Wno-deprecated-declarations"});
   Recipe recipe;
   Words library_objects, helper_objects;
   for (auto& part : parts_of(sources)) {
-    const auto object = folder + "/src/part" + std::to_string(recipe.steps.size()) + ".o";
+    const auto object = directory + "/src/part" + std::to_string(recipe.steps.size()) + ".o";
     helper_objects.push_back(object);
     if (part.is_library) library_objects.push_back(object);
     CompileStep step{util::counted(part.sources.size(), "source") + " of " +
-                         util::folder_name(part.sources.front()),
+                         util::directory_name(part.sources.front()),
                      object, common};
     const auto last = part.sources.back();
     part.sources.pop_back();
-    for (const auto& source : part.sources) append(step.words, {"-include", folder + "/" + source});
-    append(step.words, {"-c", folder + "/" + last, "-o", object});
+    for (const auto& source : part.sources) append(step.words, {"-include", directory + "/" + source});
+    append(step.words, {"-c", directory + "/" + last, "-o", object});
     recipe.steps.push_back(std::move(step));
   }
   recipe.link_library = {compiler, "-shared", "-Wl,-soname,libhpcml_ddp.so", "-o",
-                         folder + "/" + k_library_name};
+                         directory + "/" + k_library_name};
   append(recipe.link_library, library_objects);
   append(recipe.link_library, library_words(package));
-  recipe.link_helper = {compiler, "-o", folder + "/" + k_helper_name};
+  recipe.link_helper = {compiler, "-o", directory + "/" + k_helper_name};
   append(recipe.link_helper, helper_objects);
   append(recipe.link_helper, library_words(package));
   return recipe;
 }
 
-Words program_flags(const TorchPackage& package, const std::string& folder) {
+Words program_flags(const TorchPackage& package, const std::string& directory) {
   Words words = torch_words(package);
-  append(words, {"-I" + folder + "/include", folder + "/" + k_library_name, "-Wl,-rpath," + folder + "/lib"});
+  append(words, {"-I" + directory + "/include", directory + "/" + k_library_name,
+                 "-Wl,-rpath," + directory + "/lib"});
   append(words, library_words(package));
   return words;
 }

@@ -33,10 +33,10 @@ std::vector<std::string> torch_includes(const TorchPackage& package);
 std::vector<std::string> torch_libraries(const TorchPackage& package);
 
 /// `sources`: all that are embedded. The library is made of src/ddp, the helper of that and src/torch/helper.
-Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& folder,
+Recipe make_recipe(const std::string& compiler, const TorchPackage& package, const std::string& directory,
                    const std::vector<std::string>& sources, bool nccl);
 
 /// What a program is compiled and linked with that uses the library of `folder`.
-std::vector<std::string> program_flags(const TorchPackage& package, const std::string& folder);
+std::vector<std::string> program_flags(const TorchPackage& package, const std::string& directory);
 
 } // namespace hpcml::torch_build

@@ -30,7 +30,7 @@ struct Folders {
 };
 
 /// The torch whose folder, or a folder within it, was named: itself, its share/cmake/Torch, its lib.
-std::optional<Folders> folders_above(const std::string& from, const fs::path& named) {
+std::optional<Folders> directories_above(const std::string& from, const fs::path& named) {
   for (const char* up : {".", "..", "../..", "../../.."}) {
     std::error_code error;
     const auto root = fs::weakly_canonical(named / up, error);
@@ -41,23 +41,23 @@ std::optional<Folders> folders_above(const std::string& from, const fs::path& na
 }
 
 /// The torch package of a Python environment's folder.
-std::optional<Folders> folders_in_environment(const std::string& from, const fs::path& prefix) {
+std::optional<Folders> directories_in_environment(const std::string& from, const fs::path& prefix) {
   for (const char* lib : {"lib", "lib64"})
     for (const auto& name : find_torch::live_files().names((prefix / lib).string()))
       if (name.starts_with("python3"))
-        if (auto found = folders_above(from, prefix / lib / name / "site-packages/torch")) return found;
+        if (auto found = directories_above(from, prefix / lib / name / "site-packages/torch")) return found;
   return std::nullopt;
 }
 
-std::optional<Folders> folders_of(const std::string& from, const std::string& named) {
+std::optional<Folders> directories_of(const std::string& from, const std::string& named) {
   if (named.empty()) return std::nullopt;
-  if (auto found = folders_above(from, named)) return found;
-  if (auto found = folders_above(from, fs::path(named) / "torch")) return found;
-  return folders_in_environment(from, named);
+  if (auto found = directories_above(from, named)) return found;
+  if (auto found = directories_above(from, fs::path(named) / "torch")) return found;
+  return directories_in_environment(from, named);
 }
 
 /// The distribution's own package, for this machine's processor.
-std::optional<Folders> system_folders() {
+std::optional<Folders> system_directories() {
   utsname machine{};
   ::uname(&machine);
   const std::string triplet = std::string("/usr/lib/") + machine.machine + "-linux-gnu";
@@ -70,13 +70,14 @@ std::optional<Folders> system_folders() {
 }
 
 /// What the PATH's Python imports; where that has no headers, `bare` says so.
-std::optional<Folders> folders_of_python(const util::EnvSnapshot& env, const std::string& cwd,
-                                         std::string& bare) {
+std::optional<Folders> directories_of_python(const util::EnvSnapshot& env, const std::string& cwd,
+                                             std::string& bare) {
   for (const char* name : {"python3", "python"}) {
     const auto found = find_torch::find_torch({name}, env, cwd);
     if (found.kind != find_torch::TorchFound::Kind::found) continue;
-    const auto package = util::folder_name(found.place);
-    if (auto folders = folders_above(std::string("what ") + name + " imports", package)) return folders;
+    const auto package = util::directory_name(found.place);
+    if (auto directories = directories_above(std::string("what ") + name + " imports", package))
+      return directories;
     bare =
         "torch " + found.text + " in " + package + ", which " + name + " imports, comes without C++ headers";
     return std::nullopt;
@@ -85,21 +86,21 @@ std::optional<Folders> folders_of_python(const util::EnvSnapshot& env, const std
 }
 
 std::optional<Folders> search(const util::EnvSnapshot& env, const std::string& cwd, std::string& bare) {
-  if (auto found = folders_of("Torch_DIR", env.get_or("Torch_DIR", ""))) return found;
+  if (auto found = directories_of("Torch_DIR", env.get_or("Torch_DIR", ""))) return found;
   for (const auto& entry : util::split(env.get_or("CMAKE_PREFIX_PATH", ""), ':'))
-    if (auto found = folders_of("CMAKE_PREFIX_PATH", entry)) return found;
+    if (auto found = directories_of("CMAKE_PREFIX_PATH", entry)) return found;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const auto prefix = env.get_or(variable, "");
     if (prefix.empty()) continue;
-    if (auto found = folders_in_environment(variable, prefix)) return found;
-    if (auto found = folders_above(variable, prefix)) return found;
+    if (auto found = directories_in_environment(variable, prefix)) return found;
+    if (auto found = directories_above(variable, prefix)) return found;
   }
-  if (auto found = folders_of_python(env, cwd, bare)) return found;
+  if (auto found = directories_of_python(env, cwd, bare)) return found;
   for (const char* variable : {"LD_LIBRARY_PATH", "LIBRARY_PATH"})
     for (const auto& entry : util::split(env.get_or(variable, ""), ':'))
       if (!entry.empty() && is_there(fs::path(entry) / k_library))
-        if (auto found = folders_above(variable, entry)) return found;
-  return system_folders();
+        if (auto found = directories_above(variable, entry)) return found;
+  return system_directories();
 }
 
 /// "2.13" of "2.13.0+cpu"; empty where it is no version.
@@ -110,46 +111,47 @@ std::string series_of(const std::string& version) {
 
 /// The library's version, from another source than the headers: the wheel's file, LibTorch's, the file's own
 /// name.
-std::string library_version(const Folders& folders) {
-  if (const auto found = find_torch::torch_around(folders.lib, find_torch::live_files());
+std::string library_version(const Folders& directories) {
+  if (const auto found = find_torch::torch_around(directories.lib, find_torch::live_files());
       found && !found->text.empty())
     return found->text;
   std::error_code ignored;
-  const auto real = fs::canonical(fs::path(folders.lib) / k_library, ignored).string();
+  const auto real = fs::canonical(fs::path(directories.lib) / k_library, ignored).string();
   const auto number = real.find(".so.");
   return number == std::string::npos ? "" : real.substr(number + 4);
 }
 
-TorchSearch judge_package(const Folders& folders) {
+TorchSearch evaluate_package(const Folders& directories) {
   TorchSearch result;
   TorchPackage package;
-  package.from = folders.from;
-  package.include = folders.include;
-  package.lib = folders.lib;
-  const fs::path include = folders.include;
+  package.from = directories.from;
+  package.include = directories.include;
+  package.lib = directories.lib;
+  const fs::path include = directories.include;
   auto headers = header_version(text_of(include / "torch/headeronly/version.h"));
   if (headers.empty()) headers = header_version(text_of(include / k_header));
-  const auto library = library_version(folders);
+  const auto library = library_version(directories);
   if (headers.empty())
     result.problems.push_back(
-        {"the headers in " + folders.include + " do not tell their version", "reinstall torch"});
+        {"the headers in " + directories.include + " do not tell their version", "reinstall torch"});
   else if (!series_of(library).empty() && series_of(library) != series_of(headers))
-    result.problems.push_back({"the headers in " + folders.include + " are of torch " + headers +
-                                   ", the library in " + folders.lib + " is " + library,
+    result.problems.push_back({"the headers in " + directories.include + " are of torch " + headers +
+                                   ", the library in " + directories.lib + " is " + library,
                                "reinstall one of the two, or name a whole torch with --torch DIR"});
   if (!is_there(include / k_gloo_header))
     result.problems.push_back(
-        {folders.include + " lacks " + k_gloo_header +
+        {directories.include + " lacks " + k_gloo_header +
              ": this torch was built without torch.distributed or its headers are not whole",
          "take pip's torch, LibTorch's archive or the distribution's libtorch-dev"});
   if (!result.problems.empty()) return result;
   package.version = library.starts_with(headers) ? library : headers;
   package.cxx_standard = standard_of(headers);
-  package.abi = abi_of(text_of(fs::path(folders.lib) / "../share/cmake/Torch/TorchConfig.cmake"));
+  package.abi = abi_of(text_of(fs::path(directories.lib) / "../share/cmake/Torch/TorchConfig.cmake"));
   if (package.abi.empty())
-    package.abi = abi_of(text_of(fs::path(folders.lib) / "cmake/Torch/TorchConfig.cmake"));
+    package.abi = abi_of(text_of(fs::path(directories.lib) / "cmake/Torch/TorchConfig.cmake"));
   for (const char* name : {"libtorch_cuda.so", "libc10_cuda.so", "libtorch_hip.so", "libc10_hip.so"})
-    if (is_there(fs::path(folders.lib) / name)) package.gpu_libraries.push_back(folders.lib + "/" + name);
+    if (is_there(fs::path(directories.lib) / name))
+      package.gpu_libraries.push_back(directories.lib + "/" + name);
   result.package = std::move(package);
   return result;
 }
@@ -188,14 +190,15 @@ std::string abi_of(const std::string& config) {
 TorchSearch find_torch_package(const std::string& named, const util::EnvSnapshot& env,
                                const std::string& cwd) {
   std::string bare;
-  const auto folders = named.empty() ? search(env, cwd, bare) : folders_of("--torch", fs::path(cwd) / named);
-  if (!folders && !named.empty())
+  const auto directories =
+      named.empty() ? search(env, cwd, bare) : directories_of("--torch", fs::path(cwd) / named);
+  if (!directories && !named.empty())
     return {std::nullopt,
             {{named + " holds no torch with C++ headers: neither " + k_header +
                   " below an include folder nor " + k_library + " below lib",
               "name the torch package (…/site-packages/torch), an environment that has it, or LibTorch's "
               "folder"}}};
-  if (!folders)
+  if (!directories)
     return {std::nullopt,
             {{bare.empty()
                   ? "no torch is found here: not by Torch_DIR, CMAKE_PREFIX_PATH, VIRTUAL_ENV, CONDA_PREFIX, "
@@ -204,7 +207,7 @@ TorchSearch find_torch_package(const std::string& named, const util::EnvSnapshot
               bare.empty()
                   ? "activate the environment that has torch or load its module, or name it with --torch DIR"
                   : "install the headers (Debian: libtorch-dev), or name another torch with --torch DIR"}}};
-  auto result = judge_package(*folders);
+  auto result = evaluate_package(*directories);
   if (result.package) find_gpu_headers(*result.package, env);
   return result;
 }

@@ -175,7 +175,7 @@ std::string list_ranks(const std::vector<int>& ranks) {
   return text;
 }
 
-FaultAttribution judge(const Evidence& evidence) {
+FaultAttribution attribute_fault(const Evidence& evidence) {
   const auto seen = read(evidence.seen);
   const std::string examine = "Have the host examined (memory, GPU, network card and cable), and leave it "
                               "out of the job until then.";

@@ -39,7 +39,7 @@ struct FaultAttribution {
 /// A rank that reports a wrong tensor of its own is guilty. Else the fewest ranks (or, if no ranks, hosts)
 /// that have a part in every pair that failed, if no others could be it, and each of them failed with two at
 /// least and with most of those it met. Else ranks that are absent.
-FaultAttribution judge(const Evidence& evidence);
+FaultAttribution attribute_fault(const Evidence& evidence);
 
 /// "rank 3", "ranks 4, 5"; more than eight are counted.
 std::string list_ranks(const std::vector<int>& ranks);

@@ -24,26 +24,26 @@ constexpr const char* k_well = "ok";
 constexpr const char* k_unexplained = "unexplained";
 
 // A verdict travels as lines: phase, ranks, hosts, what, next. None of them holds a line end.
-std::string pack(const Culprit& culprit) {
+std::string pack(const Culprit& faulty_rank) {
   std::string ranks, hosts;
-  for (const int rank : culprit.ranks) ranks += std::to_string(rank) + " ";
-  for (const auto& host : culprit.hosts) hosts += (host.empty() ? "-" : host) + " ";
-  return culprit.phase + "\n" + ranks + "\n" + hosts + "\n" + culprit.what + "\n" + culprit.next;
+  for (const int rank : faulty_rank.ranks) ranks += std::to_string(rank) + " ";
+  for (const auto& host : faulty_rank.hosts) hosts += (host.empty() ? "-" : host) + " ";
+  return faulty_rank.phase + "\n" + ranks + "\n" + hosts + "\n" + faulty_rank.what + "\n" + faulty_rank.next;
 }
 
 Culprit unpack(const std::string& text) {
-  Culprit culprit;
+  Culprit faulty_rank;
   std::istringstream lines(text);
   std::string ranks, hosts;
-  std::getline(lines, culprit.phase);
+  std::getline(lines, faulty_rank.phase);
   std::getline(lines, ranks);
   std::getline(lines, hosts);
-  std::getline(lines, culprit.what);
-  std::getline(lines, culprit.next);
+  std::getline(lines, faulty_rank.what);
+  std::getline(lines, faulty_rank.next);
   std::istringstream rank_words(ranks), host_words(hosts);
-  for (int rank; rank_words >> rank;) culprit.ranks.push_back(rank);
-  for (std::string host; host_words >> host;) culprit.hosts.push_back(host == "-" ? "" : host);
-  return culprit;
+  for (int rank; rank_words >> rank;) faulty_rank.ranks.push_back(rank);
+  for (std::string host; host_words >> host;) faulty_rank.hosts.push_back(host == "-" ? "" : host);
+  return faulty_rank;
 }
 
 Store open_store(const RankEnv& env, milliseconds timeout) {
@@ -175,7 +175,7 @@ bool PhaseBarrier::wait_for_reports(const std::string& phase, milliseconds limit
       limit);
 }
 
-std::optional<Culprit> PhaseBarrier::find_culprit(const std::string& phase) {
+std::optional<Culprit> PhaseBarrier::find_faulty_rank(const std::string& phase) {
   std::vector<int> absent, silent, guilty;
   std::string seen, confessed;
   for (int rank = 0; rank < x_env.world_size; ++rank) {
@@ -194,22 +194,25 @@ std::optional<Culprit> PhaseBarrier::find_culprit(const std::string& phase) {
   // A rank that says itself what is wrong with it explains the errors of the others, and so does one that
   // fell silent; not the other way round.
   const std::string name = public_phase(phase);
-  Culprit culprit{name, !guilty.empty() ? guilty : !absent.empty() ? absent : silent, {}, "", ""};
-  for (const int rank : culprit.ranks) culprit.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
-  const std::string who = list_ranks_and_hosts(culprit.ranks, culprit.hosts);
+  Culprit faulty_rank{name, !guilty.empty() ? guilty : !absent.empty() ? absent : silent, {}, "", ""};
+  for (const int rank : faulty_rank.ranks)
+    faulty_rank.hosts.push_back(x_hosts[static_cast<std::size_t>(rank)]);
+  const std::string who = list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts);
   if (guilty.empty()) {
-    culprit.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
-                   " after having arrived" + (seen.empty() ? "" : "; the others saw: " + seen);
-    culprit.next = "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one "
-                   "host, exclude the host.";
+    faulty_rank.what = who + (absent.empty() ? " stopped answering in " : " never began ") + name +
+                       " after having arrived" + (seen.empty() ? "" : "; the others saw: " + seen);
+    faulty_rank.next =
+        "Look for a crash or a kill (out of memory?) in the log of that rank; if it recurs on one "
+        "host, exclude the host.";
   } else {
-    culprit.what = who + " failed in " + name + ": " + confessed;
-    culprit.next = name == "rendezvous" ? "Correct what the message names on these hosts; --interface NAME "
-                                          "tries another network interface."
-                                        : "If it recurs on one host, exclude the host; --backend gloo tells "
-                                          "a broken GPU network from a broken job.";
+    faulty_rank.what = who + " failed in " + name + ": " + confessed;
+    faulty_rank.next = name == "rendezvous"
+                           ? "Correct what the message names on these hosts; --interface NAME "
+                             "tries another network interface."
+                           : "If it recurs on one host, exclude the host; --backend gloo tells "
+                             "a broken GPU network from a broken job.";
   }
-  return culprit;
+  return faulty_rank;
 }
 
 PhaseOutcome PhaseBarrier::wait_for_verdict(const std::string& phase, milliseconds limit) {
@@ -217,9 +220,9 @@ PhaseOutcome PhaseBarrier::wait_for_verdict(const std::string& phase, millisecon
   if (verdict == k_well) return PhaseOutcome::well;
   if (verdict == k_unexplained) return PhaseOutcome::unexplained;
   finish();
-  auto culprit = unpack(verdict);
-  culprit.heard = true;
-  throw PhaseError(std::move(culprit));
+  auto faulty_rank = unpack(verdict);
+  faulty_rank.heard = true;
+  throw PhaseError(std::move(faulty_rank));
 }
 
 PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault) {
@@ -228,7 +231,7 @@ PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault
   write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
   if (x_env.rank != 0) return wait_for_verdict(phase, 2 * x_timeout + 2 * k_grace);
   wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
-  if (const auto culprit = find_culprit(phase)) fail(phase, culprit, k_grace);
+  if (const auto faulty_rank = find_faulty_rank(phase)) fail(phase, faulty_rank, k_grace);
   const bool well = x_reason.empty();
   publish_result(phase, well ? k_well : k_unexplained);
   return well ? PhaseOutcome::well : PhaseOutcome::unexplained;

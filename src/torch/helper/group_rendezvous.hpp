@@ -33,11 +33,12 @@ struct Culprit {
 /// A failed phase; `what()` is a sentence that names the ranks.
 class PhaseError : public std::runtime_error {
 public:
-  explicit PhaseError(Culprit culprit) : std::runtime_error(culprit.what), x_culprit(std::move(culprit)) {}
-  const Culprit& culprit() const { return x_culprit; }
+  explicit PhaseError(Culprit faulty_rank)
+      : std::runtime_error(faulty_rank.what), x_faulty_rank(std::move(faulty_rank)) {}
+  const Culprit& faulty_rank() const { return x_faulty_rank; }
 
 private:
-  Culprit x_culprit;
+  Culprit x_faulty_rank;
 };
 
 /// How a phase ended that this rank went through.
@@ -102,7 +103,7 @@ private:
              const std::string& before = {});
   template <class Ready> bool wait_for_all(const Ready& ready, std::chrono::milliseconds limit);
   bool wait_for_reports(const std::string& phase, std::chrono::milliseconds limit);
-  std::optional<Culprit> find_culprit(const std::string& phase);
+  std::optional<Culprit> find_faulty_rank(const std::string& phase);
   PhaseOutcome wait_for_verdict(const std::string& phase, std::chrono::milliseconds limit);
   std::string probable_host(int rank) const;
   /// Of rank 0; where it is not known yet, the address by which it is reached.

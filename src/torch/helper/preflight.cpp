@@ -41,10 +41,10 @@ JsonLine connection_line(const ddp::OwnConnection& connection) {
 
 /// Runs one phase on this rank and agrees with the others on its outcome. What this rank throws lies with it
 /// alone if it `works_alone` or says so; else all look for the one at fault.
-void run_phase(PhaseBarrier& meeting, const std::string& phase, const std::function<void()>& work,
+void run_phase(PhaseBarrier& rendezvous, const std::string& phase, const std::function<void()>& work,
                const std::function<void()>& on_failure, const std::function<void()>& search,
                bool works_alone = false) {
-  meeting.enter(phase);
+  rendezvous.enter(phase);
   Fault fault;
   const auto failed = [&](const std::exception& error, bool own) {
     fault = {error.what(), own};
@@ -58,7 +58,7 @@ void run_phase(PhaseBarrier& meeting, const std::string& phase, const std::funct
   } catch (const std::exception& error) {
     failed(error, works_alone);
   }
-  if (meeting.conclude(phase, fault) == PhaseOutcome::well) return;
+  if (rendezvous.conclude(phase, fault) == PhaseOutcome::well) return;
   on_failure(); // a rank that saw nothing holds connections of the failed group, too
   search();
 }
@@ -101,15 +101,15 @@ std::string rank_note(const RankEnv& env, const Communicator& group, const Measu
 
 void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& watchdog) {
   const auto start = Clock::now();
-  PhaseBarrier meeting(env, options.group.timeout);
+  PhaseBarrier rendezvous(env, options.group.timeout);
   print(event("arrived", env)
             .add("local_rank", env.local_rank)
             .add("seconds", std::chrono::duration<double>(Clock::now() - start).count()));
   if (options.program_port != 0 && options.program_port != env.master_port) {
     watchdog.enter("the check of the program's port");
-    check_program_port(meeting, env, options.program_port, options.group.timeout);
+    check_program_port(rendezvous, env, options.program_port, options.group.timeout);
   }
-  if (options.store_only) return meeting.finish();
+  if (options.store_only) return rendezvous.finish();
 
   std::optional<Communicator> group;
   // A rank that fails closes its connections, so that its peers fail now and not after their time limit.
@@ -118,12 +118,12 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   std::string phase;
   const auto search = [&] {
     watchdog.enter("the search for the culprit of " + phase);
-    search_culprit(meeting, env, options, phase, bytes);
+    search_faulty_rank(rendezvous, env, options, phase, bytes);
   };
   const auto run = [&](const char* name, const std::function<void()>& work, bool works_alone = false) {
     phase = name;
     watchdog.enter(phase);
-    run_phase(meeting, phase, work, drop_group, search, works_alone);
+    run_phase(rendezvous, phase, work, drop_group, search, works_alone);
   };
   // First alone: a rank whose interface is wrong would leave the others waiting for its address.
   run(
@@ -131,11 +131,11 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
       [&] {
         const bool gloo = ddp::resolve_backend(options.group.backend) == "gloo";
         if (gloo) ddp::choose_interface(env, options.group.interface_name);
-        if (!gloo) meeting.be_patient(options.group.timeout + std::chrono::seconds(4));
+        if (!gloo) rendezvous.be_patient(options.group.timeout + std::chrono::seconds(4));
         if (bytes == 0) bytes = gloo ? 4LL << 20 : 64LL << 20;
       },
       true);
-  run("connect", [&] { group.emplace(meeting.store(), env, options.group); });
+  run("connect", [&] { group.emplace(rendezvous.store(), env, options.group); });
   report_connected(env, *group, start);
 
   Measured reduced, sent;
@@ -143,7 +143,7 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
   report_measured("all_reduce", env, *group, bytes, reduced);
   run("send_recv", [&] {
     sent = check_send_receive(*group, bytes);
-    meeting.note("send_recv", rank_note(env, *group, reduced, sent));
+    rendezvous.note("send_recv", rank_note(env, *group, reduced, sent));
   });
   report_measured("send_recv", env, *group, bytes, sent);
   if (env.rank == 0)
@@ -152,8 +152,8 @@ void run_phases(const RankEnv& env, const PreflightOptions& options, Watchdog& w
               .add("backend", group->backend())
               .add("bytes", bytes)
               .add("seconds", std::chrono::duration<double>(Clock::now() - start).count())
-              .add_json_list("ranks", meeting.notes("send_recv")));
-  meeting.finish();
+              .add_json_list("ranks", rendezvous.notes("send_recv")));
+  rendezvous.finish();
 }
 
 } // namespace
@@ -168,14 +168,14 @@ int run_preflight(const PreflightOptions& preflight) {
     run_phases(env, options, watchdog);
     return 0;
   } catch (const PhaseError& error) {
-    const Culprit& culprit = error.culprit();
+    const Culprit& faulty_rank = error.faulty_rank();
     // One voice for the job: rank 0's, or that of a rank that rank 0 cannot speak for.
-    print(event(env.rank == 0 || !culprit.heard ? "culprit" : "failed", env)
-              .add("phase", culprit.phase)
-              .add("ranks", culprit.ranks)
-              .add("hosts", culprit.hosts)
-              .add("what", culprit.what)
-              .add("next", culprit.next));
+    print(event(env.rank == 0 || !faulty_rank.heard ? "culprit" : "failed", env)
+              .add("phase", faulty_rank.phase)
+              .add("ranks", faulty_rank.ranks)
+              .add("hosts", faulty_rank.hosts)
+              .add("what", faulty_rank.what)
+              .add("next", faulty_rank.next));
   } catch (const std::exception& error) {
     print(event("failed", env).add("phase", "rendezvous").add("what", error.what()));
   }

@@ -54,12 +54,13 @@ PairFindings check_pair(Communicator& pair, long long bytes, int round);
 
 /// After a phase in which ranks saw faults that none of them owns up to: all ranks meet in pairs, and what
 /// the pairs see says who is at fault. Ends with PhaseError on every rank, within two timeouts or so.
-[[noreturn]] void search_culprit(PhaseBarrier& meeting, const RankEnv& env, const PreflightOptions& options,
-                                 const std::string& phase, long long bytes);
+[[noreturn]] void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env,
+                                     const PreflightOptions& options, const std::string& phase,
+                                     long long bytes);
 
 /// MASTER_PORT is the program's; this proves, before the program starts, that rank 0 can listen there and
 /// that all reach it. Throws PhaseError.
-void check_program_port(PhaseBarrier& meeting, const RankEnv& env, int port,
+void check_program_port(PhaseBarrier& rendezvous, const RankEnv& env, int port,
                         std::chrono::milliseconds timeout);
 
 } // namespace hpcml::helper

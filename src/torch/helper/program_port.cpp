@@ -61,25 +61,25 @@ private:
 
 } // namespace
 
-void check_program_port(PhaseBarrier& meeting, const RankEnv& env, int port,
+void check_program_port(PhaseBarrier& rendezvous, const RankEnv& env, int port,
                         std::chrono::milliseconds timeout) {
   const std::string place = env.master_addr + ":" + std::to_string(port);
   Listener listener;
-  meeting.enter("listen");
+  rendezvous.enter("listen");
   std::string reason = env.rank == 0 ? listener.open(port) : "";
   if (!reason.empty())
     reason = "the program's ranks are to meet at " + place +
              " (MASTER_PORT), and rank 0 cannot listen there: " + reason + "; another program on " +
              ddp::host_name() + " may hold the port";
-  meeting.conclude("listen", Fault{reason, true});
-  meeting.enter("reach");
+  rendezvous.conclude("listen", Fault{reason, true});
+  rendezvous.enter("reach");
   if (env.rank != 0) {
     reason = ddp::wait_until_reachable(env.master_addr, port, std::chrono::steady_clock::now() + timeout);
     if (!reason.empty())
       reason = "the program's ranks are to meet at " + place +
                " (MASTER_PORT), which cannot be reached from " + ddp::host_name() + ": " + reason;
   }
-  meeting.conclude("reach", Fault{reason, true});
+  rendezvous.conclude("reach", Fault{reason, true});
 }
 
 } // namespace hpcml::helper

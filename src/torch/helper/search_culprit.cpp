@@ -61,7 +61,7 @@ Observation unpack_observation(int rank, const std::string& note) {
 }
 
 /// Meets `peer` alone, in a group of two.
-Observation meet(PhaseBarrier& meeting, const RankEnv& env, GroupOptions options, int peer, int round,
+Observation meet(PhaseBarrier& rendezvous, const RankEnv& env, GroupOptions options, int peer, int round,
                  long long bytes) {
   Observation seen;
   seen.by = env.rank;
@@ -72,7 +72,7 @@ Observation meet(PhaseBarrier& meeting, const RankEnv& env, GroupOptions options
     const int low = std::min(env.rank, peer), high = std::max(env.rank, peer);
     const std::string name =
         "hpcml/pair" + std::to_string(round) + "/" + std::to_string(low) + "-" + std::to_string(high);
-    Communicator group(meeting.store(), env, options, {name, env.rank == low ? 0 : 1, 2});
+    Communicator group(rendezvous.store(), env, options, {name, env.rank == low ? 0 : 1, 2});
     const auto found = check_pair(group, bytes, round);
     seen.input = !found.input.empty();
     seen.sum = !found.sum.empty();
@@ -89,31 +89,31 @@ Observation meet(PhaseBarrier& meeting, const RankEnv& env, GroupOptions options
 /// One search, from the side of rank 0 (which leads it) or of another rank.
 class Search {
 public:
-  Search(PhaseBarrier& meeting, const RankEnv& env, const PreflightOptions& options, long long bytes)
-      : x_meeting(meeting), x_env(env), x_group(options.group), x_bytes(bytes) {
-    x_evidence.hosts = meeting.hosts();
+  Search(PhaseBarrier& rendezvous, const RankEnv& env, const PreflightOptions& options, long long bytes)
+      : x_rendezvous(rendezvous), x_env(env), x_group(options.group), x_bytes(bytes) {
+    x_evidence.hosts = rendezvous.hosts();
   }
 
   /// All rounds; what is known afterwards is known to rank 0.
   FaultAttribution run() {
-    x_meeting.note("search", "here");
+    x_rendezvous.note("search", "here");
     if (leads()) {
       std::string present;
-      const auto answers = x_meeting.collect("search", k_answer);
+      const auto answers = x_rendezvous.collect("search", k_answer);
       for (std::size_t rank = 0; rank < answers.size(); ++rank)
         if (answers[rank])
           present += std::to_string(rank) + " ";
         else
           x_evidence.absent.push_back(static_cast<int>(rank));
-      x_meeting.publish_result("search", present);
+      x_rendezvous.publish_result("search", present);
     }
-    std::istringstream present(x_meeting.wait_for_result("search", k_answer + k_answer));
+    std::istringstream present(x_rendezvous.wait_for_result("search", k_answer + k_answer));
     for (int rank; present >> rank;) x_members.push_back(rank);
     const auto own = std::find(x_members.begin(), x_members.end(), x_env.rank);
     x_own_place = static_cast<int>(own - x_members.begin());
     if (own != x_members.end())
       for (int round = 0; goes_on(round); ++round) play(round);
-    return leads() ? judge(x_evidence) : FaultAttribution{};
+    return leads() ? attribute_fault(x_evidence) : FaultAttribution{};
   }
 
 private:
@@ -130,11 +130,12 @@ private:
       const int sweep = rounds_of_sweep();
       const bool late = steady_clock::now() - x_start > x_group.timeout;
       const bool swept = sweep == 0 || round % sweep == 0;
-      const bool done = sweep == 0 || round >= k_sweeps * sweep || !x_lost.empty() || (round > 0 && late) ||
-                        (round > 0 && swept && judge(x_evidence).certain() && x_evidence.absent.empty());
-      x_meeting.publish_result(matter(round), done ? k_end : "go");
+      const bool done =
+          sweep == 0 || round >= k_sweeps * sweep || !x_lost.empty() || (round > 0 && late) ||
+          (round > 0 && swept && attribute_fault(x_evidence).certain() && x_evidence.absent.empty());
+      x_rendezvous.publish_result(matter(round), done ? k_end : "go");
     }
-    return x_meeting.wait_for_result(matter(round), patience()) != k_end;
+    return x_rendezvous.wait_for_result(matter(round), patience()) != k_end;
   }
 
   void play(int round) {
@@ -144,10 +145,10 @@ private:
     Observation seen;
     seen.by = seen.peer = x_env.rank; // rests
     if (place)
-      seen = meet(x_meeting, x_env, x_group, x_members[static_cast<std::size_t>(*place)], round, x_bytes);
-    x_meeting.note(matter(round), pack(seen));
+      seen = meet(x_rendezvous, x_env, x_group, x_members[static_cast<std::size_t>(*place)], round, x_bytes);
+    x_rendezvous.note(matter(round), pack(seen));
     if (!leads()) return;
-    const auto notes = x_meeting.collect(matter(round), patience() - k_answer, x_members);
+    const auto notes = x_rendezvous.collect(matter(round), patience() - k_answer, x_members);
     for (const int rank : x_members) {
       const auto& note = notes[static_cast<std::size_t>(rank)];
       if (note)
@@ -158,7 +159,7 @@ private:
     x_evidence.absent.insert(x_evidence.absent.end(), x_lost.begin(), x_lost.end());
   }
 
-  PhaseBarrier& x_meeting;
+  PhaseBarrier& x_rendezvous;
   const RankEnv& x_env;
   const GroupOptions& x_group;
   long long x_bytes;
@@ -171,20 +172,21 @@ private:
 
 } // namespace
 
-void search_culprit(PhaseBarrier& meeting, const RankEnv& env, const PreflightOptions& options,
-                    const std::string& phase, long long bytes) {
-  const auto judgement = Search(meeting, env, options, bytes).run();
-  if (env.rank != 0) meeting.fail("verdict", std::nullopt, k_answer);
-  Culprit culprit{public_phase(phase), judgement.guilty, {}, "", judgement.next};
-  for (const int rank : culprit.ranks)
-    culprit.hosts.push_back(meeting.hosts()[static_cast<std::size_t>(rank)]);
-  culprit.what = judgement.certain()
-                     ? list_ranks_and_hosts(culprit.ranks, culprit.hosts) + ": " + judgement.how +
-                           "; first seen in " + culprit.phase + ": " + meeting.reason()
-                     : culprit.phase + " failed, and whose fault it is cannot be told: " + meeting.reason() +
-                           "; " + judgement.how;
-  std::replace(culprit.what.begin(), culprit.what.end(), '\n', ' ');
-  meeting.fail("verdict", culprit, k_answer);
+void search_faulty_rank(PhaseBarrier& rendezvous, const RankEnv& env, const PreflightOptions& options,
+                        const std::string& phase, long long bytes) {
+  const auto violations = Search(rendezvous, env, options, bytes).run();
+  if (env.rank != 0) rendezvous.fail("verdict", std::nullopt, k_answer);
+  Culprit faulty_rank{public_phase(phase), violations.guilty, {}, "", violations.next};
+  for (const int rank : faulty_rank.ranks)
+    faulty_rank.hosts.push_back(rendezvous.hosts()[static_cast<std::size_t>(rank)]);
+  faulty_rank.what =
+      violations.certain()
+          ? list_ranks_and_hosts(faulty_rank.ranks, faulty_rank.hosts) + ": " + violations.how +
+                "; first seen in " + faulty_rank.phase + ": " + rendezvous.reason()
+          : faulty_rank.phase + " failed, and whose fault it is cannot be told: " + rendezvous.reason() +
+                "; " + violations.how;
+  std::replace(faulty_rank.what.begin(), faulty_rank.what.end(), '\n', ' ');
+  rendezvous.fail("verdict", faulty_rank, k_answer);
 }
 
 } // namespace hpcml::helper

@@ -21,8 +21,8 @@ public:
   }
 
 private:
-  test::TempFolder x_folder;
-  std::string x_path = x_folder.path().string();
+  test::TempFolder x_directory;
+  std::string x_path = x_directory.path().string();
 };
 
 } // namespace hpcml::testing

@@ -92,7 +92,7 @@ TEST_CASE("A launcher in a script is seen by the script's text") {
       "#!/bin/bash\nN=2\ntorchrun --nnodes=$N --rdzv-endpoint=$A:1 x.py\n");
   REQUIRE(found);
   CHECK(found->name == "torchrun");
-  CHECK(found->meets_other_nodes());
+  CHECK(found->joins_other_nodes());
   CHECK(found->value("nnodes") == "2");
   CHECK_FALSE(launch_chain::find_started_launcher_in("#!/bin/bash\npython x.py\n"));
 }

@@ -27,13 +27,13 @@ const unsigned k_scripts = test::sampled(2500);
 class Folder {
 public:
   void write(const std::string& name, const std::string& text, bool program = false) const {
-    std::ofstream(x_folder / name) << text;
-    if (program) fs::permissions(x_folder / name, fs::perms::owner_all);
+    std::ofstream(x_directory / name) << text;
+    if (program) fs::permissions(x_directory / name, fs::perms::owner_all);
   }
-  const fs::path& path() const { return x_folder.path(); }
+  const fs::path& path() const { return x_directory.path(); }
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
 };
 
 /// What bash did with one script: `show` and `envshow` calls in their order, and whether anything complained.

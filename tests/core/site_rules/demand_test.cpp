@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "core/site_rules/script_helper.hpp"
 #include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/script_helper.hpp"
 #include "shipped_site.hpp"
 
 using namespace hpcml;
@@ -18,8 +18,8 @@ namespace {
 
 std::set<SiteRule> rules_against(const model::Site& at, const site_rules::ResourceRequest& demand) {
   std::set<SiteRule> rules;
-  for (const auto& verdict : site_rules::evaluate_policy(at, site_rules::place(at, demand), demand))
-    rules.insert(verdict.rule);
+  for (const auto& violation : site_rules::evaluate_policy(at, site_rules::place(at, demand), demand))
+    rules.insert(violation.rule);
   return rules;
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/site_rules/script_helper.hpp"
 #include "core/site_rules/policy_violation.hpp"
+#include "core/site_rules/script_helper.hpp"
 
 using namespace hpcml;
 using site_rules::Confidence;
@@ -57,7 +57,7 @@ site_rules::ResourceRequest demand_for(const std::vector<std::string>& partition
   return demand;
 }
 
-site_rules::PolicyViolations judged(const model::Site& at, const site_rules::ResourceRequest& demand) {
+site_rules::PolicyViolations evaluated(const model::Site& at, const site_rules::ResourceRequest& demand) {
   return site_rules::evaluate_policy(at, site_rules::place(at, demand), demand);
 }
 
@@ -68,40 +68,40 @@ TEST_CASE(
   auto at = four_gpus();
   auto demand = demand_for({"tiny"});
   demand.nodes = 2;
-  auto verdicts = judged(at, demand);
-  REQUIRE(verdicts.size() == 1);
-  CHECK(verdicts[0].rule == SiteRule::nodes_over);
-  CHECK(verdicts[0].certainty == Confidence::definite);
-  CHECK(verdicts[0].have == 2);
-  CHECK(verdicts[0].limit == 1);
-  CHECK(verdicts[0].owner == "partition tiny");
+  auto violations = evaluated(at, demand);
+  REQUIRE(violations.size() == 1);
+  CHECK(violations[0].rule == SiteRule::nodes_over);
+  CHECK(violations[0].certainty == Confidence::definite);
+  CHECK(violations[0].have == 2);
+  CHECK(violations[0].limit == 1);
+  CHECK(violations[0].owner == "partition tiny");
   demand.partitions = {"tiny", "wide"};
-  CHECK(judged(at, demand).empty());
+  CHECK(evaluated(at, demand).empty());
   model::Qos qos;
   qos.name = "two";
   qos.max_nodes = sourced(2u);
   at.qos = {qos};
   demand.partitions = {"tiny"};
   demand.qos = "two";
-  CHECK(judged(at, demand).empty());
+  CHECK(evaluated(at, demand).empty());
   demand.nodes = 3;
-  REQUIRE(judged(at, demand).size() == 1);
-  CHECK(judged(at, demand)[0].owner == "QoS two");
+  REQUIRE(evaluated(at, demand).size() == 1);
+  CHECK(evaluated(at, demand)[0].owner == "QoS two");
 }
 
 TEST_CASE("how sure a verdict is depends on what is known of the job") {
   const auto at = four_gpus();
   auto demand = demand_for({"tiny"});
   demand.time = minutes(61);
-  CHECK(judged(at, demand).at(0).certainty == Confidence::definite);
+  CHECK(evaluated(at, demand).at(0).certainty == Confidence::definite);
   demand.reserved = true; // a reservation may have limits of its own
-  CHECK(judged(at, demand).at(0).certainty == Confidence::likely);
+  CHECK(evaluated(at, demand).at(0).certainty == Confidence::likely);
   demand.shortenable = true;
-  CHECK(judged(at, demand).empty());
+  CHECK(evaluated(at, demand).empty());
   demand = demand_for({"tiny"});
   demand.elsewhere = true;
   demand.nodes = 100;
-  CHECK(judged(at, demand).empty());
+  CHECK(evaluated(at, demand).empty());
 }
 
 TEST_CASE("shares, cores of the system and queues are judged by number") {
@@ -138,7 +138,7 @@ TEST_CASE("shares, cores of the system and queues are judged by number") {
     auto demand = demand_for({"tiny"});
     change(demand);
     std::vector<SiteRule> found;
-    for (const auto& verdict : judged(at, demand)) found.push_back(verdict.rule);
+    for (const auto& violation : evaluated(at, demand)) found.push_back(violation.rule);
     CHECK(found == rules);
   }
 }
@@ -149,14 +149,14 @@ TEST_CASE("an option is judged by the rule of any partition that may take the jo
   rule.policy = model::Policy::required;
   rule.when.partitions = {"tiny"};
   at.flags["time"] = rule;
-  CHECK(judged(at, demand_for({"wide"})).empty());
-  CHECK(judged(at, demand_for({"tiny"})).at(0).rule == SiteRule::option_missing);
-  CHECK(judged(at, demand_for({"wide", "tiny"})).at(0).certainty == Confidence::likely);
+  CHECK(evaluated(at, demand_for({"wide"})).empty());
+  CHECK(evaluated(at, demand_for({"tiny"})).at(0).rule == SiteRule::option_missing);
+  CHECK(evaluated(at, demand_for({"wide", "tiny"})).at(0).certainty == Confidence::likely);
   auto submitted = demand_for({"tiny"});
   submitted.stage = site_rules::Stage::submitted; // nobody adds it any more
-  CHECK(judged(at, submitted).at(0).certainty == Confidence::definite);
+  CHECK(evaluated(at, submitted).at(0).certainty == Confidence::definite);
   submitted.options["time"] = "10";
-  CHECK(judged(at, submitted).empty());
+  CHECK(evaluated(at, submitted).empty());
 }
 
 TEST_CASE("every rule of the judge has the id of a rule of check") {
@@ -174,11 +174,11 @@ TEST_CASE("GPUs that nodes share unevenly are counted as asked for, not as so ma
   demand.gpus_per_node = 2; // on average, and rounded up
   demand.gpus_on_node = 0;
   demand.gpus_in_all = 4;
-  for (const auto& verdict : judged(at, demand)) CHECK(verdict.rule != SiteRule::gpus_over);
+  for (const auto& violation : evaluated(at, demand)) CHECK(violation.rule != SiteRule::gpus_over);
   demand.gpus_in_all = 5;
-  const auto verdicts = judged(at, demand);
-  CHECK(std::any_of(verdicts.begin(), verdicts.end(), [](const auto& verdict) {
-    return verdict.rule == SiteRule::gpus_over && verdict.have == 5 && verdict.limit == 4;
+  const auto violations = evaluated(at, demand);
+  CHECK(std::any_of(violations.begin(), violations.end(), [](const auto& violation) {
+    return violation.rule == SiteRule::gpus_over && violation.have == 5 && violation.limit == 4;
   }));
 }
 
@@ -198,8 +198,8 @@ TEST_CASE("GPUs of very many nodes are held against a multiple as they are, not 
     demand.gpus_on_node = 4;
     demand.gpus_in_all = 4ULL * nodes;
     std::optional<std::uint64_t> found;
-    for (const auto& verdict : judged(at, demand))
-      if (verdict.rule == SiteRule::gpus_multiple) found = verdict.have;
+    for (const auto& violation : evaluated(at, demand))
+      if (violation.rule == SiteRule::gpus_multiple) found = violation.have;
     CHECK(found == refused);
   }
 }

@@ -40,9 +40,9 @@ TEST_CASE("a person's path becomes whole, from their home or their folder") {
 
 TEST_CASE("the working folder has the shell's name as long as that is the same folder") {
   const auto start_folder = std::filesystem::current_path();
-  CHECK(util::user_places(snapshot("/")).folder == start_folder);
-  CHECK(util::user_places(snapshot(start_folder.string() + "/.")).folder == start_folder / ".");
-  CHECK(util::user_places(snapshot("relative")).folder == start_folder);
+  CHECK(util::user_places(snapshot("/")).directory == start_folder);
+  CHECK(util::user_places(snapshot(start_folder.string() + "/.")).directory == start_folder / ".");
+  CHECK(util::user_places(snapshot("relative")).directory == start_folder);
 }
 
 TEST_CASE("what is kept for later lies in the person's cache, by kind") {
@@ -59,7 +59,7 @@ TEST_CASE("what is kept for later lies in the person's cache, by kind") {
     util::EnvSnapshot env;
     env.set("XDG_CACHE_HOME", test_case.cache);
     env.set("HOME", test_case.home);
-    const auto folder = util::cache_folder(env, "torch");
+    const auto folder = util::cache_directory(env, "torch");
     INFO(test_case.cache << " " << test_case.home);
     CHECK(folder.value_or("") == test_case.folder);
     if (!folder) CHECK_FALSE(folder.error().hint.empty());

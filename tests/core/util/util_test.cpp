@@ -178,10 +178,10 @@ TEST_CASE("a shell's variables have letters, digits and _ in their names, and no
   for (const std::string name : {"A", "_", "PATH", "a1_B", "A=1", "1A", "A-B", "A B", "", "Ä", "A\n"}) {
     INFO(name);
     // bash itself is the judge
-    const auto judged = util::run_process({"bash", "-c", R"(printf -v "$1" x)", "bash", name},
-                                          util::EnvSnapshot::of_process());
-    REQUIRE(judged);
-    CHECK(util::is_variable_name(name) == (judged->exit_code == 0));
+    const auto evaluated = util::run_process({"bash", "-c", R"(printf -v "$1" x)", "bash", name},
+                                             util::EnvSnapshot::of_process());
+    REQUIRE(evaluated);
+    CHECK(util::is_variable_name(name) == (evaluated->exit_code == 0));
   }
 }
 
@@ -189,12 +189,12 @@ TEST_CASE("the last slash of a path parts its folder from its name") {
   CHECK(base_name("/usr/bin/python3") == "python3");
   CHECK(base_name("python3") == "python3");
   CHECK(base_name("bin/").empty());
-  CHECK(folder_name("/usr/bin/python3") == "/usr/bin");
-  CHECK(folder_name("bin/python3") == "bin");
-  CHECK(folder_name("/python3") == "/");
-  CHECK(folder_name("/") == "/");
-  CHECK(folder_name("python3") == ".");
-  CHECK(folder_name("") == ".");
+  CHECK(directory_name("/usr/bin/python3") == "/usr/bin");
+  CHECK(directory_name("bin/python3") == "bin");
+  CHECK(directory_name("/python3") == "/");
+  CHECK(directory_name("/") == "/");
+  CHECK(directory_name("python3") == ".");
+  CHECK(directory_name("") == ".");
 }
 
 TEST_CASE("a count has its noun in the right number, and a list each text once") {

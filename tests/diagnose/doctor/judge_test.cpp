@@ -45,7 +45,7 @@ Facts good_amd_node() {
 
 std::vector<std::string> ids(const Facts& facts) {
   std::vector<std::string> list;
-  for (const auto& reason : doctor::judge_gpus(facts).reasons) list.push_back(reason.id);
+  for (const auto& reason : doctor::evaluate_gpus(facts).reasons) list.push_back(reason.id);
   return list;
 }
 
@@ -58,9 +58,9 @@ void all_devices(Facts& facts, Access access) {
 } // namespace
 
 TEST_CASE("a node whose GPUs are seen has no reasons") {
-  CHECK(doctor::judge_gpus(good_node()).answer == "yes: 2 GPUs of NVIDIA for torch 2.7.1+cu126");
+  CHECK(doctor::evaluate_gpus(good_node()).answer == "yes: 2 GPUs of NVIDIA for torch 2.7.1+cu126");
   CHECK(ids(good_node()).empty());
-  CHECK(doctor::judge_gpus(good_amd_node()).answer == "yes: 2 GPUs of AMD for torch 2.7.1+cu126");
+  CHECK(doctor::evaluate_gpus(good_amd_node()).answer == "yes: 2 GPUs of AMD for torch 2.7.1+cu126");
   CHECK(ids(good_amd_node()).empty());
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("the reasons of Zurada's page: no GPU node, no GPU asked for, a torch 
   login.place.slurm = true;
   login.torch = good_node().torch;
   CHECK(ids(login) == Ids{"login-node"});
-  CHECK_THAT(doctor::judge_gpus(login).reasons[0].next, Contains("srun --gpus-per-node 1"));
+  CHECK_THAT(doctor::evaluate_gpus(login).reasons[0].next, Contains("srun --gpus-per-node 1"));
   auto cpu_node = login;
   cpu_node.place.job = "7";
   CHECK(ids(cpu_node) == Ids{"none-asked-for", "no-gpu"});
@@ -84,7 +84,7 @@ TEST_CASE("the reasons of Zurada's page: no GPU node, no GPU asked for, a torch 
   cpu_torch.torch.cuda.clear();
   cpu_torch.torch.version = "2.7.1+cpu";
   CHECK(ids(cpu_torch) == Ids{"torch-without-gpus"});
-  CHECK_THAT(doctor::judge_gpus(cpu_torch).reasons[0].what,
+  CHECK_THAT(doctor::evaluate_gpus(cpu_torch).reasons[0].what,
              Contains("torch 2.7.1+cpu (/v/torch/version.py)"));
   auto no_driver = good_node();
   no_driver.gpus.by_driver = 0;
@@ -103,7 +103,7 @@ TEST_CASE("drivers that do not fit: a library of another one, one that is older 
   facts = good_node();
   facts.torch.cuda = "13.0";
   CHECK(ids(facts) == Ids{"old-driver"});
-  CHECK_THAT(doctor::judge_gpus(facts).reasons[0].what,
+  CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].what,
              Contains("needs driver 580.65.06, and the node has 550.54.15"));
   facts.torch.cuda = "11.8";
   CHECK(ids(facts).empty());
@@ -115,13 +115,13 @@ TEST_CASE("a container that was not given the GPUs hears with which flag it gets
   facts.gpus.library.clear();
   all_devices(facts, Access::missing);
   CHECK(ids(facts) == Ids{"container-without-gpus"});
-  CHECK(doctor::judge_gpus(facts).reasons[0].next == "start it with --nv");
+  CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "start it with --nv");
   facts.place.container = "Docker or Podman";
-  CHECK(doctor::judge_gpus(facts).reasons[0].next == "start it with --gpus all");
+  CHECK(doctor::evaluate_gpus(facts).reasons[0].next == "start it with --gpus all");
   auto amd = good_amd_node();
   amd.place.container = "Apptainer";
   all_devices(amd, Access::missing);
-  CHECK(doctor::judge_gpus(amd).reasons.at(0).next == "start it with --rocm");
+  CHECK(doctor::evaluate_gpus(amd).reasons.at(0).next == "start it with --rocm");
 }
 
 TEST_CASE("variables that hide GPUs are named with their value, Slurm's own as what they mean") {
@@ -130,13 +130,13 @@ TEST_CASE("variables that hide GPUs are named with their value, Slurm's own as w
     facts.place.limits["CUDA_VISIBLE_DEVICES"] = value;
     CAPTURE(value);
     CHECK(ids(facts) == Ids{"hidden-by-variable"});
-    CHECK_THAT(doctor::judge_gpus(facts).reasons[0].next, Contains("unset CUDA_VISIBLE_DEVICES"));
+    CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].next, Contains("unset CUDA_VISIBLE_DEVICES"));
     facts.place.gpu_variables.clear();
-    CHECK_THAT(doctor::judge_gpus(facts).reasons[0].next, Contains("--gpus-per-node N"));
+    CHECK_THAT(doctor::evaluate_gpus(facts).reasons[0].next, Contains("--gpus-per-node N"));
   }
   auto beyond = good_node();
   beyond.place.limits["CUDA_VISIBLE_DEVICES"] = "2,0";
-  CHECK_THAT(doctor::judge_gpus(beyond).reasons.at(0).what,
+  CHECK_THAT(doctor::evaluate_gpus(beyond).reasons.at(0).what,
              Contains("begins with GPU 2, and the last one here is 1"));
   auto by_name = good_node();
   by_name.place.limits["CUDA_VISIBLE_DEVICES"] = "GPU-8f1e,MIG-77";
@@ -152,7 +152,7 @@ TEST_CASE("a step without the job's GPUs, files that may not be opened, a missin
   auto amd = good_amd_node();
   all_devices(amd, Access::no_rights);
   CHECK(ids(amd) == Ids{"no-rights"});
-  CHECK_THAT(doctor::judge_gpus(amd).reasons[0].next, Contains("render"));
+  CHECK_THAT(doctor::evaluate_gpus(amd).reasons[0].next, Contains("render"));
   auto uvm = good_node();
   uvm.gpus.devices.erase("/dev/nvidia-uvm");
   CHECK(ids(uvm) == Ids{"no-uvm"});
@@ -164,13 +164,13 @@ TEST_CASE("a step without the job's GPUs, files that may not be opened, a missin
   none.torch = {doctor::TorchBuild::Kind::none, "python", "", "", "python3 has no torch", false, "", ""};
   none.place.modules = "gcc/12";
   CHECK(ids(none) == Ids{"no-torch"});
-  CHECK_THAT(doctor::judge_gpus(none).reasons[0].next, Contains("loaded are gcc/12"));
+  CHECK_THAT(doctor::evaluate_gpus(none).reasons[0].next, Contains("loaded are gcc/12"));
 }
 
 TEST_CASE("what a variable holds is shown and not sent to the terminal, in JSON as well") {
   auto facts = good_node();
   facts.place.limits["CUDA_VISIBLE_DEVICES"] = "-1,\x1b[2J";
-  const auto answers = doctor::judge_all(facts);
+  const auto answers = doctor::evaluate_all(facts);
   CHECK_THAT(doctor::render_text(answers, facts),
              !Contains("\x1b") && Contains("\\x1b[2J") && Contains("[hidden-by-variable]"));
   CHECK_THAT(doctor::render_json(answers, facts), !Contains("\x1b") && Contains(R"("good":false)"));

@@ -20,7 +20,7 @@ namespace {
 class Emulated {
 public:
   util::ProcessOutput hpcml(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"env", "-C", x_folder.path().string(), HPCML_BINARY});
+    words.insert(words.begin(), {"env", "-C", x_directory.path().string(), HPCML_BINARY});
     auto result = util::run_process(words, util::EnvSnapshot::of_process(), std::chrono::seconds(900));
     REQUIRE(result);
     return *result;
@@ -29,14 +29,14 @@ public:
     return hpcml({"emulate", "-q", "--site", site, "--nodes", "2", "--", "bash", "-c", script});
   }
   model::Site load(const std::string& file) const {
-    const auto load = config::load_site_file((x_folder / file).string(), {});
+    const auto load = config::load_site_file((x_directory / file).string(), {});
     for (const auto& finding : load.diagnostics) FAIL(finding.message);
     REQUIRE(load.site);
     return *load.site;
   }
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
 };
 
 std::string time(const model::Known<model::Walltime>& value) {

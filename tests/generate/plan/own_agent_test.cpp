@@ -45,7 +45,7 @@ TEST_CASE("each flag that only an agent obeys makes the launch an agent's, and i
                                                                                    {"nnodes", "2"}}) {
     CAPTURE(key);
     const auto plan = planned(with(lumi_job(), key, value), "lumi");
-    CHECK(model::wishes_for_agent(plan.ranks) == "--" + key);
+    CHECK(model::options_for_agent(plan.ranks) == "--" + key);
     CHECK(plan.launcher.has_own_agent());
   }
   for (const auto& [key, value] :

@@ -22,7 +22,7 @@ TEST_CASE(
     "data goes to the folder that Slurm gives the job, or to one of the job's own that the script removes") {
   const auto narval = planned(staged({"/project/me/data/", "/project/me/labels.csv"}), "narval");
   REQUIRE(narval.stage);
-  CHECK(narval.stage->folder == "$SLURM_TMPDIR/stage");
+  CHECK(narval.stage->directory == "$SLURM_TMPDIR/stage");
   CHECK_FALSE(narval.stage->remove);
   CHECK(narval.stage->sources[0].value == "/project/me/data");
 
@@ -30,7 +30,8 @@ TEST_CASE(
   job.account = text("abc123");
   const auto frontier = planned(job, "frontier");
   REQUIRE(frontier.stage);
-  CHECK(frontier.stage->folder == "/mnt/bb/$USER/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-stage");
+  CHECK(frontier.stage->directory ==
+        "/mnt/bb/$USER/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-stage");
   CHECK(frontier.stage->remove);
   CHECK(directive(frontier, "--constraint") == "nvme"); // the site gives the disks to those who ask
 }
@@ -41,7 +42,7 @@ TEST_CASE("a packed environment is unpacked on each node, with the modules of it
   job.conda = text("/lustre/orion/me/env.tar.gz");
   const auto plan = planned(job, "frontier");
   CHECK(plan.python.kind == model::PythonKind::packed);
-  CHECK(plan.python.where == plan.stage->folder + "/env");
+  CHECK(plan.python.where == plan.stage->directory + "/env");
   CHECK(plan.stage->sources.empty());
   CHECK(std::any_of(plan.modules.begin(), plan.modules.end(),
                     [](const auto& module) { return module.name == "miniforge3/23.11.0-0"; }));

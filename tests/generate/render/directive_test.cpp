@@ -107,11 +107,11 @@ class Controller {
 public:
   Controller() {
     x_env = util::EnvSnapshot::of_process();
-    x_env.set("SLURM_CONF", (x_folder / "slurm.conf").string());
+    x_env.set("SLURM_CONF", (x_directory / "slurm.conf").string());
     const auto port = std::to_string(test::free_port());
-    const std::string state = x_folder.path().string();
+    const std::string state = x_directory.path().string();
     REQUIRE(util::write_file(
-        x_folder / "slurm.conf",
+        x_directory / "slurm.conf",
         "ClusterName=directives\nSlurmctldHost=localhost\nSlurmctldPort=" + port +
             "\nAuthType=auth/none\nCredType=cred/none\n" + "SlurmUser=root\nStateSaveLocation=" + state +
             "\nSlurmctldPidFile=" + state + "/pid\nSlurmctldLogFile=" + state +
@@ -120,7 +120,7 @@ public:
     auto words = std::vector<std::string>{"slurmctld", "-D", "-c"};
     x_pid = ::fork();
     if (x_pid == 0) {
-      ::setenv("SLURM_CONF", (x_folder / "slurm.conf").c_str(), 1);
+      ::setenv("SLURM_CONF", (x_directory / "slurm.conf").c_str(), 1);
       ::execlp("slurmctld", "slurmctld", "-D", "-c", nullptr);
       ::_exit(127);
     }
@@ -137,7 +137,7 @@ public:
   }
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
   util::EnvSnapshot x_env;
   pid_t x_pid = -1;
 };

@@ -40,7 +40,7 @@ std::string text_of(const fs::path& path) {
   return text ? *text : "";
 }
 
-std::string cache_folder(const test::TempFolder& folder) {
+std::string cache_directory(const test::TempFolder& folder) {
   return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-miopen")).string();
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at th
     const auto lines = util::split(text_of(folder / "seen"), '\n');
     REQUIRE(lines.size() == 4);
     CHECK(lines[2] == "700 directory");
-    CHECK_FALSE(fs::exists(cache_folder(folder)));
+    CHECK_FALSE(fs::exists(cache_directory(folder)));
   }
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("what stands in the place of a cache folder stops the job with a sente
     test::TempFolder folder;
     fs::create_directory(folder / "mine");
     REQUIRE(util::write_file(folder / "mine" / "precious", "x"));
-    const auto path = cache_folder(folder);
+    const auto path = cache_directory(folder);
     example.put(path, folder);
     const auto result = test::run_script(render::render_script(cached_plan("srun", folder)), folder);
     CAPTURE(result.err);
@@ -148,7 +148,8 @@ TEST_CASE("folders are removed on every node, by one task each") {
   lines.pop_back();
   REQUIRE(lines.size() >= 3);
   CHECK(lines.front().starts_with("--ntasks=2 --ntasks-per-node=1 --cpu-bind=none bash -c"));
-  CHECK(lines.back() == "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none rm -rf -- " + cache_folder(folder));
+  CHECK(lines.back() ==
+        "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none rm -rf -- " + cache_directory(folder));
 }
 
 TEST_CASE("folders go away when the program fails, and its code stays") {
@@ -156,7 +157,7 @@ TEST_CASE("folders go away when the program fails, and its code stays") {
   auto plan = cached_plan("srun", folder);
   plan.command = {"bash", "-c", "exit 7"};
   CHECK(test::run_script(render::render_script(plan), folder).exit_code == 7);
-  CHECK_FALSE(fs::exists(cache_folder(folder)));
+  CHECK_FALSE(fs::exists(cache_directory(folder)));
 }
 
 TEST_CASE("a variable of the request stays, also where the site has a cache for it") {
@@ -167,7 +168,7 @@ TEST_CASE("a variable of the request stays, also where the site has a cache for 
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(test::seen_environment(folder)["MIOPEN_CUSTOM_CACHE_DIR"] == "/scratch/me");
-  CHECK(test::seen_environment(folder)["MIOPEN_USER_DB_PATH"] == cache_folder(folder));
+  CHECK(test::seen_environment(folder)["MIOPEN_USER_DB_PATH"] == cache_directory(folder));
 }
 
 TEST_CASE("an environment is built once per node before the ranks start, whatever starts them") {
@@ -211,7 +212,7 @@ TEST_CASE("caches are made once per node too where a step starts the tasks of al
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(util::split(text_of(folder / "mkdir.log"), '\n').size() == 3); // the folder, and those in it
-  CHECK(text_of(folder / "rm.log") == "-rf -- " + cache_folder(folder) + "\n");
+  CHECK(text_of(folder / "rm.log") == "-rf -- " + cache_directory(folder) + "\n");
 }
 
 TEST_CASE("an environment is built in no folder that is there already") {

@@ -52,7 +52,7 @@ struct Run {
   Faults faults;
   std::map<std::string, unsigned> launchers; ///< of accepted requests
   std::set<std::string> own;                 ///< refusals that are no rule of the site
-  unsigned ported = 0, setups = 0, judged = 0, doubted = 0;
+  unsigned ported = 0, setups = 0, evaluated = 0, doubted = 0;
 };
 
 /// Rules of check that gen has warned of itself: a name that only the user can know, a limit that a
@@ -144,7 +144,7 @@ void judge_refusals(const model::JobSpec& job, const model::Site& site, const di
       continue;
     }
     if (!is_value && !is_comparable(code, site, placement, counted, same.partition.has_value())) continue;
-    ++run.judged;
+    ++run.evaluated;
     if (is_value ? !by_slurm : !test::any_of(rules->second, found))
       run.faults.add("refused by gen alone: " + code + " at " + site.id,
                      words + ", check: " + util::join({found.begin(), found.end()}, " "));
@@ -241,7 +241,7 @@ TEST_CASE("what gen writes check has nothing against, and what gen refuses check
   }
   CHECK(run.ported >= test::sampled(1000));
   CHECK(run.setups >= test::sampled(200));
-  CHECK(run.judged >= test::sampled(800));
+  CHECK(run.evaluated >= test::sampled(800));
   CHECK(run.doubted <= 200);
   // What is refused for other reasons than the site's rules: launchers, images, bindings, what goes together.
   static const std::set<std::string> k_own = {"request/agent",

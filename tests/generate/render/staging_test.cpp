@@ -68,7 +68,7 @@ TEST_CASE("a packed environment is unpacked and active in the ranks") {
   auto plan = staged_plan(folder, {});
   fs::remove(folder / "bin/look");
   plan.python = {
-      model::PythonKind::packed, plan.stage->folder + "/env", {(folder / "env.tar.gz").string()}, {}};
+      model::PythonKind::packed, plan.stage->directory + "/env", {(folder / "env.tar.gz").string()}, {}};
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
   const auto result = run_script(script, folder);

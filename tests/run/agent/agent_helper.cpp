@@ -62,8 +62,8 @@ agent::AgentRequest agent_at(unsigned port, unsigned ranks, const std::string& s
 AgentProcess::AgentProcess(const agent::AgentRequest& request, const std::string& host, bool has_key) {
   x_pid = ::fork();
   if (x_pid == 0) {
-    send_into((x_folder / "out").string(), STDOUT_FILENO);
-    send_into((x_folder / "err").string(), STDERR_FILENO);
+    send_into((x_directory / "out").string(), STDOUT_FILENO);
+    send_into((x_directory / "err").string(), STDERR_FILENO);
     for (const int signal : {SIGINT, SIGTERM, SIGABRT, SIGSEGV}) ::signal(signal, SIG_DFL);
     ::_exit(agent::run_agent(request, surroundings(host, has_key)));
   }
@@ -75,7 +75,7 @@ AgentProcess::~AgentProcess() {
   ::waitpid(x_pid, nullptr, 0);
 }
 
-std::string AgentProcess::out() const { return util::read_file((x_folder / "out").string()).value_or(""); }
+std::string AgentProcess::out() const { return util::read_file((x_directory / "out").string()).value_or(""); }
 
 bool AgentProcess::shows(const std::string& text) const {
   for (int i = 0; i < 6000; ++i) {
@@ -95,17 +95,17 @@ AgentEnd AgentProcess::wait() {
         return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
       };
       return {util::exit_code_of_status(status), out(),
-              util::read_file((x_folder / "err").string()).value_or(""),
+              util::read_file((x_directory / "err").string()).value_or(""),
               seconds(used.ru_utime) + seconds(used.ru_stime)};
     }
     ::usleep(10000);
   }
   FAIL("an agent did not end within two minutes: "
-       << out() << util::read_file((x_folder / "err").string()).value_or(""));
+       << out() << util::read_file((x_directory / "err").string()).value_or(""));
   return {};
 }
 
-bool is_gone(const std::string& pid) {
+bool is_lost(const std::string& pid) {
   for (int i = 0; i < 6000; ++i) {
     const auto text = util::read_file("/proc/" + pid + "/stat");
     if (!text || text->find(") Z ") != std::string::npos) return true;

@@ -40,13 +40,13 @@ public:
   bool shows(const std::string& text) const;
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
   pid_t x_pid = -1;
 };
 
 /// True once no process `pid` runs any more (one that nobody has waited for does not); waits for it up to a
 /// minute.
-bool is_gone(const std::string& pid);
+bool is_lost(const std::string& pid);
 
 AgentEnd run_one(const agent::AgentRequest& request);
 

@@ -26,7 +26,7 @@ TEST_CASE("a node that cannot start its ranks ends those of the others") {
   request.place->node_rank = 0;
   AgentProcess good(request, "node0");
   request.place->node_rank = 1;
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   AgentProcess bad(request, "node1");
   const auto end = good.wait();
   CHECK(end.code == 125);
@@ -53,7 +53,7 @@ TEST_CASE("the ranks of each attempt find signals and limits as those of the fir
   auto request = agent_of(1, "echo first >&2; sleep 0.2; grep -E 'SigIgn|SigBlk' /proc/self/status;"
                              "ulimit -n; test $TORCHELASTIC_RESTART_COUNT = 1");
   request.max_restarts = 1;
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   request.run_id = "run";
   CHECK(run_one(request).code == 0);
   ::setrlimit(RLIMIT_NOFILE, &before);
@@ -84,7 +84,7 @@ TEST_CASE("an agent that waits for the others outlives a signal for its ranks, a
   test::TempFolder folder;
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "exit 0", 2);
   request.place->node_rank = 1;
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   AgentProcess agent(request);
   // Made once signals are waited for.
   for (int i = 0; i < 6000 && !std::filesystem::exists(folder / "test"); ++i) ::usleep(10000);
@@ -97,7 +97,7 @@ TEST_CASE("ranks whose store's process is killed are started again with another,
   test::TempFolder folder;
   auto request = agent_of(2, "echo up $TORCHELASTIC_RESTART_COUNT $HPCML_STORE_ADDR;"
                              "test $TORCHELASTIC_RESTART_COUNT = 1 || exec sleep 300");
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   request.run_id = "run";
   const bool again = GENERATE(true, false);
   request.max_restarts = again ? 1 : 0;

@@ -176,7 +176,7 @@ TEST_CASE("nobody outlives the agent of the first node") {
   const auto end = agents[1]->wait();
   CHECK(end.code == 1); // as where any other node is lost
   CHECK_THAT(end.err, Contains("the agent of the first node") && Contains("has gone"));
-  CHECK(is_gone(std::to_string(*pid)));
+  CHECK(is_lost(std::to_string(*pid)));
 }
 
 TEST_CASE("an agent that is killed leaves neither ranks nor folders") {
@@ -188,7 +188,7 @@ TEST_CASE("an agent that is killed leaves neither ranks nor folders") {
   const auto folder = std::filesystem::path(words[2]).parent_path().parent_path().parent_path();
   for (int i = 0; i < 6000 && std::filesystem::exists(folder); ++i) ::usleep(10000);
   CHECK_FALSE(std::filesystem::exists(folder));
-  CHECK(is_gone(words[1]));
+  CHECK(is_lost(words[1]));
 }
 
 TEST_CASE("a signal to an agent ends its ranks and those of the others, whose own code is then the run's") {
@@ -225,7 +225,7 @@ TEST_CASE("each attempt has a folder for every rank, and nothing stays where not
       agent_of(2, "test $TORCHELASTIC_RESTART_COUNT = 1; code=$?; echo $TORCHELASTIC_ERROR_FILE; exit $code");
   request.max_restarts = 1;
   SECTION("kept") {
-    request.log_folder = folder.path().string();
+    request.log_directory = folder.path().string();
     request.run_id = "a/b";
     CHECK(run_one(request).code == 0);
     for (const auto* path : {"a_b/attempt_0/0", "a_b/attempt_0/1", "a_b/attempt_1/0", "a_b/attempt_1/1"})
@@ -243,7 +243,7 @@ TEST_CASE("each attempt has a folder for every rank, and nothing stays where not
 
 TEST_CASE("a folder that cannot be made is said before a rank starts") {
   auto request = agent_of(1, "echo started");
-  request.log_folder = "/proc/nowhere";
+  request.log_directory = "/proc/nowhere";
   const auto end = run_one(request);
   CHECK(end.code == 125);
   CHECK(end.out == "");
@@ -269,7 +269,7 @@ TEST_CASE("the record of a run names when each rank's process had begun, had met
           "slowest") {
   test::TempFolder folder;
   auto request = agent_of(2, "test $RANK = 0 || sleep 0.3; echo word");
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   request.run_id = "phases";
   CHECK(run_one(request).code == 0);
   const auto text = util::read_file((folder / "phases/record-0.jsonl").string()).value_or("");

@@ -112,7 +112,7 @@ public:
     write("all.sh", "export H=" HPCML_BINARY + std::string(k_script));
     auto env = util::EnvSnapshot::of_process();
     env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-    const auto output = util::run_process({"env", "-C", x_folder.path().string(), HPCML_BINARY, "emulate",
+    const auto output = util::run_process({"env", "-C", x_directory.path().string(), HPCML_BINARY, "emulate",
                                            "--quiet", "--site", "generic", "--nodes", "3", "--cpus-per-node",
                                            "8", "--gpus-per-node", "2", "--", "bash", "./all.sh"},
                                           env, std::chrono::seconds(1500));
@@ -120,25 +120,25 @@ public:
     all_output = output->out + output->err;
   }
   void write(const std::string& name, const std::string& text) const {
-    REQUIRE(util::write_file((x_folder / name).string(), text));
+    REQUIRE(util::write_file((x_directory / name).string(), text));
   }
   std::string read(const std::string& name) const {
-    const auto text = util::read_file((x_folder / name).string());
+    const auto text = util::read_file((x_directory / name).string());
     return text ? *text : text.error().what;
   }
   /// The folder of a job's only step, from where the job ran.
   std::string run_of(const std::string& job) const {
     std::error_code none;
-    for (const auto& entry : std::filesystem::directory_iterator(x_folder / ("logs/" + job), none))
+    for (const auto& entry : std::filesystem::directory_iterator(x_directory / ("logs/" + job), none))
       return "logs/" + job + "/" + entry.path().filename().string() + "/";
     return "no folder of " + job + "/";
   }
-  bool has(const std::string& name) const { return std::filesystem::exists(x_folder / name); }
+  bool has(const std::string& name) const { return std::filesystem::exists(x_directory / name); }
 
   std::string all_output;
 
 private:
-  test::TempFolder x_folder;
+  test::TempFolder x_directory;
 };
 
 unsigned count(const std::string& text, const std::string& pattern) {

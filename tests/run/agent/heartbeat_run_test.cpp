@@ -102,7 +102,7 @@ TEST_CASE("agents end or continue when another agent is stopped") {
   CHECK(end.code == 137);
   CHECK_THAT(end.err, Contains("the agent of node1 (process") && Contains("it is stopped") &&
                           Contains("and its ranks are killed"));
-  CHECK(is_gone(rank));
+  CHECK(is_lost(rank));
 }
 
 TEST_CASE("a run of one node continues without heartbeats") {
@@ -124,7 +124,7 @@ TEST_CASE("another node reports a stopped agent of the first node") {
   CAPTURE(end.out, end.err);
   CHECK(end.code == 1);
   CHECK_THAT(end.err, Contains("node0 (node 0 of 2): no heartbeat from its agent for"));
-  CHECK(is_gone(rank));
+  CHECK(is_lost(rank));
   CHECK(first->wait().code == 137);
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("agents report a stopped coordinator and end") {
   CAPTURE(far.err);
   CHECK(far.code == 1);
   CHECK_THAT(far.err, Contains("no heartbeat from the agent of the first node (127.0.0.1"));
-  for (const auto& pid : {rank, far_rank, std::to_string(service)}) CHECK(is_gone(pid));
+  for (const auto& pid : {rank, far_rank, std::to_string(service)}) CHECK(is_lost(pid));
 }
 
 TEST_CASE("description of a process names its state and file") {
@@ -210,5 +210,5 @@ TEST_CASE("a lost agent kills its ranks first when it resumes") {
   CHECK(end.code == 1);
   CHECK_THAT(end.err, Contains("the agent of node1 was treated as lost: its ranks are killed"));
   CHECK_THAT(end.out, !Contains("heard TERM"));
-  CHECK(is_gone(rank));
+  CHECK(is_lost(rank));
 }

@@ -22,9 +22,9 @@ namespace {
 constexpr uid_t k_other_user = 65534;
 
 /// A run "r" whose rank writes a line.
-testing::AgentEnd run_in(const std::string& log_folder) {
+testing::AgentEnd run_in(const std::string& log_directory) {
   auto request = testing::agent_of(1, "echo started");
-  request.log_folder = log_folder;
+  request.log_directory = log_directory;
   request.run_id = "r";
   return testing::run_one(request);
 }

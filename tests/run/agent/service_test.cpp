@@ -23,8 +23,8 @@ struct Heard : store::Answers {
 /// A service of one run, and what its clients hear.
 struct Play {
   explicit Play(const CoordinatorOptions& rules) : service(rules, [](const std::string&) {}) {}
-  bool hear(store::ClientId client, store::Op op, std::string_view key,
-            const std::vector<std::string_view>& values = {}) {
+  bool receive(store::ClientId client, store::Op op, std::string_view key,
+               const std::vector<std::string_view>& values = {}) {
     store::Message message;
     message.op = op;
     message.keys = {key};
@@ -38,16 +38,16 @@ struct Play {
   }
   void say_hello(store::ClientId client, unsigned node, bool leads) {
     const auto bytes = pack_registration({"", "", "node" + std::to_string(node), node, 1, leads});
-    hear(client, store::Op::compare_set, k_hello_key, {"", bytes});
+    receive(client, store::Op::compare_set, k_hello_key, {"", bytes});
   }
   void send_event(store::ClientId client, const AgentEvent& event) {
     const auto bytes = pack_event(event);
-    hear(client, store::Op::set, k_event_key, {bytes});
+    receive(client, store::Op::set, k_event_key, {bytes});
   }
   /// What `client` is told when it asks next; nothing where it has to wait.
   std::optional<AgentCommand> ask(store::ClientId client) {
     heard.to.clear();
-    hear(client, store::Op::get, k_order_key);
+    receive(client, store::Op::get, k_order_key);
     service.round(heard, now);
     if (heard.to[client].empty()) return std::nullopt;
     return unpack_order(std::string_view(heard.to[client].front()).substr(8));
@@ -99,10 +99,10 @@ TEST_CASE("what strangers tell at an agent's port changes nothing") {
   play.service.left(9, "", "", play.now);
   CHECK_FALSE(play.ask(7));
   for (const auto bytes : {"", "hpcml agent event 1", "\x13\0\0\0"}) {
-    CHECK(play.hear(9, store::Op::set, k_event_key, {bytes}));
-    CHECK(play.hear(9, store::Op::compare_set, k_hello_key, {bytes}));
+    CHECK(play.receive(9, store::Op::set, k_event_key, {bytes}));
+    CHECK(play.receive(9, store::Op::compare_set, k_hello_key, {bytes}));
   }
-  CHECK(play.hear(9, store::Op::set, k_event_key));
+  CHECK(play.receive(9, store::Op::set, k_event_key));
   CHECK_FALSE(play.ask(7));
 }
 

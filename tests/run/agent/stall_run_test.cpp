@@ -69,7 +69,7 @@ TEST_CASE("ranks that stall are looked at, then stopped, and start again where t
   test::TempFolder folder;
   auto request = agent_of(2, "echo up; test $TORCHELASTIC_RESTART_COUNT = 1 && exit 0; exec sleep 300");
   request.stall_timeout = seconds(1);
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   request.run_id = "stalled";
   SECTION("once") {
     request.max_restarts = 1;
@@ -93,7 +93,7 @@ TEST_CASE(
   test::TempFolder folder;
   auto request = agent_at(static_cast<unsigned>(test::free_port()), 1, "echo up; exec sleep 300", 2);
   request.stall_timeout = seconds(1);
-  request.log_folder = folder.path().string();
+  request.log_directory = folder.path().string();
   request.run_id = "stalled";
   request.place->node_rank = 0;
   AgentProcess first(request, "node0");

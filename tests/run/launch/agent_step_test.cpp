@@ -124,7 +124,7 @@ TEST_CASE("ranks of agents have the world, cores, GPUs and image that they have 
           "two emulated "
           "LUMI nodes",
           "[slurm]") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   REQUIRE(util::write_file(folder + "/show.sh", k_show));
   REQUIRE(util::write_file(folder + "/image.sif", ""));
   const std::vector<std::string> in_image = {"--container", folder + "/image.sif", "--bind", folder};

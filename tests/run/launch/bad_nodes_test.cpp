@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "core/util/file.hpp"
-#include "run/launch/report_bad_node.hpp"
 #include "run/launch/preflight_check.hpp"
+#include "run/launch/report_bad_node.hpp"
 #include "temp_folder.hpp"
 
 using namespace hpcml;

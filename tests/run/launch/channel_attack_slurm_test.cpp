@@ -138,20 +138,20 @@ scancel $job
 /// Runs a bash script on two emulated nodes in a temporary directory.
 class Cluster {
 public:
-  Cluster() : x_folder(make_folder()) {}
-  ~Cluster() { std::filesystem::remove_all(x_folder); }
+  Cluster() : x_directory(make_directory()) {}
+  ~Cluster() { std::filesystem::remove_all(x_directory); }
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
   void run(const std::string& script) const {
-    std::filesystem::permissions(x_folder, std::filesystem::perms(0755));
-    REQUIRE(util::write_file(x_folder + "/all.sh",
+    std::filesystem::permissions(x_directory, std::filesystem::perms(0755));
+    REQUIRE(util::write_file(x_directory + "/all.sh",
                              "export H=" HPCML_BINARY " HOSTILE=" HPCML_HOSTILE_CLIENT "\n" +
                                  std::string(k_common) + script,
                              0755));
     auto env = util::EnvSnapshot::of_process();
     env.set("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     const auto output =
-        util::run_process({"env", "-C", x_folder, HPCML_BINARY, "emulate", "--site", "generic", "--nodes",
+        util::run_process({"env", "-C", x_directory, HPCML_BINARY, "emulate", "--site", "generic", "--nodes",
                            "2", "--cpus-per-node", "8", "--", "bash", "./all.sh"},
                           env, std::chrono::seconds(900));
     REQUIRE(output);
@@ -159,20 +159,20 @@ public:
     REQUIRE(output->exit_code == 0);
   }
   std::string read(const std::string& name) const {
-    const auto text = util::read_file(x_folder + "/" + name);
+    const auto text = util::read_file(x_directory + "/" + name);
     return text ? *text : text.error().what;
   }
   /// Files that evil.sh has left: code of the other user ran.
   std::size_t evil_files() const {
     std::size_t found = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(x_folder + "/shared"))
+    for (const auto& entry : std::filesystem::directory_iterator(x_directory + "/shared"))
       found +=
           entry.path().filename().string().starts_with("evil.") && entry.path().extension() != ".sh" ? 1 : 0;
     return found;
   }
 
 private:
-  std::string x_folder;
+  std::string x_directory;
 };
 
 std::string with(std::string text, const std::string& name, const std::string& attack) {

@@ -75,8 +75,8 @@ private:
       env.unset(of_step);
     return env;
   }
-  std::string errors() const { return (x_folder / "errors").string(); }
-  test::TempFolder x_folder;
+  std::string errors() const { return (x_directory / "errors").string(); }
+  test::TempFolder x_directory;
   Shell x_shell;
   std::string x_place;
 };
@@ -170,7 +170,7 @@ TEST_CASE("ranks ignore a server that answers instead of rank 0's") {
 TEST_CASE("ranks skip a relay, and its record cannot be replayed") {
   const auto job = new_job();
   const test::TempFolder folder;
-  const auto ports = launch::meeting_ports(port_of_job(job));
+  const auto ports = launch::rendezvous_ports(port_of_job(job));
   const auto record = (folder / "record").string();
   const Attacker relay({"port=" + std::to_string(ports[0]), at(ports[1]), "file=" + record, "relay"});
   std::vector<std::unique_ptr<Running>> ranks;

@@ -41,7 +41,7 @@ Lines shown_jobs(const std::string& text) {
 } // namespace
 
 TEST_CASE("three components of a job file are one job with one world of ranks", "[slurm]") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   REQUIRE(util::write_file(folder + "/hpcml.json", k_job));
   const auto env = util::EnvSnapshot::of_process();
   const auto script = util::run_process(

@@ -110,7 +110,7 @@ TEST_CASE("a signal reaches the program below a rank's shell, which has its time
   for (const auto& row :
        {Row{SIGTERM, "TERM"}, {SIGUSR1, "USR1"}, {SIGINT, "INT"}, {SIGQUIT, "QUIT"}, {SIGHUP, "HUP"}}) {
     CAPTURE(row.name);
-    const std::string folder = make_folder();
+    const std::string folder = make_directory();
     // The shell has no trap: it ends at once by the signal, and the program would go with it.
     const std::string program = "import signal, sys, time, os\n"
                                 "def save(*_):\n"
@@ -138,7 +138,7 @@ TEST_CASE("a signal reaches the program below a rank's shell, which has its time
 }
 
 TEST_CASE("a failing rank's shell does not take the grace from the programs of the others") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   const auto output =
       run_line(k_launch + "--nproc-per-node 2 -- bash -c 'if [ $RANK = 0 ]; then while ! test -e " + folder +
                "/ready; do sleep 0.02; done; exit 7; fi; "
@@ -151,7 +151,7 @@ TEST_CASE("a failing rank's shell does not take the grace from the programs of t
 }
 
 TEST_CASE("nothing of the ranks outlives a launch that is killed, wherever it went") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   Running launch({"launch", "--nproc-per-node", "2", "--", "bash", "-c",
                   "sleep 300 & echo $! > " + folder + "/child$RANK; setsid sleep 301 & echo $! > " + folder +
                       "/session$RANK; (setsid sh -c 'sleep 302 & echo $! > " + folder +
@@ -164,12 +164,12 @@ TEST_CASE("nothing of the ranks outlives a launch that is killed, wherever it we
   for (const pid_t pid : processes) CHECK(is_there(pid));
   launch.signal(SIGKILL);
   launch.wait();
-  for (const pid_t pid : processes) CHECK(is_gone(pid));
+  for (const pid_t pid : processes) CHECK(is_lost(pid));
   std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("nothing of the ranks outlives a launch whose rank fails") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   // A child in a session of its own, and a daemon whose parent is gone, both deaf to TERM.
   const auto output =
       run_line(k_launch + "--nproc-per-node 2 -- bash -c 'trap \"\" TERM; setsid sleep 301 & echo $! > " +
@@ -190,7 +190,7 @@ TEST_CASE("nothing of the ranks outlives a launch whose rank fails") {
 
 TEST_CASE(
     "a launch that ends leaves alone what a rank has left behind on purpose, and no process of its own") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   CHECK(run_line(k_launch + "--nproc-per-node 1 -- bash -c 'setsid sleep 20 >/dev/null 2>&1 & echo $! > " +
                  folder + "/left'")
             .exit_code == 0);

@@ -146,15 +146,15 @@ TEST_CASE("an agent hears of other nodes by its variables, by a container's --en
 }
 
 TEST_CASE("deepspeed reads a file of hosts by itself, where the node has it") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   const auto agent = launch_chain::find_started_launcher({"deepspeed", "--num_gpus", "4", "x.py"}).value();
   const util::EnvSnapshot none;
-  CHECK_FALSE(launch::read_launcher_config(agent, none, folder).meets_other_nodes());
+  CHECK_FALSE(launch::read_launcher_config(agent, none, folder).joins_other_nodes());
   std::filesystem::create_directory(folder + "/job");
   REQUIRE(util::write_file(folder + "/job/hostfile", "nid001 slots=4\nnid002 slots=4\n"));
-  CHECK(launch::read_launcher_config(agent, none, folder).meets_other_nodes());
+  CHECK(launch::read_launcher_config(agent, none, folder).joins_other_nodes());
   const auto torchrun = launch_chain::find_started_launcher({"torchrun", "x.py"}).value();
-  CHECK_FALSE(launch::read_launcher_config(torchrun, none, folder).meets_other_nodes());
+  CHECK_FALSE(launch::read_launcher_config(torchrun, none, folder).joins_other_nodes());
   std::filesystem::remove_all(folder);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("the report tells a rank's own GPU from those that it sees") {
 }
 
 TEST_CASE("launch in launch is refused: each rank would have a world of its own") {
-  const std::string folder = make_folder(),
+  const std::string folder = make_directory(),
                     inner = std::string(HPCML_BINARY) + " launch " + "--nproc-per-node 2 -- echo hi";
   REQUIRE(util::write_file(folder + "/run.sh", "#!/bin/sh\n" + inner + "\n", 0755));
   struct Row {

@@ -94,7 +94,7 @@ public:
     std::sort(x_ranks.begin(), x_ranks.end(), [](const Told& a, const Told& b) { return a.label < b.label; });
     for (std::size_t i = 0; i < x_ranks.size(); ++i) x_of_host[x_ranks[i].host].push_back(i);
     for (std::size_t i = 0; i < x_ranks.size(); ++i) judge(i);
-    judge_nodes();
+    evaluate_nodes();
     return x_faults;
   }
 
@@ -132,7 +132,7 @@ private:
   }
 
   /// Each host has a number of its own, from 0 on.
-  void judge_nodes() {
+  void evaluate_nodes() {
     std::map<std::string, std::set<std::string>> hosts;
     for (const auto& rank : x_ranks) hosts[rank.values.at("NODE_RANK")].insert(rank.host);
     for (std::size_t node = 0; node < x_of_host.size(); ++node)
@@ -193,7 +193,7 @@ TEST_CASE("in layouts drawn by a seed each rank is told what srun's label and it
   const bool has_mpi = util::find_program("mpirun", env).has_value();
   if (!has_mpi) test::skip_missing("mpirun");
   const auto jobs = draw_layouts(seed, count, has_mpi);
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   REQUIRE(util::write_file(folder + "/show.sh", k_show, 0755));
   // Ranks of a world are there together: Slurm forgets a component whose tasks have ended.
   REQUIRE(util::write_file(folder + "/late.sh", std::string(k_show) + "sleep 2\n", 0755));

@@ -130,7 +130,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a launcher of several ranks that cannot set them up tells those of the other nodes") {
-  const auto folder = make_folder();
+  const auto folder = make_directory();
   REQUIRE(util::write_file(folder + "/cached.json",
                            R"({"schema": 1, "id": "cached", "name": "a site with a cache",
     "sources": {"here": {"url": "https://example.org", "checked": "2026-11-21"}},

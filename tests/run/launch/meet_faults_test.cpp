@@ -25,8 +25,8 @@ constexpr unsigned k_faults = 4;
 struct Step {
   unsigned ranks = 0;
   std::set<unsigned> missing, killed;
-  bool all_heard = false; ///< every launcher comes as far as its program
-  bool taken = false;     ///< somebody else listens at the first port
+  bool all_received = false; ///< every launcher comes as far as its program
+  bool taken = false;        ///< somebody else listens at the first port
   std::string store;
   std::vector<util::EnvSnapshot> tasks; ///< of those that come
   std::vector<unsigned> who;            ///< rank of each
@@ -47,7 +47,7 @@ Step draw(std::mt19937& random, Fault fault) {
   step.ranks = 2 + below(5);
   step.store = below(2) == 0 ? "own" : "env";
   step.taken = below(3) == 0;
-  step.all_heard = fault == Fault::none || fault == Fault::killed_in_program;
+  step.all_received = fault == Fault::none || fault == Fault::killed_in_program;
   if (fault == Fault::missing) step.missing.insert(below(step.ranks));
   if (fault == Fault::killed || fault == Fault::killed_in_program) step.killed.insert(below(step.ranks));
   const auto job = new_job();
@@ -55,7 +55,7 @@ Step draw(std::mt19937& random, Fault fault) {
   const bool dead_address = below(4) == 0;
   for (unsigned rank = 0; rank < step.ranks; ++rank) {
     auto env = task(rank, step.ranks, job);
-    env.set("HPCML_RENDEZVOUS_TIMEOUT", step.all_heard ? "120" : "3");
+    env.set("HPCML_RENDEZVOUS_TIMEOUT", step.all_received ? "120" : "3");
     env.set("LATE", "0." + std::to_string(below(3)));
     if (step.killed.count(rank) > 0 && fault == Fault::killed) env.set("DIES", draw_end(random));
     if (step.killed.count(rank) > 0 && fault == Fault::killed_in_program) env.set("DIES_LATER", "1");
@@ -85,7 +85,7 @@ void judge(const Step& step) {
     if (step.killed.count(step.who[i]) > 0) continue;
     CHECK((output.code == 0 || output.code == 125));
     CHECK((output.code == 0) == output.out.starts_with("started "));
-    if (step.all_heard) CHECK(output.code == 0);
+    if (step.all_received) CHECK(output.code == 0);
     if (zero_started) CHECK(output.code == 0); // it has heard of all, and so has each of it
     if (step.missing.count(0) > 0) CHECK_THAT(output.err, Contains("rank 0's launcher on "));
     if (step.who[i] == 0 && !step.missing.empty())

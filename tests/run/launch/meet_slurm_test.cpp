@@ -20,11 +20,11 @@ namespace {
 /// Runs a bash script on three emulated nodes in a folder of its own, where $H is hpcml.
 class Nodes {
 public:
-  Nodes() : x_folder(make_folder()) {}
-  ~Nodes() { std::filesystem::remove_all(x_folder); }
+  Nodes() : x_directory(make_directory()) {}
+  ~Nodes() { std::filesystem::remove_all(x_directory); }
   Nodes(const Nodes&) = delete;
   Nodes& operator=(const Nodes&) = delete;
-  std::string path(const std::string& name) const { return x_folder + "/" + name; }
+  std::string path(const std::string& name) const { return x_directory + "/" + name; }
   void write(const std::string& name, const std::string& text) const {
     REQUIRE(util::write_file(path(name), text, 0755));
   }
@@ -37,7 +37,7 @@ public:
     auto env = util::EnvSnapshot::of_process();
     env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     const auto output =
-        util::run_process({"env", "-C", x_folder, HPCML_BINARY, "emulate", "--site", "generic", "--nodes",
+        util::run_process({"env", "-C", x_directory, HPCML_BINARY, "emulate", "--site", "generic", "--nodes",
                            "3", "--cpus-per-node", "8", "--", "bash", "./all.sh"},
                           env, std::chrono::seconds(1500));
     REQUIRE(output);
@@ -46,7 +46,7 @@ public:
   }
 
 private:
-  std::string x_folder;
+  std::string x_directory;
 };
 
 unsigned count(const std::string& text, const std::string& pattern) {

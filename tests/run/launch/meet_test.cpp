@@ -311,13 +311,13 @@ TEST_CASE("a restart gets the port that was asked for while connections of the f
 
 TEST_CASE("the ports of a step begin with the one that its ranks always had, and are all different") {
   const auto first = launch::step_port({77, 3, 0});
-  const auto ports = launch::meeting_ports(first);
-  CHECK(ports.size() == launch::k_meeting_ports);
+  const auto ports = launch::rendezvous_ports(first);
+  CHECK(ports.size() == launch::k_rendezvous_ports);
   CHECK(ports.front() == first);
   CHECK(std::set<std::uint16_t>(ports.begin(), ports.end()).size() == ports.size());
   for (const auto port : ports)
     CHECK((port >= plan::k_first_port && port < plan::k_first_port + plan::k_port_count));
-  auto offered_ports = launch::meeting_ports(first, 29500);
+  auto offered_ports = launch::rendezvous_ports(first, 29500);
   CHECK(offered_ports.front() == 29500);
   offered_ports.erase(offered_ports.begin());
   CHECK(offered_ports == ports);

@@ -35,7 +35,7 @@ std::string way(const OutputOptions& output_options, unsigned local_rank, bool i
 TEST_CASE("where a stream goes follows from the folder, what is redirected, what is teed and who is shown") {
   OutputOptions output_options;
   CHECK(way(output_options, 0, false) == "shown");
-  output_options.folder = "logs";
+  output_options.directory = "logs";
   CHECK(way(output_options, 0, false) == "file+shown");
   CHECK(way(output_options, 3, true) == "file+shown");
   output_options.shown = {0};
@@ -53,7 +53,7 @@ TEST_CASE("where a stream goes follows from the folder, what is redirected, what
   CHECK(way(output_options, 0, true) == "dropped");
   CHECK(way(output_options, 1, true) == "shown");
   CHECK(way(output_options, 3, false) == "file");
-  output_options.folder.clear();
+  output_options.directory.clear();
   CHECK(way(output_options, 1, false) == "dropped");
   CHECK(way(output_options, 2, false) == "shown");
 }

@@ -118,7 +118,7 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
     test::TempFolder folder;
     const unsigned count = test::pick(random, 1, 6), newlines = test::pick(random, 0, 5);
     OutputOptions output_options;
-    output_options.folder = folder.path().string();
+    output_options.directory = folder.path().string();
     for (unsigned i = 0; i < count; ++i) {
       if (test::chance(random, 50)) output_options.tee.named[i] = {true, true};
       if (test::chance(random, 30)) output_options.redirects.named[i] = {true, true};
@@ -154,7 +154,7 @@ TEST_CASE("random binary pieces of many ranks arrive whole, in their files and i
 TEST_CASE("a rank that is not shown does not wait for the reader of the others") {
   test::TempFolder folder;
   OutputOptions output_options;
-  output_options.folder = folder.path().string();
+  output_options.directory = folder.path().string();
   output_options.redirects.named[1] = {true, true};
   Pipes pipes(output_options, 2, false);
   std::size_t taken = 0;
@@ -181,7 +181,7 @@ TEST_CASE("a rank that is not shown does not wait for the reader of the others")
 TEST_CASE("what is in the pipes goes into the files also where the reader has been given up") {
   test::TempFolder folder;
   OutputOptions output_options;
-  output_options.folder = folder.path().string();
+  output_options.directory = folder.path().string();
   Pipes pipes(output_options, 1, false);
   std::string sent;
   const std::string line = std::string(999, 'x') + "\n";
@@ -200,7 +200,7 @@ TEST_CASE("what is in the pipes goes into the files also where the reader has be
 TEST_CASE("a reader that goes away ends the ranks without files, and not those with one") {
   test::TempFolder folder;
   OutputOptions output_options;
-  output_options.folder = folder.path().string();
+  output_options.directory = folder.path().string();
   output_options.tee.named[1] = {true, true};
   Pipes pipes(output_options, 2, false);
   pipes.close_reader();
@@ -225,7 +225,7 @@ TEST_CASE("a reader that goes away ends the ranks without files, and not those w
 TEST_CASE("a stream of which everything is in files has no fault when its reader goes away") {
   test::TempFolder folder;
   OutputOptions output_options;
-  output_options.folder = folder.path().string();
+  output_options.directory = folder.path().string();
   Pipes pipes(output_options, 1, false);
   pipes.close_reader();
   pipes.write(0, "a\n");

@@ -30,7 +30,7 @@ TEST_CASE("without /sys a program starts that nobody is to bind, and another is 
 }
 
 TEST_CASE("a program's name that is none gets the words that start it") {
-  const std::string folder = make_folder(), program = std::string(HPCML_BINARY) + " launch -- ";
+  const std::string folder = make_directory(), program = std::string(HPCML_BINARY) + " launch -- ";
   struct Row {
     const char* name;
     int code;

@@ -108,7 +108,7 @@ int Running::wait() {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-bool is_gone(pid_t pid) {
+bool is_lost(pid_t pid) {
   return becomes_true([&] {
     // A killed orphan stays a zombie until init finds it: dead is dead.
     const auto stat = util::read_file("/proc/" + std::to_string(pid) + "/stat");
@@ -120,7 +120,7 @@ bool is_removed(const std::string& path) {
   return becomes_true([&] { return !std::filesystem::exists(std::filesystem::symlink_status(path)); });
 }
 
-std::string make_folder() {
+std::string make_directory() {
   std::string name = "/tmp/hpcml-launch-test-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
   return name;

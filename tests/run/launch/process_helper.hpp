@@ -41,10 +41,10 @@ private:
 };
 
 /// True once no process `pid` is left; waits for it up to 10 s.
-bool is_gone(pid_t pid);
+bool is_lost(pid_t pid);
 /// True once nothing is called `path` any more; waits for it up to 10 s.
 bool is_removed(const std::string& path);
 /// A fresh empty folder below /tmp.
-std::string make_folder();
+std::string make_directory();
 
 } // namespace hpcml::testing

@@ -52,7 +52,7 @@ const char* const k_two_words = "echo out$RANK; echo err$RANK >&2";
 
 launch::OutputOptions into(const std::filesystem::path& folder) {
   launch::OutputOptions output_options;
-  output_options.folder = folder.string();
+  output_options.directory = folder.string();
   return output_options;
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("ranks that are not to be shown go into their files, or nowhere") {
   CHECK(output.out == "[1] out1\n");
   CHECK(output.err == "[1] err1\n");
   CHECK(bytes_of(folder / "2/stdout.log") == "out2\n");
-  output_options.folder.clear();
+  output_options.directory.clear();
   output = run_wished({output_options, 3, in_shell("seq 1 20000; " + std::string(k_two_words))});
   CHECK(output.exit_code == 0);
   CHECK(output.err == "[1] err1\n");

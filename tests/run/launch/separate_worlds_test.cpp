@@ -52,7 +52,7 @@ std::vector<std::string> words(const std::vector<std::string>& flags, const std:
 /// The lines of an error about worlds of 1.
 std::size_t errors_in(const std::string& text) {
   std::size_t found = 0;
-  for (const auto& line : util::split(text, '\n')) found += launch::reports_worlds_apart(line) ? 1 : 0;
+  for (const auto& line : util::split(text, '\n')) found += launch::reports_worlds_separate(line) ? 1 : 0;
   return found;
 }
 
@@ -81,11 +81,11 @@ TEST_CASE("supervised ranks that never connect are reported once") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "3"});
-  const auto apart = run_hpcml(words(flags, "pass"), meeting(bare_environment()));
-  INFO(apart.err);
-  CHECK(apart.exit_code == 0);
-  CHECK(warnings_in(apart.err) == 1);
-  CHECK_THAT(apart.err,
+  const auto separate = run_hpcml(words(flags, "pass"), meeting(bare_environment()));
+  INFO(separate.err);
+  CHECK(separate.exit_code == 0);
+  CHECK(warnings_in(separate.err) == 1);
+  CHECK_THAT(separate.err,
              Contains("no program of the 3 ranks connected") && Contains("--rendezvous-timeout 0"));
   const auto together = run_hpcml(words(flags, k_connect), meeting(bare_environment()));
   INFO(together.err);
@@ -97,12 +97,12 @@ TEST_CASE("launch reports an error when programs set up separate worlds") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "3"});
-  const auto apart = run_hpcml(words(flags, alone(test::k_enter_group)), meeting(bare_environment()));
-  INFO(apart.err);
-  CHECK(apart.exit_code == k_cannot_set_up);
-  CHECK(errors_in(apart.err) == 1);
-  CHECK(warnings_in(apart.err) == 0);
-  CHECK_THAT(apart.err,
+  const auto separate = run_hpcml(words(flags, alone(test::k_enter_group)), meeting(bare_environment()));
+  INFO(separate.err);
+  CHECK(separate.exit_code == k_cannot_set_up);
+  CHECK(errors_in(separate.err) == 1);
+  CHECK(warnings_in(separate.err) == 0);
+  CHECK_THAT(separate.err,
              Contains("hpcml: error: 3 programs each set up a world of 1 although WORLD_SIZE is 3") &&
                  Contains("hint: ") && Contains("the run ended with 125: program"));
   const auto together = run_hpcml(words(flags, test::k_enter_group), meeting(bare_environment()));
@@ -115,11 +115,11 @@ TEST_CASE("launch reports an error when ranks print separate worlds") {
   const auto mode = GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--agent"});
   auto flags = mode;
   flags.insert(flags.end(), {"--nproc-per-node", "2"});
-  const auto apart = run_hpcml(words(flags, k_lightning), meeting(bare_environment()));
-  INFO(apart.err);
-  CHECK(apart.exit_code == k_cannot_set_up);
-  CHECK(errors_in(apart.err) == 1);
-  CHECK_THAT(apart.err,
+  const auto separate = run_hpcml(words(flags, k_lightning), meeting(bare_environment()));
+  INFO(separate.err);
+  CHECK(separate.exit_code == k_cannot_set_up);
+  CHECK(errors_in(separate.err) == 1);
+  CHECK_THAT(separate.err,
              Contains("hpcml: error: ranks 0-1 each report a world of 1 although WORLD_SIZE is 2"));
   const auto partial =
       run_hpcml(words(flags, "import os\nif os.environ['RANK'] == '1':\n  " + std::string(k_lightning)),
@@ -152,20 +152,21 @@ TEST_CASE("single ranks, failed ranks and missing rendezvous are not reported") 
 }
 
 TEST_CASE("tasks that never connect are reported once") {
-  const auto apart = run_tasks("import time; time.sleep(0.3)", "88001");
-  INFO(apart);
-  CHECK(warnings_in(apart) == 1);
+  const auto separate = run_tasks("import time; time.sleep(0.3)", "88001");
+  INFO(separate);
+  CHECK(warnings_in(separate) == 1);
   const auto together = run_tasks(std::string(k_connect) + "time.sleep(1.5)", "88002");
   INFO(together);
   CHECK(warnings_in(together) == 0);
 }
 
 TEST_CASE("rank 0's watcher reports separate worlds of tasks") {
-  const auto apart = run_tasks(alone(std::string(test::k_enter_group) + "time.sleep(2)"), "88003");
-  INFO(apart);
-  CHECK(errors_in(apart) == 1);
-  CHECK(warnings_in(apart) == 0);
-  CHECK_THAT(apart, Contains("hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2"));
+  const auto separate = run_tasks(alone(std::string(test::k_enter_group) + "time.sleep(2)"), "88003");
+  INFO(separate);
+  CHECK(errors_in(separate) == 1);
+  CHECK(warnings_in(separate) == 0);
+  CHECK_THAT(separate,
+             Contains("hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2"));
   const auto together = run_tasks(std::string(test::k_enter_group) + "time.sleep(2)", "88004");
   INFO(together);
   CHECK(errors_in(together) == 0);
@@ -180,13 +181,13 @@ TEST_CASE("world check uses the strongest evidence first") {
   evidence.reporting = {2};
   CHECK(check_worlds(evidence) == WorldFault::none); // and half a node proves nothing without the store
   evidence.reporting = {2, 3};
-  CHECK(check_worlds(evidence) == WorldFault::apart);
+  CHECK(check_worlds(evidence) == WorldFault::separate);
   evidence.serves_store = true;
   evidence.seen = {1, true};
   CHECK(check_worlds(evidence) == WorldFault::none);
   evidence.seen = {2, false};
   evidence.reporting.clear();
-  CHECK(check_worlds(evidence) == WorldFault::apart);
+  CHECK(check_worlds(evidence) == WorldFault::separate);
   evidence.seen = {1, false}; // of a world whose other members use NCCL alone
   evidence.connected = true;
   CHECK(check_worlds(evidence) == WorldFault::none);

@@ -17,7 +17,7 @@ namespace {
 
 /// Runs a job on two emulated LUMI nodes and returns what it wrote, as sorted lines per section ("== name").
 std::map<std::string, std::vector<std::string>> run_job(const std::string& body) {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   const std::string head =
       "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --account=project_1 --time=5\n"
       "#SBATCH --partition=standard-g --output=" +
@@ -238,7 +238,7 @@ TEST_CASE("components of a heterogeneous job share the key", "[slurm]") {
   script =
       util::replace_all(script, "python train.py",
                         "sh -c 'echo $(hostname) $RANK $WORLD_SIZE $LOCAL_RANK $NODE_RANK $MASTER_ADDR'");
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   REQUIRE(util::write_file(folder + "/job.sh", script));
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
@@ -267,7 +267,7 @@ TEST_CASE("components of a heterogeneous job share the key", "[slurm]") {
 TEST_CASE("a generated job with both hardware threads of its cores and the GPUs in the order of the cores "
           "has them on an emulated LUMI node",
           "[slurm]") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   auto env = util::EnvSnapshot::of_process();
   env.set("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
   const std::vector<std::string> request = {"--site",

@@ -106,7 +106,7 @@ TEST_CASE("a killed rank is told by its signal") {
 }
 
 TEST_CASE("a rank that ignores TERM is killed after the grace, with its children") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   const auto output = run_ranks(2,
                                 "trap '' TERM; if test $RANK = 1; then sleep 60 & echo $! > " + folder +
                                     "/child; while :; do sleep 1; done; fi; while ! test -s " + folder +
@@ -115,7 +115,7 @@ TEST_CASE("a rank that ignores TERM is killed after the grace, with its children
   CHECK(output.exit_code == 3);
   const auto child = util::read_file(folder + "/child");
   REQUIRE(child);
-  CHECK(is_gone(std::stoi(*child)));
+  CHECK(is_lost(std::stoi(*child)));
   std::filesystem::remove_all(folder);
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("a second signal kills the ranks that did not end after the first") {
     ::usleep(600000); // what comes at once with the first counts as the first
     launch.signal(number);
     CHECK(launch.wait() == 128 + number);
-    for (const pid_t child : children) CHECK(is_gone(child));
+    for (const pid_t child : children) CHECK(is_lost(child));
   }
 }
 
@@ -173,14 +173,14 @@ TEST_CASE("ranks that do not end after a signal are killed when the grace is ove
   const auto children = read_children(launch);
   launch.signal(SIGTERM);
   CHECK(launch.wait() == 128 + SIGTERM);
-  for (const pid_t child : children) CHECK(is_gone(child));
+  for (const pid_t child : children) CHECK(is_lost(child));
 }
 
 TEST_CASE("a signal that comes twice at once is one: timeout signals the process and its group") {
   using Clock = std::chrono::steady_clock;
   int code = -1;
-  for (auto apart = Clock::duration::max();
-       apart > std::chrono::milliseconds(100);) { // or others had the processors
+  for (auto separate = Clock::duration::max();
+       separate > std::chrono::milliseconds(100);) { // or others had the processors
     Running launch({"launch", "--nproc-per-node", "1", "--", "sh", "-c",
                     "trap 'sleep 0.5; exit 5' TERM; echo ready; while :; do sleep 0.05; done"},
                    bare_environment());
@@ -189,7 +189,7 @@ TEST_CASE("a signal that comes twice at once is one: timeout signals the process
     launch.signal(SIGTERM);
     ::usleep(2000);
     launch.signal(SIGTERM);
-    apart = Clock::now() - start;
+    separate = Clock::now() - start;
     code = launch.wait();
   }
   CHECK(code == 5);
@@ -203,7 +203,7 @@ TEST_CASE("what a rank leaves behind when it ends after a signal goes, too") {
   const auto children = read_children(launch);
   launch.signal(SIGTERM);
   CHECK(launch.wait() == 0);
-  for (const pid_t child : children) CHECK(is_gone(child));
+  for (const pid_t child : children) CHECK(is_lost(child));
 }
 
 TEST_CASE("no rank outlives a killed launch") {
@@ -213,7 +213,7 @@ TEST_CASE("no rank outlives a killed launch") {
   for (int i = 0; i < 3; ++i) ranks.push_back(std::stoi(launch.read_line().substr(4)));
   launch.signal(SIGKILL);
   CHECK(launch.wait() == 128 + SIGKILL);
-  for (const pid_t rank : ranks) CHECK(is_gone(rank));
+  for (const pid_t rank : ranks) CHECK(is_lost(rank));
 }
 
 TEST_CASE("only rank 0 reads standard input") {
@@ -233,7 +233,7 @@ TEST_CASE("a reader that goes away ends the ranks as it ends any program") {
 }
 
 TEST_CASE("failures of launch itself have their own exit codes and a record") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   auto env = bare_environment();
   env.set("HPCML_ERROR_DIR", folder);
   CHECK(run_hpcml({"launch", "--", "no such program;$(touch x)"}, env).exit_code == 127);
@@ -250,7 +250,7 @@ TEST_CASE("failures of launch itself have their own exit codes and a record") {
 }
 
 TEST_CASE("an executable file with a hostile name runs as it is") {
-  const std::string folder = make_folder(), name = folder + "/a b;$(id)'\"\n*";
+  const std::string folder = make_directory(), name = folder + "/a b;$(id)'\"\n*";
   REQUIRE(util::write_file(name, "#!/bin/sh\necho \"$1\"\n", 0755));
   const auto output =
       run_hpcml({"launch", "--nproc-per-node", "1", "--", name, "$HOME `id` \\ "}, bare_environment());
@@ -259,7 +259,7 @@ TEST_CASE("an executable file with a hostile name runs as it is") {
 }
 
 TEST_CASE("a script runs under the active Python, and its flags are its own") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   REQUIRE(util::write_file(
       folder + "/t.py",
       "import sys, os\nprint(sys.argv[1:], os.environ['RANK'], sys.stdout.write_through)\n"));

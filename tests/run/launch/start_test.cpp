@@ -84,7 +84,7 @@ std::size_t end_sleepers(const std::string& seconds) {
 /// Starts ranks that each start two that forget launch's mark and group, spoils the start of them half-way,
 /// and says what launch said. Nothing of them is left.
 std::string spoil_start(void (*spoil)(pid_t launch, pid_t starter)) {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   std::string output;
   pid_t starter = 0;
   for (int turn = 0; turn < 30 && starter == 0; ++turn) {

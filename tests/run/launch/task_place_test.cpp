@@ -35,7 +35,7 @@ TEST_CASE("the processes above tell who has started a task, whatever variables a
   };
   for (const auto& row : rows) {
     CAPTURE(row.names);
-    CHECK(launch::judge_ancestors(row.names, "12") == row.starter);
+    CHECK(launch::evaluate_ancestors(row.names, "12") == row.starter);
   }
   const auto mine = launch::read_ancestors(); // this very test has a parent
   CHECK_FALSE(mine.empty());

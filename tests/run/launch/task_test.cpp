@@ -121,7 +121,7 @@ TEST_CASE("variables that are set already may agree, and are refused by name whe
 
 TEST_CASE("with an arbitrary distribution the ranks meet where rank 0 is, or are told that nobody knows") {
   // As Slurm 22.05 gives it for a list of nid002, nid001, nid002.
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   REQUIRE(util::write_file(folder + "/hosts", "nid002\nnid001\nnid002\n"));
   const auto address_for = [&](unsigned rank, const std::string& hosts) {
     auto env = step_environment(rank, 3);
@@ -317,7 +317,7 @@ TEST_CASE("interfaces that a node lacks are left out, and said once per node") {
 }
 
 TEST_CASE("dry run prints and does nothing") {
-  const std::string folder = make_folder();
+  const std::string folder = make_directory();
   auto words = words_with_site(site_with_cache(folder), "touch " + folder + "/ran");
   words.insert(words.begin() + 3, "--dry-run");
   const auto output = run_hpcml(words, step_environment(0, 1));
@@ -330,7 +330,7 @@ TEST_CASE("dry run prints and does nothing") {
 }
 
 TEST_CASE("eight ranks share one private cache directory, which goes with the last of them") {
-  const std::string folder = site_with_cache(make_folder());
+  const std::string folder = site_with_cache(make_directory());
   REQUIRE_FALSE(folder.empty());
   const std::string cache = folder + "/kernels-job4242-step0-node0";
   std::vector<std::unique_ptr<Running>> ranks;
@@ -355,7 +355,8 @@ TEST_CASE("eight ranks share one private cache directory, which goes with the la
 }
 
 TEST_CASE("a cache directory in somebody else's hand is refused") {
-  const std::string folder = site_with_cache(make_folder()), cache = folder + "/kernels-job4242-step0-node0";
+  const std::string folder = site_with_cache(make_directory()),
+                    cache = folder + "/kernels-job4242-step0-node0";
   std::filesystem::create_directory(folder + "/elsewhere");
   std::filesystem::create_symlink(folder + "/elsewhere", cache);
   const auto linked = run_hpcml(words_with_site(folder, "true"), step_environment(0, 1));
@@ -372,7 +373,7 @@ TEST_CASE("a cache directory in somebody else's hand is refused") {
 }
 
 TEST_CASE("caches that earlier steps left behind go with the next one") {
-  const std::string folder = site_with_cache(make_folder()), stale = folder + "/kernels-job17-step3-node0";
+  const std::string folder = site_with_cache(make_directory()), stale = folder + "/kernels-job17-step3-node0";
   std::filesystem::create_directories(stale + "/deep/er");
   std::filesystem::create_directory_symlink("/etc", stale + "/link");
   std::filesystem::create_directory(folder + "/kernels-mine");
@@ -385,7 +386,7 @@ TEST_CASE("caches that earlier steps left behind go with the next one") {
 }
 
 TEST_CASE("ranks that launch started have no cache left when it ends") {
-  const std::string folder = site_with_cache(make_folder());
+  const std::string folder = site_with_cache(make_directory());
   auto words = words_with_site(folder, "test -d $KERNEL_CACHE");
   words.insert(words.begin() + 3, {"--nproc-per-node", "2"});
   CHECK(run_hpcml(words, bare_environment()).exit_code == 0);

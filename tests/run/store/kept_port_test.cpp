@@ -14,8 +14,8 @@
 #include <thread>
 #include <unistd.h>
 
-#include "run/store/reserved_port.hpp"
 #include "run/store/listen.hpp"
+#include "run/store/reserved_port.hpp"
 #include "skip.hpp"
 
 using namespace hpcml;

@@ -38,12 +38,12 @@ const store::SecretKey& job_key() {
 class Met {
 public:
   explicit Met(store::RendezvousRules rules, std::uint16_t port = 0)
-      : x_stop(::eventfd(0, 0)), x_meeting(rules, [this](const std::string& line) { add(line); }),
-        x_gate({job_key(), rules.job}, x_meeting, [this](const std::string& line) { add(line); }) {
+      : x_stop(::eventfd(0, 0)), x_rendezvous(rules, [this](const std::string& line) { add(line); }),
+        x_gate({job_key(), rules.job}, x_rendezvous, [this](const std::string& line) { add(line); }) {
     auto made = store::make_server({"127.0.0.1"}, {port}, {}, x_gate);
     REQUIRE(made);
     x_server = std::move(*made);
-    x_meeting.set_port(x_server->port());
+    x_rendezvous.set_port(x_server->port());
     x_gate.set_port(x_server->port());
     x_thread = std::thread([this] { (void)x_server->run(x_stop); });
   }
@@ -71,7 +71,7 @@ private:
   int x_stop;
   std::mutex x_guard;
   std::string x_said;
-  store::Meeting x_meeting;
+  store::Meeting x_rendezvous;
   store::SessionGate x_gate;
   std::unique_ptr<store::Server> x_server;
   std::thread x_thread;

@@ -52,7 +52,7 @@ public:
 /// A server's watch and table together.
 struct Served {
   Served() { watch.begins(table); }
-  void hear(ClientId client, Op op, const std::string& key, std::int64_t number = 0, long at = 0) {
+  void receive(ClientId client, Op op, const std::string& key, std::int64_t number = 0, long at = 0) {
     Message message;
     message.op = op;
     message.number = number;
@@ -138,7 +138,7 @@ TEST_CASE("members that have not entered a group are found between those that ha
   auto ranks = std::vector<RankStatus>{rank(0),
                                        waiting(1, group + "1", group + "0"),
                                        rank(2),
-                                       rank(3, State::gone),
+                                       rank(3, State::lost),
                                        rank(4),
                                        rank(5),
                                        waiting(6, group + "1", group + "2", 60),
@@ -169,11 +169,11 @@ TEST_CASE("a program's own key, a wrong world size and nobody who waits have sen
 
 TEST_CASE("a wait lasts from its first turn, and what comes between begins it anew") {
   Served served;
-  served.hear(5, Op::ping, "", 77);
-  served.hear(5, Op::set, "/default_pg/0//cpu//0/0", 0, 0);
-  served.hear(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 1);
-  served.hear(5, Op::cancel_wait, "", 0, 5);
-  served.hear(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 5);
+  served.receive(5, Op::ping, "", 77);
+  served.receive(5, Op::set, "/default_pg/0//cpu//0/0", 0, 0);
+  served.receive(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 1);
+  served.receive(5, Op::cancel_wait, "", 0, 5);
+  served.receive(5, Op::wait, "/default_pg/0//cpu//0/1", 0, 5);
   auto report = served.watch.report(served.roster, 0, k_now + seconds(11));
   REQUIRE(report.stalls.size() == 1);
   CHECK(report.stalls[0].waited == seconds(10));
@@ -182,7 +182,7 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(21)).size() == 1);
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(59)).empty());
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(61)).size() == 1);
-  served.hear(6, Op::set, "/default_pg/0//cpu//0/1", 0, 70);
+  served.receive(6, Op::set, "/default_pg/0//cpu//0/1", 0, 70);
   const auto over = served.watch.overdue(served.roster, seconds(20), k_now + seconds(71));
   CHECK(over == std::vector<std::string>{"nobody waits any longer for the default group"});
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(500)).empty());
@@ -191,10 +191,10 @@ TEST_CASE("a wait lasts from its first turn, and what comes between begins it an
 TEST_CASE("two that take themselves for one member are said also while nobody waits in the store") {
   Served served;
   const std::string key = "/default_pg/0//1//cpu//0/2";
-  served.hear(7, Op::ping, "", 100);
-  served.hear(8, Op::ping, "", 101);
-  served.hear(7, Op::set, key);
-  served.hear(8, Op::set, key, 0, 1);
+  served.receive(7, Op::ping, "", 100);
+  served.receive(8, Op::ping, "", 101);
+  served.receive(7, Op::set, key);
+  served.receive(8, Op::set, key, 0, 1);
   CHECK(served.watch.overdue(served.roster, seconds(20), k_now + seconds(20)).empty());
   const auto lines = served.watch.overdue(served.roster, seconds(20), k_now + seconds(21));
   REQUIRE(lines.size() == 1);
@@ -207,11 +207,11 @@ TEST_CASE("two that take themselves for one member are said also while nobody wa
 TEST_CASE("two that take themselves for one member are said also where the first has gone on meanwhile") {
   Served served;
   const std::string key = "/default_pg/0//1//cpu//0/2";
-  served.hear(7, Op::ping, "", 100);
-  served.hear(8, Op::ping, "", 101);
-  served.hear(7, Op::set, key);
-  served.hear(7, Op::set, "/default_pg/0//2//cpu//0/3", 0, 1);
-  served.hear(8, Op::set, key, 0, 2);
+  served.receive(7, Op::ping, "", 100);
+  served.receive(8, Op::ping, "", 101);
+  served.receive(7, Op::set, key);
+  served.receive(7, Op::set, "/default_pg/0//2//cpu//0/3", 0, 1);
+  served.receive(8, Op::set, key, 0, 2);
   const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
   CHECK(stalls[0].text.find(
@@ -222,28 +222,28 @@ TEST_CASE("a member's key that is set again is no second member where it cannot 
   Served served;
   const std::string key = "/default_pg/0//1//cpu//0/2";
   SECTION("the same program sets it again") {
-    served.hear(7, Op::set, key);
-    served.hear(7, Op::set, key, 0, 1);
+    served.receive(7, Op::set, key);
+    served.receive(7, Op::set, key, 0, 1);
   }
   SECTION("the same program does, over another connection") {
     for (const ClientId client : {7U, 8U}) {
       served.watch.connected(client, "10.0.0.9");
       served.known.insert(client);
-      served.hear(client, Op::ping, "", 100);
-      served.hear(client, Op::set, key);
+      served.receive(client, Op::ping, "", 100);
+      served.receive(client, Op::set, key);
     }
   }
   SECTION("the first one has gone, and its connection's number is another's now") {
-    served.hear(7, Op::set, key);
+    served.receive(7, Op::set, key);
     served.watch.left(7, served.roster, k_now);
     served.watch.connected(7, "10.0.0.9");
-    served.hear(8, Op::set, key, 0, 1);
-    served.hear(7, Op::set, "mine", 0, 1);
+    served.receive(8, Op::set, key, 0, 1);
+    served.receive(7, Op::set, "mine", 0, 1);
   }
   SECTION("a key of the program's own that looks like one") {
-    served.hear(7, Op::set, "progress/0/5");
-    served.hear(7, Op::set, "progress/0/6");
-    served.hear(8, Op::set, "progress/0/5", 0, 1);
+    served.receive(7, Op::set, "progress/0/5");
+    served.receive(7, Op::set, "progress/0/6");
+    served.receive(8, Op::set, "progress/0/5", 0, 1);
   }
   CHECK(served.watch.report(served.roster, 0, k_now + seconds(50)).stalls.empty());
 }
@@ -260,9 +260,9 @@ TEST_CASE("of two that take themselves for one member the lower rank is named fi
     (void)served.roster.announce(who, "10.0.0." + std::to_string(number), k_now);
   }
   for (const unsigned number : {3, 2}) {
-    served.hear(number, Op::ping, "", 1000 + number);
+    served.receive(number, Op::ping, "", 1000 + number);
     (void)served.roster.program_came(number, "10.0.0." + std::to_string(number), 1000 + number, k_now);
-    served.hear(number, Op::set, "/default_pg/0//cpu//0/2");
+    served.receive(number, Op::set, "/default_pg/0//cpu//0/2");
   }
   const auto stalls = served.watch.report(served.roster, 0, k_now + seconds(5)).stalls;
   REQUIRE(stalls.size() == 1);
@@ -275,10 +275,10 @@ TEST_CASE("torch 1's ranks that ask a counter again and again wait for who has n
   Served served;
   const std::string key = "//worker/attempt_0/default_pg/store_based_barrier_key:1";
   for (ClientId client : {5U, 6U, 7U})
-    served.hear(client, Op::set, "//worker/attempt_0/default_pg/0/0/rank_" + std::to_string(client - 5));
+    served.receive(client, Op::set, "//worker/attempt_0/default_pg/0/0/rank_" + std::to_string(client - 5));
   for (ClientId client : {5U, 7U}) {
-    served.hear(client, Op::add, key, 1, 1);
-    for (long at = 1; at < 40; at += 2) served.hear(client, Op::add, key, 0, at);
+    served.receive(client, Op::add, key, 1, 1);
+    for (long at = 1; at < 40; at += 2) served.receive(client, Op::add, key, 0, at);
   }
   const auto report = served.watch.report(served.roster, 0, k_now + seconds(40));
   REQUIRE(report.stalls.size() == 1);
@@ -290,29 +290,29 @@ TEST_CASE("store counts programs that set up separate worlds") {
   const std::string first = "/default_pg/0//cpu//0/0";
   Served served;
   for (ClientId client : {5U, 7U}) {
-    served.hear(client, Op::ping, "", client * 100);
-    served.hear(client, Op::set, first);
+    served.receive(client, Op::ping, "", client * 100);
+    served.receive(client, Op::set, first);
     CHECK(served.watch.worlds().worlds_of_one() == (client == 5 ? 0 : 2));
   }
-  served.hear(5, Op::set, first); // again: the same program
+  served.receive(5, Op::set, first); // again: the same program
   CHECK(served.watch.report(served.roster, 0, k_now).worlds.worlds_of_one() == 2);
   // Other groups than the default one may consist of any ranks.
-  served.hear(8, Op::ping, "", 800);
-  served.hear(8, Op::set, "/default_pg/0//3//cpu//0/0");
+  served.receive(8, Op::ping, "", 800);
+  served.receive(8, Op::set, "/default_pg/0//3//cpu//0/0");
   CHECK(served.watch.worlds().alone == 2);
-  served.hear(8, Op::set, "/default_pg/0//cpu//0/1");
+  served.receive(8, Op::set, "/default_pg/0//cpu//0/1");
   CHECK(served.watch.worlds().joined);
   CHECK(served.watch.worlds().worlds_of_one() == 0);
 }
 
 TEST_CASE("requests for NCCL's unique id show a joined world") {
   Served served;
-  served.hear(5, Op::set, "/default_pg/0//cuda//0");
+  served.receive(5, Op::set, "/default_pg/0//cuda//0");
   CHECK_FALSE(served.watch.worlds().joined);
-  served.hear(5, Op::get, "/default_pg/0//cuda//0"); // its own
-  served.hear(7, Op::wait, "/default_pg/0//cpu//0/0");
+  served.receive(5, Op::get, "/default_pg/0//cuda//0"); // its own
+  served.receive(7, Op::wait, "/default_pg/0//cpu//0/0");
   CHECK_FALSE(served.watch.worlds().joined);
-  served.hear(7, Op::get, "/default_pg/0//cuda//0");
+  served.receive(7, Op::get, "/default_pg/0//cuda//0");
   CHECK(served.watch.worlds().joined);
 }
 

@@ -135,7 +135,7 @@ TEST_CASE("--role, --module, --no-python and --run-path say what is started") {
   CHECK(fault_of({"-m", "--no-python"}).find("-m is a Python module") != std::string::npos);
 }
 
-TEST_CASE("--log-dir is a folder") { CHECK(request_of({"--log-dir", "logs"}).log_folder == "logs"); }
+TEST_CASE("--log-dir is a folder") { CHECK(request_of({"--log-dir", "logs"}).log_directory == "logs"); }
 
 TEST_CASE("-r and -t name streams of all ranks or of some") {
   CHECK(request_of({"-r", "3"}).redirects.others == k_both);

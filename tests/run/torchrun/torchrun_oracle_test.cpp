@@ -122,7 +122,7 @@ std::string difference(const torchrun::TorchrunRequest& ours, const json& theirs
   compare("module", ours.module, theirs.at("module").get<bool>());
   compare("no_python", ours.no_python, theirs.at("no_python").get<bool>());
   compare("run_path", ours.run_path, theirs.at("run_path").get<bool>());
-  compare("log_dir", ours.log_folder, theirs.at("log_dir").is_null() ? "" : text("log_dir"));
+  compare("log_dir", ours.log_directory, theirs.at("log_dir").is_null() ? "" : text("log_dir"));
   const auto is_streams = [&](const launch::StreamsOfRanks& mine, const char* name) {
     const auto wanted = torchrun::parse_streams(text(name));
     return wanted && mine.others == wanted->others && mine.named == wanted->named;

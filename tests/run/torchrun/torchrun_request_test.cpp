@@ -184,8 +184,8 @@ TEST_CASE("output goes where -r, -t, --log-dir and the filters say") {
   const auto plan = good_plan({"-r3", "-t", "0:1", "--local-ranks-filter=0", "--role=trainer",
                                "--duplicate-stdout-filters=loss", "--log-dir=logs"});
   const auto& output = plan.request.launch.output;
-  CHECK(plan.request.log_folder == "logs");
-  CHECK_FALSE(plan.needs_folder);
+  CHECK(plan.request.log_directory == "logs");
+  CHECK_FALSE(plan.needs_directory);
   CHECK(output.redirects.others == launch::Streams{true, true});
   CHECK(output.tee.of(0) == launch::Streams{true, false});
   CHECK(output.shown == std::set<unsigned>{0});
@@ -195,10 +195,10 @@ TEST_CASE("output goes where -r, -t, --log-dir and the filters say") {
   CHECK(output.prefix == "[${role_name}${local_rank}]:");
   CHECK(good_plan({}, k_cpu_node, {{"TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE", "<${rank}> "}})
             .request.launch.output.prefix == "<${rank}> ");
-  CHECK(good_plan({"-t1"}).needs_folder);
-  CHECK_FALSE(good_plan({"-t0"}).needs_folder);
+  CHECK(good_plan({"-t1"}).needs_directory);
+  CHECK_FALSE(good_plan({"-t0"}).needs_directory);
   const auto none = good_plan({"-r3", "--log-dir=/dev/null"});
-  CHECK(none.request.log_folder.empty());
+  CHECK(none.request.log_directory.empty());
   CHECK(none.request.launch.output.redirects.others == launch::Streams{});
 }
 

@@ -63,7 +63,8 @@ TEST_CASE("the rank that alters what it sends, receives or brings is named, and 
   CHECK(found.at("phase") == (fault.what == "message" ? "send_recv" : "all_reduce"));
   CHECK_THAT(found.at("what").get<std::string>(), Contains("instead of"));
   const auto output = preflight::read_preflight(run.ranks.at(0).out);
-  CHECK_THAT(output.culprit.value_or(""), Contains("--exclude=" + found.at("hosts")[0].get<std::string>()));
+  CHECK_THAT(output.faulty_rank.value_or(""),
+             Contains("--exclude=" + found.at("hosts")[0].get<std::string>()));
 }
 
 TEST_CASE("a fault between two ranks alone names the two, and neither as guilty") {
@@ -78,5 +79,5 @@ TEST_CASE("a fault between two ranks alone names the two, and neither as guilty"
   CHECK_THAT(found.at("what").get<std::string>(),
              Contains("cannot be told") && Contains("only rank " + std::to_string(fault.rank) + " (") &&
                  Contains("and rank " + fault.peer + " (") && Contains("the path between them"));
-  CHECK_THAT(preflight::read_preflight(run.ranks.at(0).out).culprit.value_or(""), !Contains("--exclude"));
+  CHECK_THAT(preflight::read_preflight(run.ranks.at(0).out).faulty_rank.value_or(""), !Contains("--exclude"));
 }

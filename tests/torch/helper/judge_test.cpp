@@ -58,14 +58,14 @@ TEST_CASE("in a tournament everybody meets everybody once, and in each round nob
 
 TEST_CASE("the rank that has a part in every pair that fails is guilty, whichever way its messages go") {
   for (int bad = 0; bad < 4; ++bad) {
-    const auto sends = judge(after_a_sweep(k_four, [&](int from, int) { return from == bad; }));
+    const auto sends = attribute_fault(after_a_sweep(k_four, [&](int from, int) { return from == bad; }));
     CHECK(sends.guilty == Ranks{bad});
     CHECK_THAT(sends.how, Contains("what it sends is altered") && Contains("element 5"));
-    const auto receives = judge(after_a_sweep(k_four, [&](int, int to) { return to == bad; }));
+    const auto receives = attribute_fault(after_a_sweep(k_four, [&](int, int to) { return to == bad; }));
     CHECK(receives.guilty == Ranks{bad});
     CHECK_THAT(receives.how, Contains("what it receives is altered"));
     const auto both =
-        judge(after_a_sweep(k_four, [&](int from, int to) { return from == bad || to == bad; }));
+        attribute_fault(after_a_sweep(k_four, [&](int from, int to) { return from == bad || to == bad; }));
     CHECK(both.guilty == Ranks{bad});
     CHECK_THAT(both.how, Contains("what it sends and what it receives"));
   }
@@ -73,46 +73,49 @@ TEST_CASE("the rank that has a part in every pair that fails is guilty, whicheve
 
 TEST_CASE("two guilty of four and of six are both named, and no third") {
   for (const auto& hosts : {k_four, k_three_by_two}) {
-    const auto found = judge(after_a_sweep(hosts, [](int from, int) { return from == 1 || from == 2; }));
+    const auto found =
+        attribute_fault(after_a_sweep(hosts, [](int from, int) { return from == 1 || from == 2; }));
     CHECK(found.guilty == Ranks{1, 2});
   }
 }
 
 TEST_CASE("a fault between two ranks alone is nobody's: both are named as possible, none as guilty") {
   const auto link =
-      judge(after_a_sweep(k_four, [](int from, int to) { return from + to == 4 && from != to; }));
+      attribute_fault(after_a_sweep(k_four, [](int from, int to) { return from + to == 4 && from != to; }));
   CHECK(link.guilty.empty());
   CHECK_THAT(link.how, Contains("rank 1 (b) and rank 3 (d)") && Contains("the path between them"));
-  const auto pair = judge(after_a_sweep({"a", "b"}, [](int from, int) { return from == 0; }));
+  const auto pair = attribute_fault(after_a_sweep({"a", "b"}, [](int from, int) { return from == 0; }));
   CHECK(pair.guilty.empty());
   CHECK_THAT(pair.how, Contains("rank 0 (a) and rank 1 (b)"));
 }
 
 TEST_CASE("what does not come again, and what several could explain, has no culprit") {
-  const auto gone = judge(after_a_sweep(k_four, [](int, int) { return false; }));
+  const auto gone = attribute_fault(after_a_sweep(k_four, [](int, int) { return false; }));
   CHECK(gone.guilty.empty());
   CHECK_THAT(gone.how, Contains("6 pairs") && Contains("without a fault"));
   // 0 and 1 with 2 and 3: either two could be it.
-  const auto square = judge(after_a_sweep(k_four, [](int from, int to) { return from / 2 != to / 2; }));
+  const auto square =
+      attribute_fault(after_a_sweep(k_four, [](int from, int to) { return from / 2 != to / 2; }));
   CHECK(square.guilty.empty());
   CHECK_THAT(square.how, Contains("4 of 6 pairs"));
-  const auto all = judge(after_a_sweep(k_four, [](int, int) { return true; }));
+  const auto all = attribute_fault(after_a_sweep(k_four, [](int, int) { return true; }));
   CHECK(all.guilty.empty());
   // Two links that share a rank, which is well with most of the others.
-  const auto bent = judge(after_a_sweep(
+  const auto bent = attribute_fault(after_a_sweep(
       k_three_by_two, [](int from, int to) { return (from == 0 && to == 1) || (from == 0 && to == 2); }));
   CHECK(bent.guilty.empty());
 }
 
 TEST_CASE("a host whose ranks fail with all other hosts is found as a host; of two hosts neither is") {
   const auto host_c = [](int from, int to) { return (from >= 4) != (to >= 4); };
-  CHECK(judge(after_a_sweep(k_three_by_two, host_c)).guilty == Ranks{4, 5});
+  CHECK(attribute_fault(after_a_sweep(k_three_by_two, host_c)).guilty == Ranks{4, 5});
   std::vector<std::string> hosts;
   for (int rank = 0; rank < 32; ++rank) hosts.push_back("n" + std::to_string(rank / 8));
-  const auto found =
-      judge(after_a_sweep(hosts, [](int from, int to) { return (from / 8 == 2) != (to / 8 == 2); }));
+  const auto found = attribute_fault(
+      after_a_sweep(hosts, [](int from, int to) { return (from / 8 == 2) != (to / 8 == 2); }));
   CHECK(found.guilty == Ranks{16, 17, 18, 19, 20, 21, 22, 23});
-  const auto two = judge(after_a_sweep(k_two_by_two, [](int from, int to) { return from / 2 != to / 2; }));
+  const auto two =
+      attribute_fault(after_a_sweep(k_two_by_two, [](int from, int to) { return from / 2 != to / 2; }));
   CHECK(two.guilty.empty());
 }
 
@@ -123,12 +126,12 @@ TEST_CASE("who reports a wrong tensor of its own is guilty, also where there are
       seen.input = true;
       seen.text = "its own tensor";
     }
-  CHECK(judge(evidence).guilty == Ranks{1});
-  CHECK_THAT(judge(evidence).how, Contains("its own tensor"));
+  CHECK(attribute_fault(evidence).guilty == Ranks{1});
+  CHECK_THAT(attribute_fault(evidence).how, Contains("its own tensor"));
 }
 
 TEST_CASE("a rank that left is named if the others find nothing among themselves, else the one they find") {
-  CHECK(judge(after_a_sweep(k_four, [](int, int) { return false; }, {2})).guilty == Ranks{2});
-  const auto found = judge(after_a_sweep(k_four, [](int from, int) { return from == 3; }, {2}));
+  CHECK(attribute_fault(after_a_sweep(k_four, [](int, int) { return false; }, {2})).guilty == Ranks{2});
+  const auto found = attribute_fault(after_a_sweep(k_four, [](int from, int) { return from == 3; }, {2}));
   CHECK(found.guilty == Ranks{3});
 }

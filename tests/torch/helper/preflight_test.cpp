@@ -120,10 +120,10 @@ TEST_CASE("rank 0 names the ranks that did not come, within the deadline, and al
   const auto run = run_ranks(5, {0, 1, 4}, preflight({"--timeout", "8"}));
   INFO(run.transcript());
   REQUIRE(run.events(0, "culprit").size() == 1);
-  const auto culprit = run.events(0, "culprit")[0];
-  CHECK(culprit.at("ranks") == nlohmann::json({2, 3}));
-  CHECK(culprit.at("phase") == "rendezvous");
-  CHECK_THAT(culprit.at("what").get<std::string>(), Contains("ranks 2, 3") && Contains("within 8 s"));
+  const auto faulty_rank = run.events(0, "culprit")[0];
+  CHECK(faulty_rank.at("ranks") == nlohmann::json({2, 3}));
+  CHECK(faulty_rank.at("phase") == "rendezvous");
+  CHECK_THAT(faulty_rank.at("what").get<std::string>(), Contains("ranks 2, 3") && Contains("within 8 s"));
   for (const int rank : {0, 1, 4}) CHECK(run.ranks.at(rank).exit_code == 6);
   CHECK(run.seconds < 90);
 }
@@ -144,11 +144,11 @@ TEST_CASE(
   INFO(run.transcript());
   for (const int rank : {0, 1, 3}) CHECK(run.ranks.at(rank).exit_code == 6);
   REQUIRE(run.events(0, "culprit").size() == 1);
-  const auto culprit = run.events(0, "culprit")[0];
-  CHECK(culprit.at("phase") == "all_reduce");
-  CHECK(culprit.at("ranks") == nlohmann::json({2}));
+  const auto faulty_rank = run.events(0, "culprit")[0];
+  CHECK(faulty_rank.at("phase") == "all_reduce");
+  CHECK(faulty_rank.at("ranks") == nlohmann::json({2}));
   // element 5 of the pattern is 6, times 1+2+3+4
-  CHECK_THAT(culprit.at("what").get<std::string>(),
+  CHECK_THAT(faulty_rank.at("what").get<std::string>(),
              Contains("wrong in 1 of 16384 elements") && Contains("element 5: 61 instead of 60"));
 }
 
@@ -177,9 +177,9 @@ TEST_CASE("where rank 0 dies it is named by its host, though the store went with
   for (const int rank : {1, 2}) {
     CHECK(run.ranks.at(rank).exit_code == 6);
     REQUIRE(run.events(rank, "culprit").size() == 1);
-    const auto culprit = run.events(rank, "culprit")[0];
-    CHECK(culprit.at("ranks") == nlohmann::json({0}));
-    CHECK(culprit.at("hosts") ==
+    const auto faulty_rank = run.events(rank, "culprit")[0];
+    CHECK(faulty_rank.at("ranks") == nlohmann::json({0}));
+    CHECK(faulty_rank.at("hosts") ==
           nlohmann::json({std::string(name)})); // not 127.0.0.1, which --exclude refuses
   }
 }

@@ -79,10 +79,10 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
   INFO(run.transcript());
   for (const int rank : {0, 2}) CHECK(run.ranks.at(rank).exit_code == 6);
   REQUIRE(run.events(0, "culprit").size() == 1);
-  const auto culprit = run.events(0, "culprit")[0];
-  CHECK(culprit.at("ranks") == nlohmann::json({1}));
-  CHECK(culprit.at("phase") == (absent ? "rendezvous" : "all_reduce"));
-  CHECK_THAT(culprit.at("what").get<std::string>(),
+  const auto faulty_rank = run.events(0, "culprit")[0];
+  CHECK(faulty_rank.at("ranks") == nlohmann::json({1}));
+  CHECK(faulty_rank.at("phase") == (absent ? "rendezvous" : "all_reduce"));
+  CHECK_THAT(faulty_rank.at("what").get<std::string>(),
              Contains(absent ? "rank 1" : "element 5: 37 instead of 36")); // 6 times 1+2+3, and one more
   CHECK(run.events(2, "failed").size() == 1); // what rank 0 said; one voice for the job
 }

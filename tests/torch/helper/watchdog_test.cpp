@@ -42,7 +42,7 @@ TEST_CASE(
   const auto failed = run.events(0, "failed")[0];
   CHECK(failed.at("phase") == "watchdog");
   CHECK_THAT(failed.at("what").get<std::string>(), Contains("rendezvous") && Contains("after 1 s"));
-  CHECK(launch::preflight_verdict(run.ranks.at(0).out).what == failed.at("what").get<std::string>());
+  CHECK(launch::preflight_result(run.ranks.at(0).out).what == failed.at("what").get<std::string>());
 }
 
 TEST_CASE("hpcml waits for the helper longer than the helper for itself") {
