@@ -11,6 +11,16 @@ cd "$repo"
 . docs/setup.sh
 started=$SECONDS
 selection=()
+# phase NAME: prints the processor time since the last phase ended.
+processor_before=0
+phase() {
+  local now
+  mkdir -p build
+  times >build/processor-times
+  now=$(awk 'NR == 2 { for (i = 1; i <= 2; ++i) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } } END { printf "%d", sum }' build/processor-times)
+  printf 'processor time: %s: %d s\n' "$1" $((now - processor_before))
+  processor_before=$now
+}
 case $#,${1:-} in
   0,) ;;
   2,-R) selection=(-R "$2") ;;
@@ -38,6 +48,7 @@ fi
 export CCACHE_DIR=${CCACHE_DIR:-$repo/build/ccache} CCACHE_BASEDIR=$repo CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 say "release build (LibTorch: ${torch_folder:-libtorch-dev of Debian})"
 configure_and_build release
+phase 'packages and release build'
 
 # What tests/python_packages.hpp and tests/skip.hpp read. This script has installed what the tests need: what is missing is a fault.
 export HPCML_TEST_PYTHON=$repo/build/venv-tests/bin/python HPCML_TESTS_REQUIRE_PACKAGES=1 HPCML_TESTS_SKIPPED=$repo/build/skipped-tests
@@ -98,6 +109,7 @@ other_torch=$!
 set +m
 trap 'kill -- "-$asan" "-$other_torch" 2>/dev/null || true; show_skipped' EXIT
 ctest --preset release -j3 --no-tests=error || die "$test_failed"
+phase 'release tests'
 
 other_name="torch 2.13.0 from pip"
 [ -z "$torch_folder" ] || other_name="Debian's libtorch-dev"
@@ -108,6 +120,7 @@ wait "$other_torch" || {
 }
 # Its tests mostly wait for ranks: what is left of the build and tests under AddressSanitizer has the processors meanwhile.
 ctest --test-dir build/torch-other -j3 -R '^torch($|-)' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
+phase 'build and tests with the other LibTorch'
 
 say "the core under AddressSanitizer and UBSan"
 wait "$asan" || {
@@ -115,6 +128,7 @@ wait "$asan" || {
   die "a build or a test under AddressSanitizer failed; its output is above, and in build/asan.log"
 }
 tail -n 5 build/asan.log
+phase 'AddressSanitizer'
 
 show_skipped
-say "all tests passed in $(((SECONDS - started) / 60)) minutes"
+say "all tests passed in $(((SECONDS - started) / 60)) minutes, $processor_before s of processor time"
