@@ -8,13 +8,18 @@
 namespace hpcml::check {
 namespace site_option_refused {
 
+/// Whether --gres asks for nothing but GPUs. An empty value and "none" have no items.
+bool is_for_gpus_only(const slurm::JobOptions& request) {
+  const auto items = request.gres.find("gres");
+  return items == request.gres.end() || std::all_of(items->second.begin(), items->second.end(),
+                                                    [](const auto& item) { return item.name == "gpu"; });
+}
+
 /// Whether the job gets the same without it.
 bool is_idle(const ComponentAtSite& part, const std::string& name) {
   if (name == "mem") return true;
-  const bool for_gpus =
-      name == "gres" ? std::all_of(part.request.gres.at("gres").begin(), part.request.gres.at("gres").end(),
-                                   [](const auto& item) { return item.name == "gpu"; })
-                     : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
+  const bool for_gpus = name == "gres" ? is_for_gpus_only(part.request)
+                                       : name == "gpus" || name == "gpus-per-node" || name == "gpus-per-task";
   return (for_gpus && part.site.gpu_request.style == model::GpuStyle::none) ||
          (name == "export" && part.request.text(name) == "ALL");
 }
