@@ -2,6 +2,7 @@
 # Whether two builds of the program say the same, byte for byte: gen, gen --explain, check --site and affinity over all sites.
 #   bash tests/compare_binaries.sh OLD NEW [SCRIPTS_FOLDER] [ANSWERS_FOLDER]
 # SCRIPTS_FOLDER: batch scripts to check for each site (default: the rules' own examples). ANSWERS_FOLDER: where both answers stay.
+#   HPCML_COMPARE_MAP=FILE  a sed script (-E) for the answers of both, for example of names that changed
 # Exit code 0 where they are the same; else 1, after a list of what differs.
 set -euo pipefail
 old=$(realpath "$1") new=$(realpath "$2") scripts=${3:+$(realpath "$3")} keep=${4:-}
@@ -71,6 +72,7 @@ else
 fi
 answer "$old" "$work/old"
 answer "$new" "$work/new"
+if [ -n "${HPCML_COMPARE_MAP:-}" ]; then find "$work/old" "$work/new" -type f -exec sed -E -i -f "$HPCML_COMPARE_MAP" {} +; fi
 if [ -n "$keep" ]; then mkdir -p "$keep" && cp -r "$work/old" "$work/new" "$keep"; fi
 calls=$(cat "$work"/new/* | grep -c '^\$ hpcml' || true)
 if diff -ru "$work/old" "$work/new"; then

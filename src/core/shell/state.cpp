@@ -76,7 +76,7 @@ void join_variables(State& state, const State& branch) {
 
 /// Functions or files of two paths: what is not the same on both may be or not.
 template <typename Map, typename Same>
-void join_maps(Shared<Map>& map, const Shared<Map>& branch, Same is_same) {
+void join_maps(CopyOnWrite<Map>& map, const CopyOnWrite<Map>& branch, Same is_same) {
   if (map.is_same(branch)) return;
   auto& all = map.edit();
   for (auto& [name, value] : all) {
@@ -103,7 +103,7 @@ void join(State& state, const State& branch) {
   join_maps(state.functions, branch.functions,
             [](const FunctionState& a, const FunctionState& b) { return a.body == b.body; });
   join_maps(state.files, branch.files,
-            [](const FileState& a, const FileState& b) { return a.text == b.text; });
+            [](const WrittenScript& a, const WrittenScript& b) { return a.text == b.text; });
   // What only one path made local is restored to something unknown.
   for (std::size_t i = 0; i < state.frames.size() && i < branch.frames.size(); ++i) {
     const auto unknown = [](const std::string& name) {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "core/shell/shared.hpp"
+#include "core/shell/copy_on_write.hpp"
 #include "core/shell/source.hpp"
 #include "core/shell/value.hpp"
 
@@ -20,7 +20,7 @@ struct FunctionState {
 };
 
 /// A script that a here-document wrote.
-struct FileState {
+struct WrittenScript {
   std::shared_ptr<const SourceText> text;
   bool on_all_paths = true;
 };
@@ -30,10 +30,10 @@ enum class Leaves : std::uint8_t { nothing, loop, function, script };
 
 /// What is known at one place of the script.
 struct State {
-  Shared<std::map<std::string, VariableRef, std::less<>>>
+  CopyOnWrite<std::map<std::string, VariableRef, std::less<>>>
       variables; ///< what is not in here comes from outside
-  Shared<std::map<std::string, FunctionState, std::less<>>> functions;
-  Shared<std::map<std::string, FileState, std::less<>>> files;
+  CopyOnWrite<std::map<std::string, FunctionState, std::less<>>> functions;
+  CopyOnWrite<std::map<std::string, WrittenScript, std::less<>>> files;
   std::vector<std::map<std::string, VariableRef>> frames; ///< per call: what `local` hid
   std::optional<std::vector<Argument>> positional;        ///< nothing: not known
   bool no_glob = false;

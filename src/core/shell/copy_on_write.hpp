@@ -8,7 +8,7 @@ namespace hpcml::shell {
 
 /// Copying costs nothing; the first change of a copy copies the value. What was found in the value before
 /// edit() is not part of what edit() returns.
-template <typename Value> class Shared {
+template <typename Value> class CopyOnWrite {
 public:
   const Value& operator*() const {
     static const Value c_empty{};
@@ -26,7 +26,7 @@ public:
   }
 
   /// Whether nothing was changed since one was copied from the other.
-  bool is_same(const Shared& other) const { return x_value == other.x_value; }
+  bool is_same(const CopyOnWrite& other) const { return x_value == other.x_value; }
 
 private:
   std::shared_ptr<Value> x_value;
