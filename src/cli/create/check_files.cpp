@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "check/check_script.hpp"
+#include "core/util/file.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/text.hpp"
 

@@ -18,6 +18,8 @@ struct Reason {
   model::Origin origin;
 };
 using Reasons = std::vector<Reason>;
+/// The origin alone as the reason of a line.
+inline Reasons because(const model::Origin& origin) { return {{"", origin}}; }
 
 /// `#SBATCH --name=value`.
 struct Directive {

@@ -11,8 +11,6 @@ namespace hpcml::render {
 
 namespace {
 
-Reasons because(const model::Origin& origin) { return {{"", origin}}; }
-
 /// A variable of the job as a word; its name is a profile's, checked when that was read.
 std::string variable_word(const std::string& name) { return "\"$" + name + "\""; }
 
