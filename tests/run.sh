@@ -120,7 +120,6 @@ wait "$other_torch" || {
 }
 # Its tests mostly wait for ranks: what is left of the build and tests under AddressSanitizer has the processors meanwhile.
 ctest --test-dir build/torch-other -j3 -R '^torch($|-)' --output-on-failure --no-tests=error || die "a test with the other LibTorch failed; its output is above"
-phase 'build and tests with the other LibTorch'
 
 say "the core under AddressSanitizer and UBSan"
 wait "$asan" || {
@@ -128,7 +127,8 @@ wait "$asan" || {
   die "a build or a test under AddressSanitizer failed; its output is above, and in build/asan.log"
 }
 tail -n 5 build/asan.log
-phase 'AddressSanitizer'
+# Both ran beside the release tests: what of them had ended by then counts there.
+phase 'the other LibTorch and AddressSanitizer'
 
 show_skipped
 say "all tests passed in $(((SECONDS - started) / 60)) minutes, $processor_before s of processor time"

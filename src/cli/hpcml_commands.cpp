@@ -75,7 +75,8 @@ const char* const k_app_footer = R"(Examples:
   hpcml sites list
   hpcml gen --help
 
-More commands, each with --help: rules, config, completion, man, torch, store, checkpoint; generated scripts call internal.
+More commands, each with --help: rules, config, completion, man, torch, store, checkpoint.
+Generated scripts call the commands of internal.
 
 Exit codes: 0 ok, 1 findings, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
 5 Slurm or a system call failed, 6 preflight found a culprit, 70 internal error.)";

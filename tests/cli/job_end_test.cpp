@@ -107,7 +107,7 @@ TEST_CASE("log search finds programs that did not train together") {
   const auto separate = [](std::string_view log) {
     cli::CulpritSearch search;
     search.read(log);
-    return search.trained_separate();
+    return search.trained_separately();
   };
   CHECK(separate(
       "epoch 1\n0: hpcml: error: 2 programs each set up a world of 1 although WORLD_SIZE is 2: they do "

@@ -28,7 +28,7 @@ const char* const k_env_footer = R"(Examples:
   hpcml env --site zurada conda --conda my_torch --packages "torch torchvision" -o env.sh
   hpcml env --site narval wheelhouse --account def-me --packages requirements.txt -o env.sh
   hpcml env --site vista --partition gh-dev venv --venv /scratch/me/env -o env.sh
-The script is printed, or written to FILE, and nothing runs: start it on a login node, or submit it where it begins with #SBATCH.)";
+Nothing runs: start the script on a login node, or submit it if it begins with #SBATCH.)";
 
 /// The script, or nothing: then what is wrong has been printed and `exit_code` set.
 std::optional<std::string> make_script(const EnvOptions& options, const Context& context, int& exit_code) {

@@ -9,10 +9,9 @@ namespace hpcml::cli {
 void add_internal(CLI::App& app, Context& context, int& exit_code) {
   auto* command = app.add_subcommand("internal", "Commands that generated scripts call.");
   command->require_subcommand(1);
-  command->footer(
-      "Examples:\n"
-      "  hpcml internal store-serve --port 29400\n"
-      "Their options may change with any release: a generated script names the version that wrote it.");
+  command->footer("Examples:\n"
+                  "  hpcml internal store-serve --port 29400\n"
+                  "Their options may change with any release: a script names the version that wrote it.");
   add_job_secret(*command, context, exit_code);
   add_store_serve(*command, context, exit_code);
   add_bad_nodes(*command, context, exit_code);

@@ -70,7 +70,7 @@ void CulpritSearch::read_line(std::string_view line) {
   const auto is_specific = [](const auto& why) { return why && *why != model::FailureClass::terminated; };
   if (const auto why = launch::read_class(line); why && (is_specific(why) || !is_specific(x_class)))
     x_class = why;
-  x_separate = x_separate || launch::reports_worlds_separate(line);
+  x_separate_worlds = x_separate_worlds || launch::reports_separate_worlds(line);
   if (x_found && x_found->out_of_memory) return;
   // "srun: launch/slurm: _step_signal: Terminating StepId=1.0", "srun: Job step aborted: Waiting up to 32 s";
   // "slurmstepd: error: *** STEP 1.0 ON nid000001 CANCELLED AT …", also of JOB

@@ -32,7 +32,7 @@ public:
   /// Why the last run ended badly, if `hpcml launch` reports it.
   const std::optional<model::FailureClass>& reported_class() const { return x_class; }
   /// True if hpcml has reported that programs set up worlds of 1.
-  bool trained_separate() const { return x_separate; }
+  bool trained_separately() const { return x_separate_worlds; }
 
 private:
   void read_line(std::string_view line);
@@ -40,7 +40,7 @@ private:
   bool x_early = true; ///< srun has told of no task's end, and nobody ends the step
   std::optional<StepCulprit> x_found;
   std::optional<model::FailureClass> x_class;
-  bool x_separate = false;
+  bool x_separate_worlds = false;
 };
 
 /// Why a job ended badly. `of_slurm`: as Slurm has written it down; where that is no more than the `code` of

@@ -129,7 +129,7 @@ private:
   Screen& x_screen;
   const Context& x_context;
   LogFollower x_log;
-  CulpritSearch x_faulty_rank;
+  CulpritSearch x_end_search;
   Clock::time_point x_changed = Clock::now(); // when the job last did something
   std::string x_said;
   std::map<std::string, int> x_ended; // tasks of an array and their exit codes
@@ -232,18 +232,18 @@ Watch::Outlook Watch::ask() {
 bool Watch::copy_log() {
   if (x_job.array) return true;
   const auto text = x_log.read_more();
-  x_faulty_rank.read(text);
+  x_end_search.read(text);
   return x_screen.log(text);
 }
 
 /// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
 void Watch::name_faulty_rank() {
-  if (x_code == k_ok && x_faulty_rank.trained_separate()) {
+  if (x_code == k_ok && x_end_search.trained_separately()) {
     // With a task per rank no process of hpcml is left that could have ended with it.
     x_code = k_cannot_set_up;
     return x_screen.note("job " + x_job.id + " ended with 0, but its programs did not train together");
   }
-  const auto& faulty_rank = x_faulty_rank.found();
+  const auto& faulty_rank = x_end_search.found();
   if (!faulty_rank) return;
   if (faulty_rank->out_of_memory && x_code != 0) {
     x_screen.note("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how);
@@ -258,7 +258,7 @@ void Watch::name_faulty_rank() {
 }
 
 void Watch::name_class() {
-  if (const auto why = class_of_job(x_class, x_code, x_faulty_rank))
+  if (const auto why = class_of_job(x_class, x_code, x_end_search))
     x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " + model::word_of(*why));
 }
 
@@ -266,7 +266,7 @@ void Watch::name_class() {
 void Watch::finish_log() {
   for (int quiet = 0; quiet < 4 && g_stopped == 0; ++quiet) {
     const auto text = x_log.read_more();
-    x_faulty_rank.read(text);
+    x_end_search.read(text);
     if (!x_screen.log(text)) return;
     if (!text.empty()) quiet = 0;
     ::poll(nullptr, 0, 150);

@@ -18,8 +18,9 @@ struct WatchOptions {
 
 const char* const k_watch_footer = R"(Examples:
   hpcml watch 12345
-Prints "job NUMBER log PATH" and the log on standard output, the job's states on standard error. Exit code: the job's own (128 + signal;
-1 if Slurm ended it), 5 if Slurm does not report it, or 130 after Ctrl-C, which ends only the watching.)";
+Prints "job NUMBER log PATH" and the log on standard output, the job's states on standard error.
+Exit code: the job's own (128 + signal; 1 if Slurm ended it), 5 if Slurm does not report it, or
+130 after Ctrl-C, which ends only the watching.)";
 
 int run(const WatchOptions& options, const Context& context) {
   int exit_code = k_ok;

@@ -31,7 +31,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
   // Given in another unit by hand: two kinds of memory options are fatal in Slurm.
   for (const auto& raw : input.job.sbatch)
     if (raw.value.starts_with("--mem-per-")) {
-      violations.say(diagnostics, {site_rules::SiteRule::memory_over});
+      violations.report(diagnostics, {site_rules::SiteRule::memory_over});
       return std::nullopt;
     }
   if (input.mem()) {
@@ -46,7 +46,7 @@ std::optional<Sourced<model::MemSize>> plan_memory(const LayoutInput& input, con
                           "--mem 0 takes all memory of a node that others share, for " +
                               std::to_string(layout.gpus_per_node) + " of its GPUs",
                           "leave it out for the GPUs' share, or say --sbatch=--exclusive");
-    violations.say(diagnostics, {site_rules::SiteRule::memory_over});
+    violations.report(diagnostics, {site_rules::SiteRule::memory_over});
     return input.mem();
   }
   if (!rule.default_value.empty()) {
@@ -80,7 +80,7 @@ std::optional<Sourced<Walltime>> plan_time(const LayoutInput& input, const SiteV
   if (!time && !rule.default_value.empty())
     if (auto parsed = Walltime::parse(rule.default_value)) time = Sourced<Walltime>{*parsed, rule.origin};
   if (time)
-    violations.say(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
+    violations.report(diagnostics, {site_rules::SiteRule::time_over, site_rules::SiteRule::time_under});
   else if (input.partition() && input.partition()->default_time)
     diagnostics.note("no --time: the default of the partition is " +
                          input.partition()->default_time->value.to_slurm(),

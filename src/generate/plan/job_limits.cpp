@@ -29,19 +29,19 @@ StepDiagnostics evaluate_job(const SoftwareInput& input, const Directives& direc
   using site_rules::SiteRule;
   StepDiagnostics diagnostics;
   const SiteViolations violations(input, demand_of(input, directives.header));
-  violations.say(diagnostics, {SiteRule::nodes_under});
-  violations.say(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
-  violations.say(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
-  violations.say(diagnostics, {SiteRule::max_nodes_per_user});
-  violations.say(diagnostics, {SiteRule::jobs_over});
-  violations.say(diagnostics, {SiteRule::nodes_not_connected});
-  violations.say(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
-  violations.say(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
-                               SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
+  violations.report(diagnostics, {SiteRule::nodes_under});
+  violations.report(diagnostics, {SiteRule::gpus_over, SiteRule::gpus_under});
+  violations.report(diagnostics, {SiteRule::nodes_of_partition, SiteRule::nodes_of_kind});
+  violations.report(diagnostics, {SiteRule::max_nodes_per_user});
+  violations.report(diagnostics, {SiteRule::jobs_over});
+  violations.report(diagnostics, {SiteRule::nodes_not_connected});
+  violations.report(diagnostics, {SiteRule::node_minutes, SiteRule::time_short});
+  violations.report(diagnostics, {SiteRule::gpus_missing, SiteRule::gpu_count_not_allowed,
+                                  SiteRule::gpus_whole_nodes, SiteRule::gpus_multiple});
   check_ranks(input, diagnostics);
-  violations.say(diagnostics, {SiteRule::memory_share});
-  violations.say(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
-                               SiteRule::constraint_operator});
+  violations.report(diagnostics, {SiteRule::memory_share});
+  violations.report(diagnostics, {SiteRule::qos_unknown, SiteRule::qos_elsewhere, SiteRule::feature_unknown,
+                                  SiteRule::constraint_operator});
   return diagnostics;
 }
 

@@ -217,14 +217,14 @@ StepResult<Layout> plan_layout(const PlacementInput& input) {
   const SiteViolations violations(done, demand_of(done));
   using site_rules::SiteRule;
   if (numbers.nodes == 0) diagnostics.error("usage/nodes", "--nodes 0: a job needs at least one node");
-  violations.say(diagnostics, {SiteRule::nodes_over});
+  violations.report(diagnostics, {SiteRule::nodes_over});
   add(diagnostics, std::move(gpus.remarks));
-  violations.say(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
+  violations.report(diagnostics, {SiteRule::gpus_on_cpu_nodes, SiteRule::gpus_of_node, SiteRule::gpus_idle});
   add(diagnostics, std::move(ranks.remarks));
   if (numbers.cpus_per_rank == 0 && input.cpus_per_task())
     diagnostics.error("usage/cpus-per-task", "--cpus-per-task 0: a rank needs at least one core");
-  violations.say(diagnostics,
-                 {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
+  violations.report(diagnostics,
+                    {SiteRule::cpus_over, SiteRule::cpus_reserved, SiteRule::cpu_share, SiteRule::cpus_many});
   add(diagnostics, std::move(threads.remarks));
   return {std::move(layout), std::move(diagnostics)};
 }

@@ -411,7 +411,7 @@ SiteViolations::SiteViolations(const LayoutInput& input, site_rules::ResourceReq
   x_violations = site_rules::evaluate_policy(input.site, place, x_demand);
 }
 
-void SiteViolations::say(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
+void SiteViolations::report(StepDiagnostics& diagnostics, std::initializer_list<SiteRule> rules) const {
   for (const auto& violation : x_violations)
     if (std::find(rules.begin(), rules.end(), violation.rule) != rules.end())
       plan::say(x_given, x_demand, violation, diagnostics);

@@ -23,7 +23,7 @@ public:
   const site_rules::PolicyViolations& violations() const& { return x_violations; }
   const site_rules::PolicyViolations& violations() const&& = delete; ///< they would not outlive it
   /// Says what there is under these rules, in the judge's order.
-  void say(StepDiagnostics& diagnostics, std::initializer_list<site_rules::SiteRule> rules) const;
+  void report(StepDiagnostics& diagnostics, std::initializer_list<site_rules::SiteRule> rules) const;
 
 private:
   const LayoutInput& x_given;

@@ -112,7 +112,7 @@ std::optional<model::FailureClass> AgentLoop::report_class() const {
   const auto why = launch::classify_end({.code = x_end->code,
                                          .signal = x_signal != 0 ? x_signal : x_run_signal,
                                          .asked_to_save = x_saving,
-                                         .rank_failed = of_rank || x_separate,
+                                         .rank_failed = of_rank || x_separate_worlds,
                                          .out_of_memory = of_rank && x_failure->out_of_memory,
                                          .launcher_failed = x_failure && !of_rank,
                                          .nodes_missing = x_end->code == k_nodes_missing,
@@ -346,8 +346,9 @@ void AgentLoop::report_stop(const AgentCommand& order, const std::function<void(
 }
 
 void AgentLoop::end(const AgentCommand& order) {
-  x_separate = order.code == 0 && x_evidence &&
-               launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
+  x_separate_worlds =
+      order.code == 0 && x_evidence &&
+      launch::report_separate_worlds(std::move(*x_evidence), x_store > 0 ? &x_activity : nullptr);
   // What was said at the stop is not said again.
   const bool was_commanded = x_said && x_said->kind != AgentCommand::Kind::end && !x_said->restarts_all;
   if (order.code != 0 && !was_commanded) report_stop(order, util::log_error);
@@ -369,7 +370,7 @@ void AgentLoop::end(const AgentCommand& order) {
   x_node_at_fault = x_failure ? !failures::find_node_fault(*x_failure).empty() : !order.lost.empty();
   const int signal = x_signal != 0 && order.code == 128 + x_signal ? x_signal : 0;
   x_end = by_signal ? outcome_of_signal(order.code - 128)
-                    : launch::Outcome{x_separate ? k_cannot_set_up : order.code, signal};
+                    : launch::Outcome{x_separate_worlds ? k_cannot_set_up : order.code, signal};
 }
 
 /// After a signal the code is the programs' own, as without an agent: those that have saved what they had and

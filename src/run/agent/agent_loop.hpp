@@ -76,7 +76,7 @@ private:
   bool x_told_failure = false;                     ///< of this attempt
   bool x_all_good = false;                         ///< the ranks that ran here last have all ended with 0
   std::optional<launch::WorldEvidence> x_evidence; ///< of these ranks' world
-  bool x_separate = false;                         ///< they did not train together
+  bool x_separate_worlds = false;                  ///< they did not train together
   std::optional<AgentCommand> x_said;              ///< what people were told last
   std::optional<launch::Outcome> x_end;
   int x_signal = 0;      ///< that asked this agent to end

@@ -27,7 +27,7 @@ constexpr std::string_view k_lost[] = {
 /// is for the messages' way.
 constexpr std::int64_t k_clock_margin = 900;
 
-bool says_lost(std::string_view text) {
+bool reports_loss(std::string_view text) {
   return std::any_of(std::begin(k_lost), std::end(k_lost),
                      [&](auto words) { return text.find(words) != std::string_view::npos; });
 }
@@ -38,8 +38,8 @@ bool is_secondary_failure(const failures::RankFailure& note) {
   if (note.of_launcher || note.out_of_memory) return false;
   // Aborts are the watchdogs' way to end a program that waits for somebody.
   if (WIFSIGNALED(note.status) && WTERMSIG(note.status) != SIGABRT && !note.cut_short) return false;
-  if (!note.message.empty()) return says_lost(note.message);
-  return std::any_of(note.last_lines.begin(), note.last_lines.end(), says_lost);
+  if (!note.message.empty()) return reports_loss(note.message);
+  return std::any_of(note.last_lines.begin(), note.last_lines.end(), reports_loss);
 }
 
 bool precedes(const failures::RankFailure& later, const failures::RankFailure& first) {

@@ -96,7 +96,7 @@ bool is_known_to_have_failed(pid_t pid) {
     if (failed || !evidence || evidence->seen.joined) ::_exit(0);
     const auto fault = check_worlds(*evidence);
     if (fault == WorldFault::separate)
-      for (const auto& line : describe_worlds_separate(*evidence)) util::log_error(line);
+      for (const auto& line : describe_separate_worlds(*evidence)) util::log_error(line);
     if (fault == WorldFault::not_connected && ended) report_not_connected(world.layout.world_size);
     if (ended || fault == WorldFault::separate) ::_exit(0);
   }
@@ -138,7 +138,7 @@ bool report_separate_worlds(WorldEvidence evidence, const store::Activity* activ
   case WorldFault::separate: break;
   }
   if (!evidence.is_reported)
-    for (const auto& line : describe_worlds_separate(evidence)) util::log_error(line);
+    for (const auto& line : describe_separate_worlds(evidence)) util::log_error(line);
   return true;
 }
 

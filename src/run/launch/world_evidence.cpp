@@ -23,7 +23,7 @@ WorldFault check_worlds(const WorldEvidence& evidence) {
   return evidence.serves_store && !evidence.connected ? WorldFault::not_connected : WorldFault::none;
 }
 
-std::vector<std::string> describe_worlds_separate(const WorldEvidence& evidence) {
+std::vector<std::string> describe_separate_worlds(const WorldEvidence& evidence) {
   const auto& ranks = evidence.reporting;
   const auto who = ranks.empty() ? std::to_string(evidence.seen.worlds_of_one()) + " programs each set up"
                    : ranks.size() == 1 ? "rank " + std::to_string(ranks.front()) + " reports"
@@ -34,7 +34,7 @@ std::vector<std::string> describe_worlds_separate(const WorldEvidence& evidence)
           "--rendezvous-timeout 0 for independent programs"};
 }
 
-bool reports_worlds_separate(std::string_view line) {
+bool reports_separate_worlds(std::string_view line) {
   const auto at = line.find(k_separate_begin);
   return at != std::string_view::npos && line.find(k_separate_part, at) != std::string_view::npos;
 }

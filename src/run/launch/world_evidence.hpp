@@ -30,9 +30,9 @@ enum class WorldFault {
 WorldFault check_worlds(const WorldEvidence& evidence);
 
 /// The lines that report such programs: an error, then a hint.
-std::vector<std::string> describe_worlds_separate(const WorldEvidence& evidence);
+std::vector<std::string> describe_separate_worlds(const WorldEvidence& evidence);
 
 /// True if a line of a log is that error, wherever it begins (`srun --label`).
-bool reports_worlds_separate(std::string_view line);
+bool reports_separate_worlds(std::string_view line);
 
 } // namespace hpcml::launch

@@ -87,7 +87,7 @@ PhaseBarrier::PhaseBarrier(const RankEnv& env, milliseconds timeout)
   x_store.set(key(k_arrival, "done", env.rank), host_name());
   if (env.rank != 0) {
     const auto left = std::chrono::duration_cast<milliseconds>(x_deadline - steady_clock::now());
-    wait_for_verdict(k_arrival, std::max(left, milliseconds(0)) + k_grace);
+    wait_for_outcome(k_arrival, std::max(left, milliseconds(0)) + k_grace);
     // While it is there: where rank 0 leaves, its store goes with it.
     x_first_host = x_store.get(key(k_arrival, "done", 0), timeout);
     return;
@@ -215,7 +215,7 @@ std::optional<Culprit> PhaseBarrier::find_faulty_rank(const std::string& phase) 
   return faulty_rank;
 }
 
-PhaseOutcome PhaseBarrier::wait_for_verdict(const std::string& phase, milliseconds limit) {
+PhaseOutcome PhaseBarrier::wait_for_outcome(const std::string& phase, milliseconds limit) {
   const std::string verdict = wait_for_result(phase, limit);
   if (verdict == k_well) return PhaseOutcome::well;
   if (verdict == k_unexplained) return PhaseOutcome::unexplained;
@@ -229,7 +229,7 @@ PhaseOutcome PhaseBarrier::conclude(const std::string& phase, const Fault& fault
   const std::string own = fault.what.substr(0, fault.what.find('\n'));
   if (fault.own) write(phase, "own", "1", own);
   write(phase, own.empty() ? "done" : "failed", own.empty() ? "1" : own, own);
-  if (x_env.rank != 0) return wait_for_verdict(phase, 2 * x_timeout + 2 * k_grace);
+  if (x_env.rank != 0) return wait_for_outcome(phase, 2 * x_timeout + 2 * k_grace);
   wait_for_reports(phase, own.empty() ? x_timeout + k_grace : x_patience);
   if (const auto faulty_rank = find_faulty_rank(phase)) fail(phase, faulty_rank, k_grace);
   const bool well = x_reason.empty();
@@ -256,7 +256,7 @@ std::string PhaseBarrier::wait_for_result(const std::string& matter, millisecond
 
 void PhaseBarrier::fail(const std::string& phase, const std::optional<Culprit>& found, milliseconds limit) {
   if (x_env.rank != 0 || !found) {
-    wait_for_verdict(phase, limit);
+    wait_for_outcome(phase, limit);
     throw std::logic_error("a phase failed and nobody said why"); // rank 0 gives `found`
   }
   publish_result(phase, pack(*found));

@@ -104,7 +104,7 @@ private:
   template <class Ready> bool wait_for_all(const Ready& ready, std::chrono::milliseconds limit);
   bool wait_for_reports(const std::string& phase, std::chrono::milliseconds limit);
   std::optional<Culprit> find_faulty_rank(const std::string& phase);
-  PhaseOutcome wait_for_verdict(const std::string& phase, std::chrono::milliseconds limit);
+  PhaseOutcome wait_for_outcome(const std::string& phase, std::chrono::milliseconds limit);
   std::string probable_host(int rank) const;
   /// Of rank 0; where it is not known yet, the address by which it is reached.
   const std::string& first_host() const { return x_first_host.empty() ? x_env.master_addr : x_first_host; }
