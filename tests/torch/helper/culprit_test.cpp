@@ -15,7 +15,7 @@ using Catch::Contains;
 namespace {
 
 struct Fault {
-  const char* library;
+  std::string library;
   std::string what; ///< ALTER_WHAT
   int rank;
   std::string peer; ///< empty: with all
@@ -50,11 +50,11 @@ nlohmann::json verdict(const Run& run) {
 } // namespace
 
 TEST_CASE("the rank that alters what it sends, receives or brings is named, and no other") {
-  const auto fault = GENERATE(values<Fault>({{HPCML_ALTERING_SOCKET, "send", 2, ""},
-                                             {HPCML_ALTERING_SOCKET, "send", 0, ""},
-                                             {HPCML_ALTERING_SOCKET, "receive", 3, ""},
-                                             {HPCML_ALTERING_GROUP, "sum", 1, ""},
-                                             {HPCML_ALTERING_GROUP, "message", 2, ""}}));
+  const auto fault = GENERATE(values<Fault>({{tested_build().altering_socket, "send", 2, ""},
+                                             {tested_build().altering_socket, "send", 0, ""},
+                                             {tested_build().altering_socket, "receive", 3, ""},
+                                             {tested_build().altering_group, "sum", 1, ""},
+                                             {tested_build().altering_group, "message", 2, ""}}));
   const auto run = four_ranks_with(fault);
   INFO(name_of(fault) << "\n" << run.transcript());
   const auto found = verdict(run);
@@ -69,8 +69,8 @@ TEST_CASE("the rank that alters what it sends, receives or brings is named, and 
 
 TEST_CASE("a fault between two ranks alone names the two, and neither as guilty") {
   // A sum goes round a ring and may not pass there: the messages do.
-  const auto fault = GENERATE(
-      values<Fault>({{HPCML_ALTERING_SOCKET, "send", 1, "3"}, {HPCML_ALTERING_SOCKET, "send", 0, "1"}}));
+  const auto fault = GENERATE(values<Fault>(
+      {{tested_build().altering_socket, "send", 1, "3"}, {tested_build().altering_socket, "send", 0, "1"}}));
   const auto run = four_ranks_with(fault);
   INFO(name_of(fault) << "\n" << run.transcript());
   const auto found = verdict(run);

@@ -28,7 +28,7 @@ std::function<std::vector<std::string>(int)> preflight(const std::vector<std::st
 Run with_bad_rank(const std::string& how, const std::string& seconds) {
   const std::string bytes = "65536";
   return run_ranks(4, {0, 1, 2, 3}, [&](int rank) -> std::vector<std::string> {
-    if (rank == 2) return {HPCML_BAD_RANK, how, bytes, seconds};
+    if (rank == 2) return {tested_build().bad_rank, how, bytes, seconds};
     return {helper_path(), "preflight", "--timeout", seconds, "--bytes", bytes};
   });
 }
@@ -40,7 +40,7 @@ TEST_CASE("the helper was compiled with the headers of the library that it loads
   const auto output = util::run_process({helper_path(), "info"}, util::EnvSnapshot::of_process());
   REQUIRE(output);
   const auto info = nlohmann::json::parse(output->out);
-  CHECK(info.at("torch") == HPCML_TORCH_VERSION);
+  CHECK(info.at("torch") == tested_build().torch_version);
   CHECK(info.at("torch_library") == info.at("torch"));
   CHECK(info.at("gloo") == true);
 }
@@ -96,7 +96,7 @@ TEST_CASE("a task of the site's MPI launcher is one rank of the preflight") {
                                        "OMPI_COMM_WORLD_RANK=" + number,
                                        "OMPI_COMM_WORLD_LOCAL_RANK=" + number,
                                        "OMPI_COMM_WORLD_SIZE=2",
-                                       std::string(HPCML_BINARY_DIR) + "/bin/hpcml",
+                                       tested_build().hpcml,
                                        "preflight",
                                        "--site",
                                        "vista",
@@ -168,7 +168,7 @@ TEST_CASE("where rank 0 dies it is named by its host, though the store went with
   // In the all_reduce, or while the others enter it.
   const std::string how = GENERATE("die", "quit", "quit", "quit", "quit");
   const auto run = run_ranks(3, {0, 1, 2}, [&](int rank) -> std::vector<std::string> {
-    if (rank == 0) return {HPCML_BAD_RANK, how, bytes, "8"};
+    if (rank == 0) return {tested_build().bad_rank, how, bytes, "8"};
     return {helper_path(), "preflight", "--timeout", "8", "--bytes", bytes};
   });
   INFO(run.transcript());
@@ -227,10 +227,9 @@ TEST_CASE("launch says before the program starts that its port is taken, and in 
   const auto launch = [](int port) {
     auto env = util::EnvSnapshot::of_process();
     env.set("MASTER_PORT", std::to_string(port));
-    const auto output =
-        util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--backend", "gloo",
-                           "--preflight", "--nproc-per-node", "2", "--", "echo", "started"},
-                          env, std::chrono::seconds(600));
+    const auto output = util::run_process({tested_build().hpcml, "launch", "--backend", "gloo", "--preflight",
+                                           "--nproc-per-node", "2", "--", "echo", "started"},
+                                          env, std::chrono::seconds(600));
     REQUIRE(output);
     return *output;
   };

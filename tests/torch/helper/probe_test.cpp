@@ -19,12 +19,12 @@ namespace {
 
 /// Empty where no Python has this build's torch: there is nothing to compare then.
 std::vector<std::string> probe_words(const std::vector<std::string>& flags) {
-  std::vector<std::string> words = {HPCML_TORCH_PYTHON, HPCML_PROBE, "preflight"};
+  std::vector<std::string> words = {tested_build().python, HPCML_PROBE, "preflight"};
   words.insert(words.end(), flags.begin(), flags.end());
   return words;
 }
 
-bool has_python() { return !std::string(HPCML_TORCH_PYTHON).empty(); }
+bool has_python() { return !tested_build().python.empty(); }
 
 /// The events' names in order, each with its keys: what those who read the lines depend on.
 std::string shape_of(const std::string& output) {
@@ -46,7 +46,7 @@ std::string shape_of(const std::string& output) {
 } // namespace
 
 TEST_CASE("ranks in Python and of the helper meet in one world and say the same lines in the same order") {
-  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
+  if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
   const auto run = [](int of_helper) {
     return run_ranks(2, {0, 1}, [&](int rank) {
       const std::vector<std::string> flags = {"--timeout", "60", "--backend", "gloo", "--bytes", "65536"};
@@ -68,12 +68,12 @@ TEST_CASE("ranks in Python and of the helper meet in one world and say the same 
 }
 
 TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum is wrong", "[.probe]") {
-  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
+  if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
   const bool absent = GENERATE(true, false);
   const std::string seconds = absent ? "8" : "60", bytes = "65536";
   const auto run = run_ranks(3, absent ? std::vector<int>{0, 2} : std::vector<int>{0, 1, 2},
                              [&](int rank) -> std::vector<std::string> {
-                               if (rank == 1) return {HPCML_BAD_RANK, "wrong", bytes, seconds};
+                               if (rank == 1) return {tested_build().bad_rank, "wrong", bytes, seconds};
                                return probe_words({"--timeout", seconds, "--bytes", bytes});
                              });
   INFO(run.transcript());
@@ -88,14 +88,14 @@ TEST_CASE("ranks in Python name one that is absent, and one whose share of a sum
 }
 
 TEST_CASE("a rank in Python that alters what it sends is named, and no other", "[.probe]") {
-  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
+  if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
   const test::TempFolder folder;
   const auto run =
       run_ranks(4, {0, 1, 2, 3},
                 [](int) {
                   return probe_words({"--timeout", "20", "--backend", "gloo", "--bytes", "262144"});
                 },
-                {{"LD_PRELOAD", HPCML_ALTERING_SOCKET},
+                {{"LD_PRELOAD", tested_build().altering_socket},
                  {"ALTER_RANK", "2"},
                  {"ALTER_WHAT", "send"},
                  {"ALTER_PEER", ""},
@@ -107,13 +107,13 @@ TEST_CASE("a rank in Python that alters what it sends is named, and no other", "
 }
 
 TEST_CASE("hpcml preflight takes the Python that imports torch where no helper is, and names it") {
-  if (!has_python()) return test::skip_missing("the Python with torch " HPCML_TORCH_SERIES "*");
+  if (!has_python()) return test::skip_missing("the Python with torch " + tested_build().torch_series + "*");
   const test::TempFolder folder;
   auto env = util::EnvSnapshot::of_process();
   std::filesystem::create_directories(folder / "bin"); // an hpcml without its helper beside it
-  std::filesystem::copy_file(std::string(HPCML_BINARY_DIR) + "/bin/hpcml", folder / "bin/hpcml");
+  std::filesystem::copy_file(tested_build().hpcml, folder / "bin/hpcml");
   env.set("XDG_CACHE_HOME", (folder / "cache").string());
-  const auto python = std::filesystem::path(HPCML_TORCH_PYTHON);
+  const auto python = std::filesystem::path(tested_build().python);
   env.set("PATH", python.parent_path().string() + ":/usr/bin:/bin");
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX", "SLURM_JOB_ID", "SLURM_PROCID"}) env.unset(name);
   const auto output = util::run_process(
@@ -123,5 +123,6 @@ TEST_CASE("hpcml preflight takes the Python that imports torch where no helper i
   INFO(output->out << output->err);
   CHECK(output->exit_code == 0);
   CHECK_THAT(output->out, Contains("ok: 2 ranks on 1 host met"));
-  CHECK_THAT(output->err, Contains("the preflight's checks run in python3 with torch " HPCML_TORCH_SERIES));
+  CHECK_THAT(output->err,
+             Contains("the preflight's checks run in python3 with torch " + tested_build().torch_series));
 }

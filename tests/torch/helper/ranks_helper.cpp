@@ -71,8 +71,8 @@ Run run_all_ranks(int world_size, std::vector<std::string> first, const std::vec
   return run_ranks(world_size, present, [&](int) { return first; });
 }
 
-std::string helper_path() { return std::string(HPCML_BINARY_DIR) + "/libexec/hpcml/hpcml-torch"; }
-std::string train_path() { return std::string(HPCML_BINARY_DIR) + "/bin/train_ddp"; }
-std::string resume_path() { return std::string(HPCML_BINARY_DIR) + "/bin/resume_ddp"; }
+std::string helper_path() { return tested_build().helper; }
+std::string train_path() { return tested_build().train_ddp; }
+std::string resume_path() { return tested_build().resume_ddp; }
 
 } // namespace torch_test

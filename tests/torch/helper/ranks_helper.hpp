@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/util/process.hpp"
+#include "torch/helper/tested_build.hpp"
 
 namespace torch_test {
 

@@ -134,9 +134,9 @@ TEST_CASE("a missing or damaged data file is named") {
 }
 
 TEST_CASE("hpcml launch gives the training its ranks") {
-  const auto output = util::run_process(
-      {std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "launch", "--nproc-per-node", "4", "--", train_path()},
-      util::EnvSnapshot::of_process(), std::chrono::seconds(600));
+  const auto output =
+      util::run_process({tested_build().hpcml, "launch", "--nproc-per-node", "4", "--", train_path()},
+                        util::EnvSnapshot::of_process(), std::chrono::seconds(600));
   REQUIRE(output);
   INFO(output->out << output->err);
   CHECK(output->exit_code == 0);
@@ -144,9 +144,9 @@ TEST_CASE("hpcml launch gives the training its ranks") {
 }
 
 TEST_CASE("hpcml preflight starts ranks on this machine and prints a table with a verdict") {
-  const auto output = util::run_process({std::string(HPCML_BINARY_DIR) + "/bin/hpcml", "preflight",
-                                         "--nproc-per-node", "3", "--backend", "gloo"},
-                                        util::EnvSnapshot::of_process(), std::chrono::seconds(600));
+  const auto output =
+      util::run_process({tested_build().hpcml, "preflight", "--nproc-per-node", "3", "--backend", "gloo"},
+                        util::EnvSnapshot::of_process(), std::chrono::seconds(600));
   REQUIRE(output);
   INFO(output->out << output->err);
   CHECK(output->exit_code == 0);
