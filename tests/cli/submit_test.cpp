@@ -78,6 +78,33 @@ TEST_CASE("submit on a machine without Slurm says where to go") {
   CHECK(holds(result.err, "hpcml emulate"));
 }
 
+TEST_CASE("submit prints the job number although scontrol never answers") {
+  Desk desk;
+  desk.put("sbatch", "#!/bin/sh\ncat > /dev/null\necho 7\n", 0755);
+  // What has been printed when hpcml asks the controller.
+  desk.put("scontrol", "#!/bin/sh\ncat out err > seen\nexec sleep 1000\n", 0755);
+  desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
+  const auto result =
+      desk.program({"bash", "-c", "$H submit" + k_request + "-- hostname > out 2> err; echo code $?"});
+  CAPTURE(desk.read("err"));
+  CHECK(result.out == "code 0\n");
+  CHECK(holds(desk.read("seen"), "job 7"));
+  CHECK(holds(desk.read("seen"), "hpcml: job 7 is in the queue"));
+  CHECK(desk.read("out") == "job 7 log " + (desk / "hostname-7.out").string() + "\n");
+}
+
+TEST_CASE("submit --where asks a controller that never answers once") {
+  Desk desk;
+  desk.put("sbatch", "#!/bin/sh\necho asked >> asked\nexec sleep 1000\n", 0755);
+  desk.set("PATH", (desk / "").string() + ":/usr/bin:/bin");
+  const auto result =
+      desk.hpcml({"submit", "--where", "--site", "lumi", "--account", "project_1", "--time", "10"});
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(holds(result.err, "no Slurm answers here"));
+  CHECK(desk.read("asked") == "asked\n");
+}
+
 TEST_CASE(
     "jobs that only the accounting remembers are told of task by task, with what is not known left out") {
   Desk desk;

@@ -60,7 +60,8 @@ Exit code 1 when profile and cluster disagree; what the profile merely does not 
 
 util::Result<discover::ClusterFacts> ask(const std::string& from_directory, const Context& context) {
   if (from_directory.empty())
-    return discover::run_questions(slurm::LiveCommands(context.env), discover::make_inquirer(context.env));
+    return discover::run_questions(slurm::LiveCommands(context.env, slurm::k_survey_timeout),
+                                   discover::make_inquirer(context.env));
   auto inquirer = discover::make_inquirer(context.env);
   inquirer.module_command = {"module", "avail"};
   return discover::run_questions(slurm::RecordedCommands(from_directory), inquirer);
@@ -146,7 +147,8 @@ void try_requests(const DiscoverOptions& options, const Context& context, const 
   auto account = options.account;
   if (account.empty() && facts.accounts && !facts.accounts->names().empty())
     account = facts.accounts->names().front();
-  request.trials = discover::run_trials(slurm::LiveCommands(context.env), facts, kinds, account);
+  request.trials =
+      discover::run_trials(slurm::LiveCommands(context.env, slurm::k_survey_timeout), facts, kinds, account);
   const auto& report = request.trials;
   if (!report.why_not.empty()) {
     print_note(fmt::format("tried {} requests, none was accepted: {}{}", report.requests, report.why_not,

@@ -73,8 +73,8 @@ int run(const SubmitOptions& options, const Context& context) {
   }
   const auto calls = make_calls(planned->parts);
   if (options.test_only) return run_test_only(calls, context);
-  const auto result = run_submit(calls, planned->site, context);
-  print_jobs(result.jobs, options.format);
+  const auto result = run_submit(calls, planned->site, options.format, context);
+  if (options.format == "json") print_jobs_as_json(result.jobs);
   std::fflush(stdout); // before hours of watching, for whoever reads it through a pipe
   return options.watch && result.exit_code == k_ok ? run_watch(result.jobs, context) : result.exit_code;
 }

@@ -115,6 +115,16 @@ void print_submitted(const SubmitCall& call, const RunningJob& job, const model:
   print_note(text);
 }
 
+// Two parts of one line of standard output.
+void print_job_number(const RunningJob& job) {
+  std::printf("job %s", job.id.c_str());
+  std::fflush(stdout);
+}
+void print_job_log(const RunningJob& job) {
+  std::printf("%s\n", job.log.empty() ? "" : (" log " + job.log).c_str());
+  std::fflush(stdout);
+}
+
 void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const Context& context) {
   print_error(error, context.colour);
   if (jobs.empty()) return;
@@ -127,11 +137,14 @@ void refuse(const util::Error& error, const std::vector<RunningJob>& jobs, const
 } // namespace
 
 void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format) {
-  if (format == "text") {
-    for (const auto& job : jobs)
-      std::printf("job %s%s\n", job.id.c_str(), job.log.empty() ? "" : (" log " + job.log).c_str());
-    return;
+  if (format == "json") return print_jobs_as_json(jobs);
+  for (const auto& job : jobs) {
+    print_job_number(job);
+    print_job_log(job);
   }
+}
+
+void print_jobs_as_json(const std::vector<RunningJob>& jobs) {
   std::string text = "[";
   for (const auto& job : jobs) {
     JsonLine line;
@@ -252,7 +265,7 @@ int run_test_only(const std::vector<SubmitCall>& calls, const Context& context) 
 }
 
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
-                        const Context& context) {
+                        const std::string& format, const Context& context) {
   ensure_user_key(context);
   const slurm::LiveCommands commands(context.env);
   SubmitResult result;
@@ -272,14 +285,14 @@ SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site&
       return result;
     }
     for (const auto& message : submitted->messages) print_line("sbatch: " + message);
-    RunningJob job{submitted->id,
-                   submitted->cluster,
-                   call.name,
-                   find_log(commands, call, *submitted, context),
-                   directive_of(call.plan, "--array").has_value(),
-                   {}};
+    RunningJob job{
+        submitted->id, submitted->cluster, call.name, {}, directive_of(call.plan, "--array").has_value(), {}};
     for (const auto index : call.after) job.after.push_back(result.jobs[index].id);
+    // Before any question to a controller that may not answer: the job is in the queue.
     print_submitted(call, job, site);
+    if (format == "text") print_job_number(job);
+    job.log = find_log(commands, call, *submitted, context);
+    if (format == "text") print_job_log(job);
     result.jobs.push_back(std::move(job));
   }
   return result;

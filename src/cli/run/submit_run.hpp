@@ -54,11 +54,14 @@ struct SubmitResult {
   std::vector<RunningJob> jobs;
   int exit_code = k_ok;
 };
-/// Submits the calls in order; stops at the first refusal, and says what stands in the queue then.
+/// Submits the calls in order; stops at the first refusal, and lists the jobs in the queue then. With format
+/// "text" prints each job as print_jobs does, its number as soon as Slurm has returned it.
 SubmitResult run_submit(const std::vector<SubmitCall>& calls, const model::Site& site,
-                        const Context& context);
+                        const std::string& format, const Context& context);
 
 /// Prints the jobs on standard output: "job NUMBER log PATH" a line, or JSON.
 void print_jobs(const std::vector<RunningJob>& jobs, const std::string& format);
+/// Prints the jobs on standard output as JSON.
+void print_jobs_as_json(const std::vector<RunningJob>& jobs);
 
 } // namespace hpcml::cli

@@ -33,14 +33,19 @@ public:
 /// longer is stopped.
 Answer run_command(const std::vector<std::string>& words, const util::EnvSnapshot& env,
                    std::chrono::milliseconds limit, const std::string& input = {});
+/// Maximum time to wait for an answer of Slurm's daemons about a job or some nodes: a controller that needs
+/// longer is down or overloaded.
+inline constexpr std::chrono::seconds k_answer_timeout(10);
+/// The same for questions about all nodes and modules of a cluster.
+inline constexpr std::chrono::seconds k_survey_timeout(60);
+
 /// The environment with times and words in the form that is read here, whatever the person likes.
 util::EnvSnapshot make_plain(util::EnvSnapshot env);
 
 /// The commands of this machine, without the variables by which people change what they print.
 class LiveCommands : public Commands {
 public:
-  explicit LiveCommands(const util::EnvSnapshot& env,
-                        std::chrono::milliseconds limit = std::chrono::seconds(60));
+  explicit LiveCommands(const util::EnvSnapshot& env, std::chrono::milliseconds limit = k_answer_timeout);
   Answer ask(const std::vector<std::string>& words) const override;
 
 private:

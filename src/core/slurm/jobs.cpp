@@ -13,16 +13,24 @@ namespace {
 // A controller under load answers after half a minute, and sbatch itself tries again for a while.
 constexpr std::chrono::seconds k_submit_limit(180);
 
-/// What the program printed; `late` is the advice where it did not come to an end.
-util::Result<util::ProcessOutput> run_sbatch(const std::vector<std::string>& words, const std::string& script,
-                                             const util::EnvSnapshot& env, const char* late) {
+/// A call of sbatch or of what a site has in its place.
+struct SbatchCall {
+  std::vector<std::string> words;
+  std::chrono::seconds limit;
+  const char* late; ///< the advice if it does not end
+};
+
+/// What the program printed.
+util::Result<util::ProcessOutput> run_sbatch(const SbatchCall& call, const std::string& script,
+                                             const util::EnvSnapshot& env) {
+  const auto& [words, limit, late] = call;
   if (!util::find_program(words.front(), env))
     return util::Error{"there is no Slurm on this machine: " + words.front() + " is not in PATH",
                        "run this on a login node of the cluster, or rehearse it: hpcml emulate --site SITE "
                        "-- hpcml submit ..."};
   auto job_env = env;
   job_env.unset(util::k_job_secret_variable); // Slurm keeps the environment that a job is submitted with
-  const auto answer = run_command(words, job_env, k_submit_limit, script);
+  const auto answer = run_command(words, job_env, limit, script);
   if (!answer.executed) return util::Error{answer.why_not, late};
   const bool silent = answer.output.err.empty() && answer.output.out.empty();
   if (!answer.ok() && silent && answer.output.exit_code > 128)
@@ -39,15 +47,17 @@ util::Result<SubmittedJob> submit_job(const std::string& program, const std::str
   std::vector<std::string> words = {program, "--parsable"};
   words.insert(words.end(), options.begin(), options.end());
   TRY(const auto output,
-      run_sbatch(words, script, env,
-                 "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"));
+      run_sbatch({words, k_submit_limit,
+                  "Slurm may have taken the job nevertheless: look with squeue --me before you submit again"},
+                 script, env));
   return parse_submitted(output.out, output.err);
 }
 
 util::Result<StartEstimate> estimate_start(const std::string& program, const std::string& script,
                                            const util::EnvSnapshot& env) {
   TRY(const auto output,
-      run_sbatch({program, "--test-only"}, script, make_plain(env), "Slurm may be busy: try again"));
+      run_sbatch({{program, "--test-only"}, k_answer_timeout, "Slurm may be busy: try again"}, script,
+                 make_plain(env)));
   return parse_estimate(output.err);
 }
 

@@ -36,6 +36,7 @@ struct Advice {
 
 constexpr std::string_view k_no_cluster = "establish a configuration source";
 constexpr std::string_view k_no_answer = "Unable to contact slurm controller";
+constexpr std::string_view k_late_answer = " took longer than "; // run_process
 
 constexpr Advice k_advice[] = {
     {"Invalid account",
@@ -168,8 +169,8 @@ util::Error explain_refusal(std::string_view err) {
 }
 
 bool is_unreachable(const util::Error& refusal) {
-  return refusal.what.find(k_no_cluster) != std::string::npos ||
-         refusal.what.find(k_no_answer) != std::string::npos;
+  const auto holds = [&](std::string_view text) { return refusal.what.find(text) != std::string::npos; };
+  return holds(k_no_cluster) || holds(k_no_answer) || holds(k_late_answer);
 }
 
 SubmitEnvironment make_submit_environment(const util::EnvSnapshot& env,

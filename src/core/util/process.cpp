@@ -65,6 +65,12 @@ int left_ms(Clock::time_point end) {
       0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count()));
 }
 
+/// "10 s", "1500 ms".
+std::string describe_limit(std::chrono::milliseconds limit) {
+  const auto count = limit.count();
+  return count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+}
+
 /// Waits for the child; one that is still there at the end is killed. Returns whether it was.
 bool reap(pid_t child, Clock::time_point end, int& status) {
   for (int pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50)) {
@@ -174,8 +180,7 @@ Result<ProcessOutput> run_process(const std::vector<std::string>& argv, const En
   if (too_much)
     return Error{argv[0] + " printed more than " + std::to_string(k_most_output >> 20U) +
                  " MiB and was stopped"};
-  if (stopped)
-    return Error{argv[0] + " took longer than " + std::to_string(limit->count()) + " ms and was stopped"};
+  if (stopped) return Error{argv[0] + " took longer than " + describe_limit(*limit) + " and was stopped"};
   result.exit_code = exit_code_of_status(status);
   log_trace(argv[0] + " ended with exit code " + std::to_string(result.exit_code));
   return result;

@@ -249,6 +249,11 @@ TEST_CASE(
   const auto refused = client.ask({"sh", "-c", "echo 'scontrol: error: no controller' >&2; exit 3"});
   CHECK_FALSE(refused.ok());
   CHECK(refused.why_not == "no controller");
+  const auto late =
+      slurm::LiveCommands(env, std::chrono::milliseconds(20)).ask({"sh", "-c", "sleep 1000 | cat"});
+  CHECK_FALSE(late.executed);
+  CHECK(late.why_not == "sh took longer than 20 ms and was stopped");
+  CHECK(slurm::k_answer_timeout <= std::chrono::seconds(10));
   CHECK(slurm::record_name({"/opt/slurm/bin/sacctmgr", "-nP", "show", "qos", "format=name,flags"}) ==
         "sacctmgr-nP-show-qos.txt");
 }
