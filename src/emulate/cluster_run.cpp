@@ -253,7 +253,7 @@ util::EnvSnapshot make_login_environment(const model::Site& site, const util::En
   // Who runs hpcml by its path types its name there all the same.
   env.set("PATH", state_dir + "/bin:" + caller.get_or("PATH", "/usr/local/bin:/usr/bin:/bin") + ":" +
                       util::own_executable().parent_path().string());
-  env.set("SLURM_CONF", state_dir + "/slurm.conf");
+  env.set("SLURM_CONF", state_dir + "/login.conf");
   env.set("USER", user);
   env.set("HPCML_SITE", site.id); // what a real login node is known by, this machine is not
   return env;

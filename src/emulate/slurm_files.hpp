@@ -27,8 +27,8 @@ struct SlurmFileOptions {
   std::string cgroup_conf = {};
 };
 
-/// File name (below the state directory) to text: slurm.conf, gres.conf, cgroup.conf, job_submit.lua,
-/// cli_filter.lua, hosts.
+/// File name (below the state directory) to text: slurm.conf, login.conf (the same for commands on the login
+/// node), gres.conf, cgroup.conf, job_submit.lua, cli_filter.lua, hosts.
 std::map<std::string, std::string> make_slurm_files(const model::Site& site, const ClusterLayout& layout,
                                                     const SlurmFileOptions& options);
 

@@ -178,7 +178,8 @@ TEST_CASE("nothing is left of a cluster when its command ends", "[slurm]") {
   CHECK_FALSE(fs::exists(fs::path(conf).parent_path()));
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const auto environment = util::read_file(entry.path() / "environ");
-    if (environment) CHECK(environment->find("SLURM_CONF=" + conf) == std::string::npos);
+    if (environment)
+      CHECK(environment->find("SLURM_CONF=" + fs::path(conf).parent_path().string()) == std::string::npos);
   }
 }
 
@@ -338,4 +339,19 @@ TEST_CASE("a cluster that cannot be emulated is refused before anything starts")
     CHECK(result.err.find(expected) != std::string::npos);
     CHECK(result.out.empty());
   }
+}
+
+TEST_CASE("sbatch -W polls every 2 s on emulated clusters", "[slurm]") {
+  const Cluster generic({"--quiet", "--site", "generic"});
+  generic.write("job.sh", "#!/bin/bash\n#SBATCH --ntasks=1 --time=5\nsleep 7\nexit 3\n");
+  const auto result =
+      generic.run("sbatch -W job.sh; echo code $?; "
+                  "sdiag | sed -n 's/.*REQUEST_JOB_INFO_SINGLE .* count:\\([0-9]*\\) .*/polls \\1/p'; "
+                  "scontrol show config | grep MinJobAge");
+  INFO(result.err);
+  CHECK(result.out.find("code 3\n") != std::string::npos);
+  const auto polls = result.out.find("polls ");
+  REQUIRE(polls != std::string::npos);
+  CHECK(std::stoul(result.out.substr(polls + 6)) >= 3);     // after 2 s, 4 s and 6 s, not after 2 s and 10 s
+  CHECK(result.out.find("= 300 sec") != std::string::npos); // slurmctld keeps ended jobs as on sites
 }

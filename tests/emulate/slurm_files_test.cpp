@@ -66,6 +66,13 @@ TEST_CASE("where Slurm wants whole sockets near a GPU it gets them, and no more 
   }
 }
 
+TEST_CASE("login node has a short MinJobAge") {
+  const auto site = test::small_site();
+  const auto files = files_of(site, test::layout_of(site));
+  CHECK(files.at("login.conf") == files.at("slurm.conf") + "MinJobAge=4\n");
+  CHECK(line_of(files.at("slurm.conf"), "MinJobAge") == "no line begins with MinJobAge");
+}
+
 TEST_CASE("a partition becomes a line of slurm.conf with its limits") {
   const auto site = test::small_site();
   const auto conf = files_of(site, test::layout_of(site)).at("slurm.conf");

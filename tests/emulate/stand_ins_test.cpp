@@ -288,6 +288,6 @@ TEST_CASE("the login environment has nothing of another job") {
   CHECK(env.get("KEEP") == "me");
   // Last in it hpcml's own folder: a job's script finds it by its name.
   CHECK(env.get("PATH") == "/s/bin:/usr/bin:" + util::own_executable().parent_path().string());
-  CHECK(env.get("SLURM_CONF") == "/s/slurm.conf");
+  CHECK(env.get("SLURM_CONF") == "/s/login.conf");
   CHECK(env.get("HPCML_SITE") == "small");
 }
