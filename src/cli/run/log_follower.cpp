@@ -8,13 +8,36 @@
 
 namespace hpcml::cli {
 
+// A file that was absent at first, or that has changed since, is the job's, whatever a file server's clock
+// has for its time.
+bool LogFollower::is_earlier(const Version& version) {
+  if (!x_earlier) return false;
+  const bool is_first = !x_version;
+  if (is_first) x_version = version;
+  if (is_first ? version.written < x_earlier->submitted : *x_version == version) {
+    if (x_earlier->appends) x_offset = version.size;
+    return true;
+  }
+  x_earlier.reset();
+  return false;
+}
+
 std::string LogFollower::read_more() {
   // Opened anew each time: a network file system shows what other nodes wrote at open.
   const int fd = ::open(x_path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return {};
+  if (fd < 0) {
+    x_earlier.reset();
+    return {};
+  }
   x_found = true;
   struct stat state {};
   if (::fstat(fd, &state) != 0 || !S_ISREG(state.st_mode)) {
+    ::close(fd);
+    return {};
+  }
+  const std::chrono::nanoseconds written =
+      std::chrono::seconds(state.st_mtim.tv_sec) + std::chrono::nanoseconds(state.st_mtim.tv_nsec);
+  if (is_earlier({state.st_ino, static_cast<unsigned long long>(state.st_size), written})) {
     ::close(fd);
     return {};
   }

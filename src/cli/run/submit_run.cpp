@@ -156,10 +156,6 @@ void print_jobs_as_json(const std::vector<RunningJob>& jobs) {
   std::fputs((text + "]\n").c_str(), stdout);
 }
 
-std::string reach(const RunningJob& job, const std::string& verb) {
-  return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;
-}
-
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts) {
   std::vector<SubmitCall> calls;
   std::map<std::string, std::size_t> last; // of each job's chain

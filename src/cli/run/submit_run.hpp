@@ -7,6 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/create/job_plan.hpp"
+#include "cli/run/running_job.hpp"
 #include "core/slurm/jobs.hpp"
 
 namespace hpcml::cli {
@@ -22,18 +23,6 @@ struct SubmitCall {
                                    ///< dependency holds, too
 };
 
-/// A job that Slurm has taken.
-struct RunningJob {
-  std::string id;
-  std::string cluster; ///< of several, where sbatch said that it is; else empty
-  std::string name;
-  std::string log; ///< absolute; of an array with * for the task
-  bool array = false;
-  std::vector<std::string> after; ///< the jobs that it waits for
-};
-
-/// "VERB", as people must write it to reach the job: "SLURM_CLUSTERS=gh scancel".
-std::string reach(const RunningJob& job, const std::string& verb);
 /// The calls of a request: its jobs in order, each as often as its chain says, waiting for what it names.
 std::vector<SubmitCall> make_calls(const std::vector<PlannedPart>& parts);
 /// Why the site does not let one user queue them all; nothing where it does, or does not say.

@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #include "cli/run/job_end.hpp"
-#include "cli/run/log_follower.hpp"
+#include "cli/run/job_output.hpp"
 #include "core/diag/visible_text.hpp"
+#include "core/slurm/jobs.hpp"
 #include "core/util/text.hpp"
 
 namespace hpcml::cli {
@@ -65,15 +66,19 @@ std::string local_time() {
 /// stderr for people: lasting sentences, and on a terminal one line that is rewritten.
 class Screen {
 public:
-  Screen() : x_terminal(::isatty(STDERR_FILENO) != 0) {}
+  explicit Screen(bool is_quiet) : x_quiet(is_quiet), x_terminal(::isatty(STDERR_FILENO) != 0) {}
   ~Screen() { clear(); }
   void note(const std::string& sentence) {
+    if (!x_quiet) failure(sentence);
+  }
+  /// Prints the sentence even if notes are not wanted.
+  void failure(const std::string& sentence) {
     clear();
     print_note(sentence);
   }
   void progress(const std::string& text) {
     // A line of the log that has no end yet must not be overwritten.
-    if (!x_terminal || !x_line_ended) return;
+    if (!x_terminal || !x_line_ended || x_quiet) return;
     winsize size{};
     const std::size_t width =
         ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col : 80;
@@ -82,12 +87,13 @@ public:
     std::fflush(stderr);
     x_shown = true;
   }
-  /// False when nobody reads the log any more.
-  bool log(const std::string& text) {
-    if (text.empty()) return true;
+  /// False when the output can no longer be written.
+  bool log(const OutputPiece& piece) {
     clear();
-    x_line_ended = text.back() == '\n';
-    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    x_line_ended = piece.text.back() == '\n';
+    auto* const stream = piece.is_error ? stderr : stdout;
+    return std::fwrite(piece.text.data(), 1, piece.text.size(), stream) == piece.text.size() &&
+           std::fflush(stream) == 0;
   }
 
 private:
@@ -96,10 +102,14 @@ private:
     std::fflush(stderr);
     x_shown = false;
   }
+  bool x_quiet;
   bool x_terminal;
   bool x_shown = false;
   bool x_line_ended = true;
 };
+
+/// Between two looks at a log.
+constexpr std::chrono::milliseconds k_log_interval(300);
 
 /// What srun ends with where the kernel has killed a task for want of memory.
 constexpr int k_of_out_of_memory = 1;
@@ -107,8 +117,12 @@ constexpr int k_of_out_of_memory = 1;
 /// One job from the queue to its end.
 class Watch {
 public:
-  Watch(const RunningJob& job, const slurm::Commands& commands, Screen& screen, const Context& context)
-      : x_job(job), x_commands(commands), x_screen(screen), x_context(context), x_log(job.log) {}
+  Watch(const RunningJob& job, const slurm::Commands& commands, Screen& screen, const Context& context,
+        const FollowOptions& options)
+      : x_job(job), x_commands(commands), x_screen(screen), x_context(context), x_options(options),
+        x_output(options.earlier_log) {
+    if (!job.array) x_output.follow(job.log);
+  }
   /// The exit code; nothing when the person, or whoever read the log, left.
   std::optional<int> run();
 
@@ -118,7 +132,8 @@ private:
   Outlook evaluate(const std::vector<JobRecord>& records);
   Outlook evaluate_array(const std::vector<JobRecord>& records);
   void tell(const JobRecord& job);
-  bool copy_log();
+  void follow_output(const JobRecord& job);
+  bool print(const std::vector<OutputPiece>& pieces);
   void finish_log();
   void name_faulty_rank();
   void name_class();
@@ -128,7 +143,8 @@ private:
   const slurm::Commands& x_commands;
   Screen& x_screen;
   const Context& x_context;
-  LogFollower x_log;
+  const FollowOptions& x_options;
+  JobOutput x_output;
   CulpritSearch x_end_search;
   Clock::time_point x_changed = Clock::now(); // when the job last did something
   std::string x_said;
@@ -141,8 +157,11 @@ private:
 /// Often at first, when most happens; a job that waits for hours is asked after twice a minute.
 std::chrono::milliseconds Watch::interval() const {
   const auto quiet = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - x_changed);
-  return std::clamp(quiet / 10, std::chrono::milliseconds(1000), std::chrono::milliseconds(30000));
+  return std::clamp(quiet / 10, x_options.min_interval, x_options.max_interval);
 }
+
+/// A sentence about a job or a task that has ended.
+bool is_failure(const JobRecord& job) { return job.phase() == JobPhase::ended && job.state != "COMPLETED"; }
 
 void Watch::tell(const JobRecord& job) {
   // The estimate moves all the time: only what is left of the sentence without it is news.
@@ -152,7 +171,11 @@ void Watch::tell(const JobRecord& job) {
   if (text != x_said) {
     x_said = text;
     x_changed = Clock::now();
-    x_screen.note("job " + x_job.id + " " + slurm::describe_job(job, local_time()));
+    const auto sentence = "job " + x_job.id + " " + slurm::describe_job(job, local_time());
+    if (is_failure(job))
+      x_screen.failure(sentence);
+    else
+      x_screen.note(sentence);
   } else if (job.phase() == JobPhase::running) {
     x_screen.progress(fmt::format("job {} {}, {} of {}", x_job.id, text, job.run_time, job.time_limit));
   } else {
@@ -160,8 +183,25 @@ void Watch::tell(const JobRecord& job) {
   }
 }
 
+void Watch::follow_output(const JobRecord& job) {
+  if (!x_options.copies_all || job.phase() == JobPhase::waiting) return;
+  x_output.follow(job.log);
+  x_output.follow(job.error_log, true);
+}
+
+/// Of the components of a heterogeneous job one that has not ended, else the one that ended worst.
+const JobRecord& choose_component(const std::vector<JobRecord>& records) {
+  return *std::max_element(records.begin(), records.end(), [](const JobRecord& a, const JobRecord& b) {
+    const auto rank = [](const JobRecord& job) {
+      return job.phase() != JobPhase::ended ? 256 : slurm::exit_code_of(job);
+    };
+    return rank(a) < rank(b);
+  });
+}
+
 Watch::Outlook Watch::evaluate(const std::vector<JobRecord>& records) {
-  const auto& job = records.front();
+  const auto& job = choose_component(records);
+  follow_output(records.front());
   tell(job);
   if (job.phase() == JobPhase::ended) {
     x_code = slurm::exit_code_of(job);
@@ -179,6 +219,7 @@ Watch::Outlook Watch::evaluate_array(const std::vector<JobRecord>& records) {
   std::size_t running = 0, waiting = 0;
   const JobRecord* first_waiting = nullptr;
   for (const auto& task : records) {
+    follow_output(task);
     if (task.phase() == JobPhase::running) ++running;
     if (task.phase() == JobPhase::waiting) {
       ++waiting;
@@ -189,9 +230,13 @@ Watch::Outlook Watch::evaluate_array(const std::vector<JobRecord>& records) {
       continue;
     x_changed = Clock::now();
     const auto why = slurm::class_of_end(task);
-    x_screen.note("task " + task.array_tasks + " of job " + x_job.id + " " +
-                  slurm::describe_job(task, local_time()) + (why ? " (" + model::word_of(*why) + ")" : "") +
-                  (task.log.empty() ? "" : "; log " + task.log));
+    const auto sentence =
+        "task " + task.array_tasks + " of job " + x_job.id + " " + slurm::describe_job(task, local_time()) +
+        (why ? " (" + model::word_of(*why) + ")" : "") + (task.log.empty() ? "" : "; log " + task.log);
+    if (is_failure(task))
+      x_screen.failure(sentence);
+    else
+      x_screen.note(sentence);
   }
   for (const auto& [task, code] : x_ended) x_code = std::max(x_code, code);
   if (running + waiting == 0) return Outlook::done;
@@ -213,7 +258,7 @@ Watch::Outlook Watch::ask() {
     // Slurm's controller is restarted now and then, under a job that runs on.
     if (g_stopped != 0) return Outlook::open;
     if (++x_failures == 1) x_screen.note(records.error().what + "; asking again");
-    if (x_failures < 20) return Outlook::open;
+    if (x_failures < x_options.max_failures) return Outlook::open;
     print_error("Slurm has not answered " + std::to_string(x_failures) + " times",
                 "the job may go on: " + reach(x_job, "hpcml watch ") + x_job.id + " follows it again",
                 x_context.colour);
@@ -229,11 +274,13 @@ Watch::Outlook Watch::ask() {
   return Outlook::done;
 }
 
-bool Watch::copy_log() {
-  if (x_job.array) return true;
-  const auto text = x_log.read_more();
-  x_end_search.read(text);
-  return x_screen.log(text);
+/// False when the output can no longer be written.
+bool Watch::print(const std::vector<OutputPiece>& pieces) {
+  for (const auto& piece : pieces) {
+    if (!x_job.array && !piece.is_error) x_end_search.read(piece.text);
+    if (!x_screen.log(piece)) return false;
+  }
+  return true;
 }
 
 /// Where the job's code is that of tasks that srun has ended, the code of the one that failed is the answer.
@@ -241,39 +288,42 @@ void Watch::name_faulty_rank() {
   if (x_code == k_ok && x_end_search.trained_separately()) {
     // With a task per rank no process of hpcml is left that could have ended with it.
     x_code = k_cannot_set_up;
-    return x_screen.note("job " + x_job.id + " ended with 0, but its programs did not train together");
+    return x_screen.failure("job " + x_job.id + " ended with 0, but its programs did not train together");
   }
   const auto& faulty_rank = x_end_search.found();
   if (!faulty_rank) return;
   if (faulty_rank->out_of_memory && x_code != 0) {
-    x_screen.note("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how);
+    x_screen.failure("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how);
     if (x_code == k_of_out_of_memory || x_code == 128 + SIGTERM) x_code = faulty_rank->exit_code;
     return;
   }
   if (faulty_rank->exit_code == x_code) return;
   if (x_code != 128 + SIGTERM && x_code != 128 + SIGKILL) return;
-  x_screen.note("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how +
-                " first; " + std::to_string(x_code) + " is the end of the others, which srun then stopped");
+  x_screen.failure("task " + faulty_rank->tasks + " on " + faulty_rank->node + " " + faulty_rank->how +
+                   " first; " + std::to_string(x_code) +
+                   " is the end of the others, which srun then stopped");
   x_code = faulty_rank->exit_code;
 }
 
 void Watch::name_class() {
   if (const auto why = class_of_job(x_class, x_code, x_end_search))
-    x_screen.note("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " + model::word_of(*why));
+    x_screen.failure("job " + x_job.id + " ended with " + std::to_string(x_code) + ": " +
+                     model::word_of(*why));
 }
 
 /// What the nodes wrote last may reach this machine a moment after the job's end.
 void Watch::finish_log() {
-  for (int quiet = 0; quiet < 4 && g_stopped == 0; ++quiet) {
-    const auto text = x_log.read_more();
-    x_end_search.read(text);
-    if (!x_screen.log(text)) return;
-    if (!text.empty()) quiet = 0;
-    ::poll(nullptr, 0, 150);
+  const bool is_copied = !x_job.array || x_options.copies_all;
+  for (int quiet = 0; quiet < 4 && g_stopped == 0 && is_copied; ++quiet) {
+    const auto pieces = x_output.read_more();
+    if (!print(pieces)) return;
+    if (!pieces.empty()) quiet = 0;
+    ::poll(nullptr, 0, static_cast<int>(x_options.log_delay.count()));
   }
-  if (!x_log.found())
-    x_screen.note(x_log.path().empty() ? "Slurm no longer tells where its log is"
-                                       : "no log appeared at " + x_log.path());
+  print(x_output.read_rest());
+  if (!x_output.found() && !x_job.array)
+    x_screen.note(x_job.log.empty() ? "Slurm no longer tells where its log is"
+                                    : "no log appeared at " + x_job.log);
 }
 
 std::optional<int> Watch::run() {
@@ -282,16 +332,16 @@ std::optional<int> Watch::run() {
     if (g_stopped != 0) return std::nullopt;
     if (Clock::now() >= next) {
       const auto outlook = ask();
+      if (outlook == Outlook::done) finish_log();
       if (outlook == Outlook::done && !x_job.array) {
-        finish_log();
         name_faulty_rank();
         name_class();
       }
       if (outlook != Outlook::open) return x_code;
       next = Clock::now() + interval();
     }
-    if (!copy_log()) return std::nullopt;
-    ::poll(nullptr, 0, 300);
+    if (!print(x_output.read_more())) return std::nullopt;
+    ::poll(nullptr, 0, static_cast<int>(std::min(k_log_interval, x_options.min_interval).count()));
   }
 }
 
@@ -306,15 +356,15 @@ void print_detached(const std::vector<RunningJob>& jobs, std::size_t from, Scree
 
 } // namespace
 
-int run_watch(const std::vector<RunningJob>& jobs, const Context& context) {
+int run_watch(const std::vector<RunningJob>& jobs, const Context& context, const FollowOptions& options) {
   const SignalGuard guard;
   const slurm::LiveCommands commands(context.env);
-  Screen screen;
+  Screen screen(options.is_quiet);
   int code = k_ok;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto ended = Watch(jobs[i], commands, screen, context).run();
+    const auto ended = Watch(jobs[i], commands, screen, context, options).run();
     if (!ended) {
-      print_detached(jobs, i, screen);
+      if (!options.ends_jobs) print_detached(jobs, i, screen);
       return k_detached;
     }
     code = *ended;

@@ -2,21 +2,36 @@
 // Following submitted jobs: how they stand, their log, their end.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.hpp"
-#include "cli/run/submit_run.hpp"
+#include "cli/run/log_follower.hpp"
+#include "cli/run/running_job.hpp"
 
 namespace hpcml::cli {
 
 /// Of a person who ended the watching; the jobs go on.
 constexpr int k_detached = 130;
 
+/// How jobs are followed.
+struct FollowOptions {
+  /// Between two questions to Slurm: short at first, long for a job that waits for hours.
+  std::chrono::milliseconds min_interval = std::chrono::seconds(1), max_interval = std::chrono::seconds(30);
+  std::chrono::milliseconds log_delay{150};             ///< until a file system shows what another node wrote
+  unsigned max_failures = 20;                           ///< unanswered questions in a row
+  std::optional<EarlierLog> earlier_log = std::nullopt; ///< job numbers begin at 1 in each rehearsal
+  bool copies_all = false; ///< also the output of array tasks and a separate file of the standard error
+  bool ends_jobs = false;  ///< jobs end with the watching
+  bool is_quiet = false;   ///< only failures on stderr
+};
+
 /// Follows the jobs in order to their end. The log goes to stdout, everything else to stderr. Returns the
 /// last job's exit code (of an array the highest), 5 when Slurm does not tell it, 130 when Ctrl-C ended the
 /// watching.
-int run_watch(const std::vector<RunningJob>& jobs, const Context& context);
+int run_watch(const std::vector<RunningJob>& jobs, const Context& context, const FollowOptions& options = {});
 /// The job of that number, to be watched; what is wrong is printed and gives `exit_code`.
 std::vector<RunningJob> find_running(const std::string& id, const Context& context, int& exit_code);
 

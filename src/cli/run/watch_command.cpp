@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "cli/run/submit_run.hpp"
 #include "cli/run/submit_watch.hpp"
 
 namespace hpcml::cli {

@@ -27,6 +27,7 @@ struct JobRecord {
   std::string time_limit; ///< "01:00:00"
   std::string nodes;      ///< hostlist; empty before the job has nodes
   std::string log;        ///< absolute path of the standard output
+  std::string error_log;  ///< the same of the standard error
   std::string batch_host; ///< where the batch script runs; empty: nowhere yet, or it is not known
   std::string preempted;  ///< when it was told to make room for another; empty: it was not
   unsigned restarts = 0;  ///< SLURM_RESTART_COUNT

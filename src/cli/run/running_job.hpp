@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A job in the queue of Slurm.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hpcml::cli {
+
+/// A job that Slurm has taken.
+struct RunningJob {
+  std::string id;
+  std::string cluster; ///< of several, where sbatch said that it is; else empty
+  std::string name;
+  std::string log; ///< absolute; of an array with * for the task
+  bool array = false;
+  std::vector<std::string> after; ///< the jobs that it waits for
+};
+
+/// "VERB", as people must write it to reach the job: "SLURM_CLUSTERS=gh scancel".
+inline std::string reach(const RunningJob& job, const std::string& verb) {
+  return (job.cluster.empty() ? "" : "SLURM_CLUSTERS=" + job.cluster + " ") + verb;
+}
+
+} // namespace hpcml::cli
