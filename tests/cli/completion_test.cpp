@@ -151,6 +151,10 @@ TEST_CASE("sites, and what the site of the line has, are completed") {
   CHECK(texts({"gen", "--site", "no-such-site", "--partition", ""}).empty());
 }
 
+TEST_CASE("files are completed as the script of emulate") {
+  CHECK(completed({"emulate", "--site", "lumi", ""}).kind == cli::Completion::Kind::files);
+}
+
 TEST_CASE("rules and keys of the configuration are completed") {
   std::set<std::string> ids;
   for (const auto* rule : check::all_rules()) ids.insert(std::string(rule->id));

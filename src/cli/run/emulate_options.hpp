@@ -14,8 +14,9 @@ namespace hpcml::cli {
 
 /// What stands on its command line.
 struct EmulateOptions {
-  std::string site;
+  std::string site; ///< empty: the one that the script names
   emulate::ClusterRequest request;
+  std::optional<unsigned> nodes; ///< of each type
   std::optional<unsigned> cpus_per_node;
   std::string gpus_per_node; ///< "4" or "a100:4"
   std::string mem_per_node;
@@ -25,6 +26,7 @@ struct EmulateOptions {
   std::string evaluated_job; ///< a submitted job that is only to be judged, as a file
   emulate::SlurmChoice slurm;
   std::vector<std::string> faults; ///< what is to go wrong, as it was written
+  bool submits = false;            ///< this process is on the login node, and only submits the script
   bool accounting = false;
   bool limit_memory = false;  ///< jobs get no more than they asked for
   bool limit_devices = false; ///< tasks may open no other GPUs than their own

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/chosen_site.hpp"
+#include "cli/run/emulate_job.hpp"
 #include "core/diag/visible_text.hpp"
 #include "core/site_rules/policy_violation.hpp"
 #include "core/site_rules/site_text.hpp"
@@ -16,11 +17,14 @@
 #include "emulate/assumed_nodes.hpp"
 #include "emulate/cluster_run.hpp"
 #include "emulate/fault_spec.hpp"
+#include "emulate/script_request.hpp"
 #include "emulate/submitted_job.hpp"
 
 namespace hpcml::cli {
 
 namespace {
+
+constexpr std::size_t k_max_script = std::size_t{64} << 20U;
 
 /// Progress on stderr: one line that is rewritten on a terminal, nothing but the lasting sentences elsewhere.
 emulate::Narrator make_narrator(const Context& context, bool quiet) {
@@ -95,8 +99,17 @@ bool complete_nodes(model::Site& site, const EmulateOptions& options, const emul
   return true;
 }
 
-/// The words behind "--"; without any, and on a terminal, a shell to look around in.
-std::vector<std::string> choose_command(const Context& context, const emulate::Narrator& narrator) {
+/// The words after "--"; for a script this program, which submits it; without any, and on a terminal, a
+/// shell.
+std::vector<std::string> choose_command(const EmulateOptions& options, const Context& context,
+                                        const emulate::Narrator& narrator) {
+  if (has_script(context)) {
+    std::vector<std::string> words = {util::own_executable().string(), "emulate", "--submit"};
+    if (options.quiet) words.emplace_back("--quiet");
+    words.emplace_back("--");
+    words.insert(words.end(), context.program.begin(), context.program.end());
+    return words;
+  }
   if (!context.program.empty()) return context.program;
   if (::isatty(STDIN_FILENO) == 0) return {};
   narrator.note("no command given: a shell on the login node; try sinfo, srun hostname, sbatch job.sh; leave "
@@ -161,21 +174,28 @@ bool add_slurm(emulate::ClusterRun& run, const EmulateOptions& options, const Co
 }
 
 /// The line that asks this program about a job of the same cluster: these words, and what finds its profile.
-std::string make_evaluate_command(const Context& context) {
+/// The values that were read from a script and not typed are added.
+std::string make_evaluate_command(const EmulateOptions& typed, const EmulateOptions& options,
+                                  const Context& context) {
   std::error_code ignored;
   std::string line = "cd " + util::shell_quote(std::filesystem::current_path(ignored).string()) + " && ";
   for (const char* name :
        {"HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HPCML_SITES_PATH", "SOURCE_DATE_EPOCH"})
     if (const auto value = context.env.get(name)) line += name + ("=" + util::shell_quote(*value)) + " ";
   line += util::shell_quote(util::own_executable().string());
-  return line + " " + util::shell_line(context.words) + " --judge";
+  auto words = context.words;
+  if (options.site != typed.site) words.insert(words.end(), {"--site", options.site});
+  if (options.request.partition != typed.request.partition)
+    words.insert(words.end(), {"--partition", options.request.partition});
+  if (has_script(context) && !typed.nodes)
+    words.insert(words.end(), {"--nodes", std::to_string(options.request.nodes)});
+  return line + " " + util::shell_line(words) + " --judge";
 }
 
 /// What the site's filter makes of the submitted job in the file: for the filter, on standard output.
 int evaluate_job(const std::string& file, const model::Site& site, const emulate::ClusterLayout& layout,
                  const Context& context) {
-  constexpr std::size_t k_limit = std::size_t{64} << 20U;
-  const auto text = util::read_input(file, {k_limit});
+  const auto text = util::read_input(file, {k_max_script});
   const auto fields = text ? emulate::parse_submission(*text) : text.error();
   if (!fields) {
     print_error(fields.error(), context.colour);
@@ -198,10 +218,55 @@ read_faults(const EmulateOptions& options, const emulate::ClusterLayout& layout,
   return std::move(list.faults);
 }
 
+/// The options, completed by what the script requests; nothing, and printed, if a value is missing.
+std::optional<EmulateOptions> complete_options(EmulateOptions options,
+                                               std::optional<emulate::ScriptRequest>& request,
+                                               const Context& context) {
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
+    print_error(what, hint, context.colour);
+    return std::nullopt;
+  };
+  options.request.nodes = options.nodes.value_or(1);
+  if (!has_script(context)) {
+    if (options.site.empty()) return refuse("--site is required", "see hpcml emulate --help");
+    return options;
+  }
+  const auto& script = context.program.front();
+  if (options.request.whole_site)
+    return refuse("--whole-site runs no jobs", "use --nodes, or -- sbatch --test-only " + script);
+  std::error_code ignored;
+  const auto text = util::read_input(script, {k_max_script});
+  if (!text || !std::filesystem::is_regular_file(script, ignored))
+    return refuse("cannot read the script '" + script + "'",
+                  "check its path, or write a command after --: hpcml emulate --site SITE -- " +
+                      util::shell_line(context.program));
+  request = emulate::read_script_request(*text);
+  if (options.site.empty()) options.site = request->site;
+  if (options.request.partition.empty()) options.request.partition = request->partition;
+  if (options.site.empty())
+    return refuse("--site is required: '" + script + "' does not name the site that it is for",
+                  "add --site SITE before " + script + "; hpcml sites list shows the sites");
+  return options;
+}
+
+/// The nodes that are emulated; `options` gets their number, if only the script says it.
+util::Result<emulate::ClusterLayout> make_layout(const model::Site& site, EmulateOptions& options,
+                                                 const std::optional<emulate::ScriptRequest>& script) {
+  auto layout = emulate::make_cluster_layout(site, options.request);
+  if (!layout || !script || options.nodes) return layout;
+  options.request.nodes = emulate::count_needed_nodes(*script, *layout->type);
+  return emulate::make_cluster_layout(site, options.request);
+}
+
 } // namespace
 
-int run_emulate(const EmulateOptions& options, const Context& context) {
+int run_emulate(const EmulateOptions& typed, const Context& context) {
+  if (typed.submits) return run_script_job(context, typed.quiet);
   int exit_code = k_ok;
+  std::optional<emulate::ScriptRequest> script;
+  auto completed = complete_options(typed, script, context);
+  if (!completed) return k_usage;
+  auto& options = *completed;
   auto site = choose_site(options.site, context, exit_code);
   if (!site) return exit_code;
   if (site_rules::unavailable_reason(*site) == site_rules::SiteRule::site_retired) {
@@ -211,7 +276,7 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   const auto sizes = read_sizes(options, context);
   if (!sizes) return k_usage;
   if (!complete_nodes(*site, options, *sizes, context)) return k_cannot_satisfy;
-  const auto layout = emulate::make_cluster_layout(*site, options.request);
+  const auto layout = make_layout(*site, options, script);
   if (!layout) {
     print_error(layout.error(), context.colour);
     return k_cannot_satisfy;
@@ -221,11 +286,12 @@ int run_emulate(const EmulateOptions& options, const Context& context) {
   if (!faults) return k_usage;
   emulate::ClusterRun run;
   run.faults = *faults;
-  run.evaluate_command = make_evaluate_command(context);
+  run.evaluate_command = make_evaluate_command(typed, options, context);
   run.narrator = make_narrator(context, options.quiet);
-  run.command = choose_command(context, run.narrator);
+  run.command = choose_command(options, context, run.narrator);
   if (run.command.empty()) {
-    print_error("no command to run on the cluster", "write it behind --, for example: -- sbatch -W job.sh",
+    print_error("no script or command to run on the cluster",
+                "add a batch script, or a command after --: hpcml emulate --site SITE -- COMMAND",
                 context.colour);
     return k_usage;
   }
