@@ -45,13 +45,10 @@ lap "check"
 
 install_packages "${slurm_packages[@]}"
 lap "Slurm's packages, from Debian"
-say "4. the rehearsal: hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh"
-hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh || {
-  cat -- *.out 2>/dev/null
-  die "the rehearsal failed; the job's output is above"
-}
-grep -h '^rank' -- *.out | sort -V
-[ "$(grep -ch '^rank' -- *.out)" -eq 16 ] || die "not all 16 ranks have run: $(cat -- *.out)"
+say "4. the rehearsal: hpcml emulate job.sh"
+hpcml emulate job.sh >rehearsal.log || die "the rehearsal failed: $(cat rehearsal.log)"
+grep '^rank' rehearsal.log | sort -V
+[ "$(grep -c '^rank' rehearsal.log)" -eq 16 ] || die "not all 16 ranks have run: $(cat rehearsal.log)"
 lap "the rehearsal"
 
 say "the stopwatch"

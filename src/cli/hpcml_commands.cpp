@@ -22,7 +22,7 @@ const char* const k_first_steps =
 2. Find out what is wrong with a batch script, without the cluster:
      hpcml check --site lumi job.sh
 3. Rehearse the script on this machine: a real Slurm, shaped like the cluster:
-     hpcml emulate --site lumi --nodes 2 -- sbatch -W job.sh
+     hpcml emulate job.sh
 4. Submit a job, there, and follow it to its end:
      hpcml submit --site lumi --nodes 2 --account project_1 --time 1h --watch -- python train.py
 5. Start the ranks of a training on one machine, without Slurm:
