@@ -31,6 +31,7 @@ struct Place {
 };
 
 constexpr Place k_places[] = {
+    {"hpcml submit --continue", Place::elsewhere, "a job that has saved: tests/emulate/survival_test.cpp"},
     {"hpcml submit", Place::cluster},
     {"hpcml emulate --site lumi --slurm-version", Place::elsewhere,
      "builds a Slurm, which takes minutes: tests/emulate, .ci/full slurm"},
@@ -50,6 +51,7 @@ constexpr Place k_places[] = {
     {"c++ train.cpp", Place::elsewhere, "what `hpcml torch build` has compiled: .ci/full torch-build"},
     {"hpcml watch", Place::cluster},
     {"hpcml store", Place::elsewhere, "a running job or store: tests/run/store"},
+    {"hpcml internal batch", Place::elsewhere, "a job that runs: tests/run/batch, tests/emulate"},
     {"hpcml internal store-serve", Place::elsewhere,
      "serves until it is told to end, at a port that may be taken: tests/run/store"},
     {"srun --jobid 1234", Place::elsewhere, "a job that runs: tests/affinity, tests/run/launch"},

@@ -55,6 +55,19 @@ bool sets_up_environment(const shell::Command& command) {
          (base == "bash" && has("/init/")) || is_named_for_setup(util::to_lower(base));
 }
 
+/// `exec "$HPCML" internal batch … -- bash "$0"`: hpcml takes the shell's place, and handles its signals.
+bool runs_in_batch(const shell::Command& command) {
+  for (std::size_t i = 1; i < command.words.size(); ++i)
+    if (command.words[i - 1].text() == "internal" && command.words[i].text() == "batch") return true;
+  return false;
+}
+
+/// Whether a shell runs the script and handles its signals.
+bool is_own_shell(const LintContext& subject) {
+  const auto& commands = subject.view.commands;
+  return is_shell(subject.text) && std::none_of(commands.begin(), commands.end(), runs_in_batch);
+}
+
 struct Shell {
   const shell::Command* trap = nullptr; ///< for the signal, of the batch shell itself
   bool waits = false;
@@ -100,7 +113,7 @@ const Launch* foreground_step(const LintContext& subject, const shell::Command& 
 
 RuleMatches find(const LintContext& subject) {
   const auto* setting = subject.directive("signal");
-  if (!setting || setting->place.length == 0 || !is_shell(subject.text)) return {};
+  if (!setting || setting->place.length == 0 || !is_own_shell(subject)) return {};
   const auto spec = slurm::parse_signal(setting->value.value_or(""), subject.version);
   if (!spec || spec->at_reservation) return {};
   const auto signal = plain_name(spec->signal);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
+#include "cli/run/submit_continue.hpp"
 #include "cli/run/submit_run.hpp"
 #include "cli/run/submit_watch.hpp"
 #include "cli/run/submit_where.hpp"
@@ -19,6 +20,7 @@ struct SubmitOptions {
   RequestFlags request;
   std::string script_file;
   std::string format = "text";
+  std::string continued_job;
   std::optional<std::string> chain_if;
   std::optional<unsigned> chain;
   bool test_only = false;
@@ -31,6 +33,7 @@ const char* const k_submit_footer = R"(Examples:
   hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
   hpcml submit --test-only                      (what ./hpcml.json asks for; nothing is submitted)
   hpcml submit --site lumi --account project_1 --time 2-0 --chain 4 --watch -- python train.py --resume
+  hpcml submit --continue 4711                  (a job that has reached --max-requeues)
   hpcml submit --where --nodes 2 --time 4h      (each partition here: fits, starts when, costs what; --all-sites: also elsewhere)
   hpcml emulate --site lumi --nodes 2 -- hpcml submit --site lumi --account project_1 --nodes 2 --time 10 -- python train.py
 Prints "job NUMBER log PATH" for each job. Exit codes: 0 submitted, 2 usage, 3 invalid job or site file, 4 the site cannot satisfy the request,
@@ -55,7 +58,16 @@ bool take_chain(const SubmitOptions& options, MergedRequest& request, const Cont
   return true;
 }
 
+/// Prints what has been submitted, and follows it if that is asked for.
+int finish(const SubmitResult& result, const SubmitOptions& options, const Context& context) {
+  if (options.format == "json") print_jobs_as_json(result.jobs);
+  std::fflush(stdout); // before hours of watching, for whoever reads it through a pipe
+  return options.watch && result.exit_code == k_ok ? run_watch(result.jobs, context) : result.exit_code;
+}
+
 int run(const SubmitOptions& options, const Context& context) {
+  if (!options.continued_job.empty())
+    return finish(run_continue(options.continued_job, options.format, context), options, context);
   auto request = read_request(options.request, context);
   if (options.where) return run_where(request, {options.all_sites, options.format}, context);
   if (request.exit_code == k_ok && !take_chain(options, request, context)) return k_usage;
@@ -73,10 +85,7 @@ int run(const SubmitOptions& options, const Context& context) {
   }
   const auto calls = make_calls(planned->parts);
   if (options.test_only) return run_test_only(calls, context);
-  const auto result = run_submit(calls, planned->site, options.format, context);
-  if (options.format == "json") print_jobs_as_json(result.jobs);
-  std::fflush(stdout); // before hours of watching, for whoever reads it through a pipe
-  return options.watch && result.exit_code == k_ok ? run_watch(result.jobs, context) : result.exit_code;
+  return finish(run_submit(calls, planned->site, options.format, context), options, context);
 }
 
 } // namespace
@@ -110,6 +119,13 @@ void add_submit(CLI::App& app, Context& context, int& exit_code) {
       ->add_flag("--all-sites", options->all_sites,
                  "with --where: the partitions of all sites, by their profiles")
       ->needs(where);
+  command
+      ->add_option("--continue", options->continued_job,
+                   "submit an ended job's script again, with its checkpoints and restarts")
+      ->type_name("JOB")
+      ->excludes(test_only)
+      ->excludes(where)
+      ->excludes(chain);
   command->add_option("-o", options->script_file, "also write the script to FILE")->type_name("FILE");
   command->add_option("--format", options->format, "text, or json")
       ->type_name("FORMAT")

@@ -137,7 +137,9 @@ int find_save_signal(const util::EnvSnapshot& env) {
 }
 
 bool is_save_request(int signal, int save_signal) {
-  return signal == k_save_word_signal || (signal == save_signal && signal != SIGTERM);
+  // srun does not forward TERM and HUP: hpcml internal batch then sends USR2 through it.
+  const bool replaces = signal == SIGUSR2 && (save_signal == SIGTERM || save_signal == SIGHUP);
+  return signal == k_save_word_signal || replaces || (signal == save_signal && signal != SIGTERM);
 }
 
 void reset_save_signal(int signal) {

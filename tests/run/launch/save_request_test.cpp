@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "run/launch/process_helper.hpp"
+#include "run/launch/save_request.hpp"
 #include "sorted_lines.hpp"
 
 using namespace hpcml;
@@ -83,4 +84,15 @@ TEST_CASE("without a request that anybody hears launch becomes its program, and 
   CHECK(task.read_line() == std::to_string(task.pid()));
   CHECK(task.read_line() == "on");
   CHECK(task.wait() == 0);
+}
+
+TEST_CASE("USR2 is a request to save if srun does not forward the save signal") {
+  for (const int save_signal : {SIGUSR1, SIGUSR2, SIGTERM, SIGHUP}) {
+    CAPTURE(save_signal);
+    CHECK(launch::is_save_request(SIGURG, save_signal));
+    CHECK(launch::is_save_request(SIGUSR2, save_signal) == (save_signal != SIGUSR1));
+    CHECK(launch::is_save_request(SIGUSR1, save_signal) == (save_signal == SIGUSR1));
+    CHECK_FALSE(launch::is_save_request(SIGTERM, save_signal));
+  }
+  CHECK_FALSE(launch::is_save_request(SIGUSR2, 0));
 }

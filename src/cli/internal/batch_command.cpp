@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// `hpcml internal batch`: the batch side of a job. A generated script starts it in its first line, and it
+// runs the rest of the script.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <memory>
+
+#include "cli/internal/internal_commands.hpp"
+#include "core/model/walltime.hpp"
+#include "core/util/file.hpp"
+#include "core/util/input_file.hpp"
+#include "core/util/text.hpp"
+#include "run/batch/batch_process.hpp"
+#include "run/batch/script_environment.hpp"
+
+namespace hpcml::cli {
+
+namespace {
+
+struct BatchOptions {
+  batch::BatchRequest request;
+  std::string save_before, save_signal = "USR1", save_by = "launch", requeue_on, chain;
+  CLI::Option* max_requeues = nullptr;
+};
+
+/// "Written by hpcml 0.1.0 for site …" in a script's first lines; empty if it has no such line.
+std::string version_of_script(const std::string& script) {
+  constexpr std::string_view k_mark = "Written by hpcml ";
+  const auto text = util::read_input_head(script, 1 << 16).value_or("");
+  const auto at = text.find(k_mark);
+  if (at == std::string::npos) return {};
+  const auto begin = at + k_mark.size();
+  return text.substr(begin, text.find_first_of(" \n", begin) - begin);
+}
+
+util::Error unknown_option(const std::string& word, const std::vector<std::string>& command) {
+  const auto version = version_of_script(batch::script_of(command));
+  return {fmt::format("unknown option '{}' of 'hpcml internal batch'{}", word,
+                      version.empty() ? ""
+                                      : fmt::format(": the script was written by hpcml {}, this is hpcml {}",
+                                                    version, HPCML_VERSION)),
+          "write the script again with this hpcml, or set HPCML in it to the version that wrote it"};
+}
+
+util::Status read_saving(const BatchOptions& options, batch::BatchRequest& request) {
+  if (options.save_before.empty()) return util::Done{};
+  const auto time = model::LeadTime::parse(options.save_before);
+  if (!time) return util::Error{"--save-before " + time.error().what, time.error().hint};
+  request.save_before = time->seconds();
+  const auto signal = model::SaveSignal::parse(options.save_signal);
+  if (!signal) return util::Error{"--save-signal " + signal.error().what, signal.error().hint};
+  request.save_signal = *signal;
+  request.save_route = options.save_by == "step" ? batch::SaveRoute::step : batch::SaveRoute::launch;
+  return util::Done{};
+}
+
+util::Result<batch::BatchRequest> read_request(const BatchOptions& options, const Context& context) {
+  auto request = options.request;
+  request.command = context.program;
+  if (request.command.empty())
+    return util::Error{"no script to run", "use: hpcml internal batch OPTIONS -- bash SCRIPT"};
+  TRY_DONE(read_saving(options, request));
+  request.requeues = options.max_requeues->count() > 0;
+  if (!options.requeue_on.empty()) {
+    auto classes = model::RetryClasses::parse(options.requeue_on);
+    if (!classes) return util::Error{"--requeue-on " + classes.error().what, classes.error().hint};
+    request.requeue_on = *std::move(classes);
+  }
+  if (options.chain.empty()) return request;
+  const auto colon = options.chain.find(':');
+  const auto position =
+      colon == std::string::npos ? std::nullopt : util::parse_unsigned(options.chain.substr(colon + 1));
+  if (!position)
+    return util::Error{"--chain must be the first job and the number of jobs before this one: 4711:2"};
+  request.chain_first = options.chain.substr(0, colon);
+  request.chain_position = static_cast<unsigned>(*position);
+  return request;
+}
+
+int run_batch(const CLI::App& command, const BatchOptions& options, const Context& context) {
+  if (const auto extra = command.remaining(); !extra.empty()) {
+    print_error(unknown_option(extra.front(), context.program), context.colour);
+    return k_usage;
+  }
+  auto request = read_request(options, context);
+  if (!request) {
+    print_error(request.error(), context.colour);
+    return k_usage;
+  }
+  auto job = batch::make_batch_job(*request, context.env);
+  if (!job) {
+    print_error(job.error(), context.colour);
+    return k_usage;
+  }
+  batch::BatchProcess process(*std::move(request), *std::move(job), context.env,
+                              util::own_executable().string());
+  const auto code = process.run();
+  if (code) return *code;
+  print_error(code.error(), context.colour);
+  return k_world_failed;
+}
+
+const char* const k_batch_footer =
+    R"(A generated script replaces itself with this command, which runs the script's commands, and:
+  - makes the job's key and serves the rendezvous store (--secret, --store)
+  - asks the ranks to save before the time limit (--save-before)
+  - requeues the job within a limit, without faulty nodes (--max-requeues, --requeue-on)
+  - chooses the healthy nodes of a job with spare nodes (--program-nodes)
+The script's commands run with HPCML_BATCH set to the job's number.
+
+Examples:
+  hpcml internal batch --save-before 10m --max-requeues 3 -- bash job.sh
+docs/survival.md describes what happens at which event.)";
+
+void add_job_options(CLI::App& app, BatchOptions& options) {
+  auto& request = options.request;
+  app.add_flag("--secret", request.needs_secret, "make the key of the job's processes");
+  app.add_flag("--store", request.serves_store, "serve the rendezvous store of the ranks");
+  app.add_option("--host", request.host, "name of this node for the ranks [default: SLURMD_NODENAME]");
+  app.add_option("--interface", request.interface, "interface of this node at which the ranks connect");
+  app.add_flag("--ipv4", request.resolves_host, "resolve the name of this node to an IPv4 address");
+  app.add_option("--checkpoint-dir", request.checkpoint_dir,
+                 "directory with a directory of checkpoints per job");
+  app.add_option("--log-dir", request.log_dir, "directory of the run records");
+  app.add_option("--program-nodes", request.program_nodes,
+                 "number of nodes that run the program [default: all]");
+  app.add_option("--gpus-per-node", request.gpus_per_node, "GPUs that a healthy node shows");
+  app.add_flag("--gpus-as-total", request.steps_name_gpus, "the job's GPUs are one number (sbatch --gpus)");
+}
+
+} // namespace
+
+void add_batch(CLI::App& app, Context& context, int& exit_code) {
+  auto* command = app.add_subcommand("batch", "Run the commands of a job script, and keep the job alive.");
+  const auto options = std::make_shared<BatchOptions>();
+  command->allow_extras();
+  command->fallthrough(false);
+  add_job_options(*command, *options);
+  command->add_option("--save-before", options->save_before,
+                      "ask the ranks to save this long before the time limit");
+  command->add_option("--save-signal", options->save_signal, "signal for the programs [default: USR1]");
+  command
+      ->add_option("--save-by", options->save_by,
+                   "sender of the signal [default: launch] [possible values: launch, step]")
+      ->check(CLI::IsMember({"launch", "step"}));
+  options->max_requeues = command->add_option("--max-requeues", options->request.max_requeues,
+                                              "requeue the job at most this often");
+  command->add_option("--requeue-on", options->requeue_on, "failures after which the job is requeued");
+  command->add_flag("--expedited", options->request.is_expedited,
+                    "the job was submitted with --requeue=expedite");
+  command->add_option("--submit-command", options->request.submit_command,
+                      "command that submits jobs [default: sbatch]");
+  command->add_option("--chain", options->chain,
+                      "first job of a chain, and the jobs before this one: 4711:2");
+  command->footer(k_batch_footer);
+  command->callback(
+      [command, options, &context, &exit_code] { exit_code = run_batch(*command, *options, context); });
+}
+
+} // namespace hpcml::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "run/batch/job_nodes.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/model/hostlist.hpp"
+#include "core/util/input_file.hpp"
+#include "core/util/log.hpp"
+#include "core/util/text.hpp"
+#include "run/batch/batch_job.hpp"
+#include "run/launch/report_bad_node.hpp"
+
+namespace hpcml::batch {
+
+namespace {
+
+constexpr std::chrono::seconds k_check_limit(80);
+
+/// A step with one task on each node. It overlaps the program's step, because Slurm cannot end it where a
+/// node does not answer. `timeout` ends it then, and what the other nodes have answered is kept.
+std::vector<std::string> check_words(const BatchRequest& request, const std::string& hpcml,
+                                     const std::vector<std::string>& nodes) {
+  const auto count = std::to_string(nodes.size());
+  std::vector<std::string> words = {"timeout",
+                                    "--kill-after=10",
+                                    "60",
+                                    "srun",
+                                    "--nodes=" + count,
+                                    "--nodelist=" + model::compress_hostlist(nodes),
+                                    "--ntasks=" + count,
+                                    "--ntasks-per-node=1",
+                                    "--cpu-bind=none",
+                                    "--overlap",
+                                    "--no-kill",
+                                    "--kill-on-bad-exit=0"};
+  // Such a step gets no GPUs by the job's total number (Slurm 22.05).
+  if (request.steps_name_gpus) words.emplace_back("--gpus=0");
+  words.insert(words.end(), {hpcml, "internal", "healthy-nodes", "--here", "--gpus",
+                             std::to_string(request.gpus_per_node)});
+  return words;
+}
+
+void report_choice(const slurm::NodeChoice& choice, unsigned need) {
+  for (const auto& [node, why] : choice.bad)
+    util::log_warning(fmt::format("hpcml: {}: {}; it does not take part", node, why));
+  if (!choice.was_informed)
+    util::log_warning("hpcml: no node has reported that it is healthy: the first ones are used");
+  if (choice.chosen.size() < need)
+    return util::log_error(fmt::format("hpcml: the program needs {}, and {} of this job's are healthy",
+                                       util::counted(need, "node"), choice.chosen.size()));
+  util::log_info(
+      "hpcml: the program runs on " + model::compress_hostlist(choice.chosen) +
+      (choice.spare.empty() ? "; no node is spare" : "; spare: " + model::compress_hostlist(choice.spare)));
+}
+
+} // namespace
+
+util::Result<std::vector<node_health::BadNode>> read_bad_nodes(const std::string& file) {
+  if (file.empty() || (::access(file.c_str(), F_OK) != 0 && errno == ENOENT))
+    return std::vector<node_health::BadNode>{};
+  TRY(const auto text, util::read_input(file, {node_health::k_bad_nodes_limit, true, k_own_file_hint}));
+  return node_health::parse_bad_nodes(text);
+}
+
+util::Result<slurm::NodeExclusion> find_exclusion(const slurm::Commands& commands, const std::string& job,
+                                                  const std::vector<node_health::BadNode>& bad) {
+  if (bad.empty()) return slurm::NodeExclusion{};
+  const auto record = commands.ask({"scontrol", "-o", "show", "job", job});
+  if (!record.ok()) return util::Error{record.command() + ": " + record.why_not};
+  const auto partition = slurm::partition_of(record.output.out);
+  const auto nodes = commands.ask({"sinfo", "-h", "-N", "-p", partition, "-o", "%N %t"});
+  if (!nodes.ok()) return util::Error{nodes.command() + ": " + nodes.why_not};
+  TRY(const auto choice, slurm::parse_choice(record.output.out, nodes.output.out));
+  auto exclusion = slurm::leave_out(bad, choice);
+  exclusion.before = choice.excluded;
+  return exclusion;
+}
+
+bool concerns(const std::string& nodes, const slurm::NodeExclusion& exclusion) {
+  const auto list = model::Hostlist::parse(nodes);
+  if (!list) return false;
+  const auto holds = [](const auto& all, const std::string& node) {
+    return std::find(all.begin(), all.end(), node) != all.end();
+  };
+  return std::any_of(list->names().begin(), list->names().end(), [&](const auto& node) {
+    return holds(exclusion.exclude, node) && !holds(exclusion.before, node);
+  });
+}
+
+std::string choose_program_nodes(const BatchRequest& request, const std::string& hpcml,
+                                 const util::EnvSnapshot& env) {
+  const auto nodes = model::Hostlist::parse(env.get_or("SLURM_JOB_NODELIST", ""));
+  if (!nodes) {
+    util::log_error("hpcml: cannot read SLURM_JOB_NODELIST: " + nodes.error().what);
+    return {};
+  }
+  auto known = read_bad_nodes(env.get_or(node_health::k_bad_nodes_variable, ""));
+  if (!known) {
+    util::log_warning("hpcml: " + known.error().what + "; no node is excluded because of it");
+    known = std::vector<node_health::BadNode>{};
+  }
+  std::string answers;
+  if (const auto checked = slurm::without_bad(nodes->names(), *known); !checked.empty())
+    answers = slurm::run_command(check_words(request, hpcml, checked), env, k_check_limit).output.out;
+  const auto choice = slurm::choose_nodes(nodes->names(), answers, *known, request.program_nodes);
+  for (const auto& bad : choice.bad) launch::report_bad_node(bad, env);
+  report_choice(choice, request.program_nodes);
+  return choice.chosen.size() < request.program_nodes ? std::string()
+                                                      : model::compress_hostlist(choice.chosen);
+}
+
+} // namespace hpcml::batch

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "run/batch/job_requeue.hpp"
+
+#include <array>
+#include <fmt/format.h>
+
+#include "core/model/hostlist.hpp"
+#include "core/slurm/jobs.hpp"
+#include "core/util/file.hpp"
+#include "core/util/input_file.hpp"
+#include "core/util/log.hpp"
+#include "core/util/text.hpp"
+#include "run/batch/job_nodes.hpp"
+#include "run/batch/script_environment.hpp"
+
+namespace hpcml::batch {
+
+namespace {
+
+/// What is to be excluded, as a hostlist; empty if nothing changes or Slurm does not answer.
+std::string nodes_to_exclude(const BatchJob& job, const slurm::Commands& commands) {
+  const auto bad = read_bad_nodes(job.bad_nodes_file);
+  const auto exclusion = bad ? find_exclusion(commands, job.name, *bad) : bad.error();
+  if (!exclusion) {
+    util::log_warning("hpcml: the faulty nodes of job " + job.name +
+                      " are not excluded: " + exclusion.error().what);
+    return {};
+  }
+  for (const auto& line : exclusion->words) util::log_info("hpcml: " + line);
+  return exclusion->exclude.empty() ? std::string() : model::compress_hostlist(exclusion->exclude);
+}
+
+/// Submits a job that takes over, and cancels this one, which waits in the queue. The record of the successor
+/// keeps this one from running even if it cannot be cancelled.
+void submit_successor(const BatchRequest& request, const BatchJob& job, const std::string& script,
+                      const std::string& exclude, const slurm::Commands& commands,
+                      const util::EnvSnapshot& env) {
+  std::vector<std::string> options = {"--dependency=afterany:" + job.name, "--exclude=" + exclude};
+  if (!job.array_task.empty()) options.push_back("--array=" + job.array_task);
+  options.push_back(script);
+  // It reads the starts file itself.
+  const auto restarts = job.restarts - job.starts_here + 1;
+  options.push_back(k_successor_argument + job.first + ":" + std::to_string(restarts));
+  for (auto& argument : script_arguments(job.command)) options.push_back(std::move(argument));
+  const auto submitted = script.empty() ? util::Error{"there is no copy of the script"}
+                                        : slurm::submit_job(request.submit_command, {}, options,
+                                                            slurm::make_submit_environment(env, options).env);
+  if (!submitted)
+    return util::log_warning(
+        fmt::format("hpcml: the exclude list of job {} cannot be changed, and no other job "
+                    "could be submitted: it starts again without a change: {}",
+                    job.name, submitted.error().what));
+  const auto successor = submitted->id + (job.array_task.empty() ? "" : "_" + job.array_task);
+  if (const auto written = util::write_file(job.successor_file(), successor + "\n", 0600); !written)
+    util::log_warning("hpcml: " + written.error().what);
+  const auto cancelled = commands.ask({"scancel", job.name});
+  util::log_info(fmt::format(
+      "hpcml: the exclude list of job {} cannot be changed: job {} continues its work{}", job.name, successor,
+      cancelled.ok() ? "" : ", and job " + job.name + " ends when it starts"));
+}
+
+} // namespace
+
+bool is_unreachable(const slurm::Answer& answer) {
+  if (!answer.executed) return !answer.why_not.ends_with(" is not in PATH"); // it took too long
+  static constexpr std::array<std::string_view, 7> c_signs = {"Unable to contact slurm controller",
+                                                              "Connection refused",
+                                                              "Connection timed out",
+                                                              "Socket timed out",
+                                                              "Slurm backup controller",
+                                                              "Resource temporarily unavailable",
+                                                              "Zero Bytes were transmitted"};
+  for (const auto sign : c_signs)
+    if (answer.output.err.find(sign) != std::string::npos) return true;
+  return false;
+}
+
+RequeueResult requeue_job(const BatchRequest& request, const BatchJob& job, const std::string& script,
+                          const slurm::Commands& commands, const util::EnvSnapshot& env) {
+  // Slurm changes the list only of a job that waits, and ends this process soon after it does.
+  const auto exclude = nodes_to_exclude(job, commands);
+  const auto requeued = commands.ask({"scontrol", "requeue", job.name});
+  if (!requeued.ok())
+    return {is_unreachable(requeued) ? RequeueAnswer::unreachable : RequeueAnswer::refused, requeued.why_not};
+  if (exclude.empty()) return {};
+  if (!commands.ask({"scontrol", "update", "jobid=" + job.name, "ExcNodeList=" + exclude}).ok())
+    submit_successor(request, job, script, exclude, commands, env);
+  return {};
+}
+
+std::string read_successor(const BatchJob& job) {
+  if (job.bad_nodes_file.empty()) return {};
+  const auto text = util::read_input(job.successor_file(), {64, true, k_own_file_hint});
+  const auto id = text ? std::string(util::trim(*text)) : std::string();
+  return id.find_first_not_of("0123456789_") == std::string::npos ? id : std::string();
+}
+
+} // namespace hpcml::batch
