@@ -59,7 +59,7 @@ TEST_CASE("a node whose agent dies is named with the reason, and the job's next 
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExcNodeList=node[001,003] NodeList=node[002,004]\n");
   CHECK_THAT(output,
              Contains("hpcml: node003: its agent was lost; it is left out of the next start\n") &&
-                 Contains("hpcml: the run ended by: node: job 1 is requeued, 1 of at most 3 times\n") &&
+                 Contains("hpcml: the run ended by: node: requeuing job 1 (restart 1 of at most 3)\n") &&
                  Contains("done 0") && Contains("done 1"));
   CHECK(cluster.read("logs/bad-nodes-1") == "node003 its agent was lost\n");
 }
@@ -109,7 +109,8 @@ sbatch -Q job.sh; over; { told 1_3; told 1_4; told 3_4; } | sed 's/ NodeList.*//
                    "JobState=CANCELLED Restarts=1 ExcNodeList=(null)\n"
                    "JobState=COMPLETED Restarts=0 ExcNodeList=node004\n"
                    "slurm_load_jobs error: Invalid job id specified\n");
-  CHECK_THAT(output, Contains("the exclude list of job 1_4 may not change: job 3 goes on for it\n") &&
+  CHECK_THAT(output, Contains("the exclude list of job 1_4 cannot be changed: "
+                              "job 3_4 continues its work\n") &&
                          Contains("begin 1 restart 1 on ") && Contains("done 1 " + folder.path() + "/1_4\n"));
 }
 
@@ -170,7 +171,7 @@ sbatch -Q job.sh; over; told 2
   CHECK_THAT(output, Contains("hpcml: node001: its driver shows 0 of 2 GPUs; it does not take part\n") &&
                          Contains("hpcml: the program runs on node[002-003]; spare: node004\n") &&
                          Contains("hpcml: the program runs on node[002,004]; no node is spare\n") &&
-                         Contains("it is started again in this job, 1 of at most 3 times\n") &&
+                         Contains("starting it again in this job (restart 1 of at most 3)\n") &&
                          Contains("begin 1 restart 1 on node004\n") && Contains("done 1"));
   CHECK_THAT(cluster.read("logs/bad-nodes-2"),
              Contains("node001 its driver shows") && Contains("node003 its agent was lost\n"));
@@ -204,6 +205,6 @@ TEST_CASE(
   INFO(ran.out << ran.err << output);
   CHECK_THAT(ran.out, Contains("JobState=COMPLETED Restarts=0"));
   CHECK_THAT(output, Contains("the program runs on node[001-002]; spare: node003\n") &&
-                         Contains("it is started again in this job, 1 of at most 1 times\n") &&
+                         Contains("starting it again in this job (restart 1 of at most 1)\n") &&
                          Contains("begin 1 restart 1 on node003\n") && Contains("done 1"));
 }

@@ -132,12 +132,84 @@ echo "failing $(told $failing)"
   CHECK(count(whole, "saved 0\n") == 2);
   CHECK(count(whole, "saved 1\n") == 2);
   CHECK_THAT(whole, Contains("begin 0 restart 1 at a checkpoint\n") &&
-                        Contains("is requeued, 1 of at most 1 times") &&
-                        Contains("was requeued 1 times, and is not again (--max-requeues)"));
+                        Contains("requeuing job 1 (restart 1 of at most 1)") &&
+                        Contains("job 1 has reached its limit of 1 restarts (--max-requeues)"));
   CHECK_THAT(cluster.read("array-1.out"),
              Contains("saved 0\n") && Contains("at a checkpoint\n") && Contains("done 0\n"));
   CHECK_THAT(cluster.read("array-0.out"), !Contains("saved"));
-  CHECK_THAT(failing, !Contains("requeued"));
+  CHECK_THAT(failing, !Contains("requeuing"));
+}
+
+TEST_CASE("submit --continue resumes a job that may not be requeued again", "[slurm]") {
+  const SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "2", "--quiet"});
+  cluster.write("train.py", k_program);
+  generate(cluster, folder, "job", {"--max-requeues", "0"}, {"1", "0"});
+  generate(cluster, folder, "array-%a", {"--array", "3", "--max-requeues", "0"}, {"1", "0"});
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+sbatch -Q job.sh; sbatch -Q array-%a.sh
+hear job.out "begin 0"; hear array-3.out "begin 0"
+hpcml submit --continue 1 2>&1 | grep -o 'job 1 has not ended'
+scancel --batch --signal=USR1 1; scancel --batch --signal=USR1 2_3
+ended 1; ended 2
+hpcml submit --continue 1; hpcml submit --continue 2_3 > /dev/null
+ended 3; ended 4; told 3; told 4_3
+hpcml submit --continue 3 2>&1 | grep -o 'no record of job 3'
+)sh");
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output << cluster.read("array-3.out"));
+  CHECK_THAT(ran.out, Contains("job 1 has not ended\njob 3 log ") &&
+                          Contains("JobState=COMPLETED Restarts=0 ExitCode=0:0\n"
+                                   "JobState=COMPLETED Restarts=0 ExitCode=0:0\nno record of job 3\n"));
+  CHECK_THAT(output, Contains("reached its limit of 0 restarts (--max-requeues); to continue it: "
+                              "hpcml submit --continue 1\n") &&
+                         Contains("begin 0 restart 1 at a checkpoint\ndone 0\n"));
+  CHECK_THAT(cluster.read("array-3.out"), Contains("hpcml submit --continue 2_3\n") &&
+                                              Contains("begin 0 restart 1 at a checkpoint\ndone 0\n"));
+}
+
+TEST_CASE("an imported script with a loop and pipes saves and resumes", "[slurm]") {
+  const SharedFolder folder;
+  const Cluster cluster({"--site", "generic", "--nodes", "1", "--quiet", "--fault", "slurmctld-restart@9h"});
+  cluster.write("part.py", R"(
+import os, signal, sys, time
+asked, part = [], sys.argv[1]
+signal.signal(getattr(signal, "SIG" + os.environ["HPCML_SAVE_SIGNAL"]), lambda *unused: asked.append(1))
+file = os.path.join(os.environ["HPCML_CHECKPOINT_DIR"], part)
+restart = int(os.environ["HPCML_RESTART_COUNT"])
+print("part", part, "of restart", restart, "begins", "at a checkpoint" if os.path.exists(file) else "", flush=True)
+while not asked and part == "2" and restart == 0: time.sleep(0.01)
+open(file, "w").write("saved")
+print("part", part, "saved", flush=True)
+)");
+  cluster.write("old.sh", R"sh(#!/bin/bash
+#SBATCH --nodes=1
+#SBATCH --time=10
+#SBATCH --output=job.out
+trap 'echo "the old trap runs"' EXIT
+for part in 1 2 3; do
+  srun python3 part.py $part 2>&1 | sed -u 's/^/log: /'
+done
+echo "all parts are done"
+)sh");
+  const auto generated =
+      cluster.generate({"--from", "old.sh", "--site", "generic", "--gpus-per-node", "0", "--save-before",
+                        "1m", "--requeue", "--checkpoint-dir", folder.path(), "-o", "job.sh"});
+  INFO(generated.err);
+  REQUIRE(generated.exit_code == 0);
+  const auto ran = cluster.run(std::string(k_shell) + R"sh(
+sbatch -Q job.sh; hear job.out "part 2 of restart 0"; scancel --batch --signal=USR1 1
+ended 1; told 1
+)sh");
+  const auto output = cluster.read("job.out");
+  INFO(ran.out << ran.err << output);
+  CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\n");
+  CHECK(count(output, "log: part 3 of restart 0") == 0);
+  CHECK(count(output, "the old trap runs\n") == 2);
+  CHECK(count(output, "all parts are done\n") == 1);
+  CHECK_THAT(output, Contains("log: part 2 saved\n") &&
+                         Contains("log: part 2 of restart 1 begins at a checkpoint\n") &&
+                         Contains("log: part 3 saved\n"));
 }
 
 TEST_CASE("programs save and resume with each kind of signal handler", "[slurm]") {
@@ -226,7 +298,7 @@ TEST_CASE("jobs that another preempts save, are requeued by Slurm alone, and go 
         "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=COMPLETED Restarts=1 ExitCode=0:0\n");
   CHECK(count(output, "saved 0\n") == 2);
   CHECK(count(output, "at a checkpoint\n") == 2);
-  CHECK_THAT(output, !Contains("is requeued"));
+  CHECK_THAT(output, !Contains("requeuing"));
 }
 
 TEST_CASE("jobs that another preempts are requeued by their script where the site cancels them, and not "
@@ -242,14 +314,14 @@ TEST_CASE("jobs that another preempts are requeued by their script where the sit
 sbatch -Q job.sh
 ended=$(sbatch --parsable ended.sh)
 hear ended.out "begin 0"; scancel $ended; ended $ended
-ended 1; told 1_0; told 1_1; told $ended
+ended 1; told 1_0; told 1_1; told $ended | cut -d ' ' -f 1,2
 )sh");
   const auto output = cluster.read("job.out");
   INFO(ran.out << ran.err << output << cluster.read("ended.out"));
   CHECK(ran.out == "JobState=COMPLETED Restarts=1 ExitCode=0:0\nJobState=COMPLETED Restarts=1 ExitCode=0:0\n"
-                   "JobState=CANCELLED Restarts=0 ExitCode=0:0\n");
-  CHECK(count(output, "its nodes are given to another job: job 1_") == 2);
-  CHECK_THAT(cluster.read("ended.out"), !Contains("requeued"));
+                   "JobState=CANCELLED Restarts=0\n");
+  CHECK(count(output, "preempted by another job: requeuing job 1_") == 2);
+  CHECK_THAT(cluster.read("ended.out"), !Contains("requeuing"));
 }
 
 TEST_CASE("an agent's ranks save, nothing is started again in their job, and the record says why it ended",
@@ -274,5 +346,5 @@ grep -h '"event":"end"' logs/1.0/record-0.jsonl logs/1.0.1/record-0.jsonl failin
                    "\"code\":0,\"restarts\":0,\"class\":null}\n"
                    "\"code\":3,\"restarts\":0,\"class\":\"program\"}\n");
   CHECK(count(output, "] saved ") == 4);
-  CHECK_THAT(failing, Contains("hpcml launch: the run ended with 3: program\n") && !Contains("is requeued"));
+  CHECK_THAT(failing, Contains("hpcml launch: the run ended with 3: program\n") && !Contains("requeuing"));
 }

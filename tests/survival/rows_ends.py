@@ -36,22 +36,46 @@ def limited(lab, most, pause):
 
 
 @row("USR1 at the time limit", "a limit of 1 minute, --save-before 20s --requeue --max-requeues 6: the ranks save, and go on in the next start", requeues=(1, 6), equal=True,
-     emulate=NEVER, culprit="to the time limit: the ranks are asked to save and to end", knowable="20 s before the limit", waits=100)
+     emulate=NEVER, culprit="to the time limit: asking the ranks to save and exit", knowable="20 s before the limit", waits=100)
 def at_limit(lab):
     job, begun = limited(lab, 6, "0.7")
     return lab.finish(job, begun, patience=41)  # StartTime is in whole seconds
 
 
 @row("the limit comes again and again", "the same with a training of five minutes and --max-requeues 1", requeues=1, emulate=NEVER, waits=150,
-     culprit="was requeued 1 times, and is not again", knowable="20 s before the second limit")
+     culprit="has reached its limit of 1 restarts", knowable="20 s before the second limit")
 def at_limit_again(lab):
     job, _ = limited(lab, 1, "5")
     restarted, _ = job.hears("rank 0 of 2 begins at step [1-9]")
     return lab.finish(job, restarted, patience=41)
 
 
+@row("slurmctld away at the time to save", "slurmctld is away from 15 s to 48 s of a job of one minute, --save-before 30s --requeue: hpcml counts the time itself, "
+     "signals through srun, and repeats the requeue", requeues=(1, 6), equal=True, emulate=("--fault", "slurmctld-restart@15s..48s"),
+     culprit="to the time limit: asking the ranks to save and exit", knowable="30 s before the limit", waits=120)
+def away_at_limit(lab):
+    flags = lab.flags("--save-before", "30s", "--requeue", "--max-requeues", "6", "--checkpoint-dir", lab.checkpoints)
+    flags[flags.index("--time") + 1] = "1"
+    job = lab.submit(flags=flags, words=["--pause", "0.7"])
+    job.trains()
+    begun = time.mktime(time.strptime(job.told("StartTime"), "%Y-%m-%dT%H:%M:%S"))
+    return lab.finish(job, begun, patience=31)
+
+
+@row("batch process killed", "hpcml internal batch is killed in the training: Slurm ends the job", code=None, emulate=NEVER)
+def batch_killed(lab):
+    job = lab.submit(flags=lab.flags(*SAVES, "--checkpoint-dir", lab.checkpoints), words=["--pause", "0.7"])
+    job.trains()
+    until("the batch process", lambda: next((p for p in job.processes() if p.words[1:3] == ["internal", "batch"] and p.parent
+                                             and p.parent.program.startswith("slurmstepd")), None)).kill()
+    seen = lab.finish(job)
+    if job.told("JobState") != "FAILED":
+        seen.wrong.append("its state is " + job.told("JobState"))
+    return seen
+
+
 @row("PreemptMode REQUEUE", "another job takes the nodes for 10 s; ranks that save, --max-requeues 1", requeues=1, equal=True, emulate=("--fault", "preempt@10s..20s"),
-     culprit="Slurm ends the job: the ranks are asked to save and to end", waits=60)
+     culprit="Slurm ends the job: asking the ranks to save and exit", waits=60)
 def preempted(lab):
     job = lab.task_job(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
@@ -64,7 +88,7 @@ def lacks_accounting():
 
 
 @row("PreemptMode REQUEUE by QoS", "the same where the other job's QoS preempts that of the job (PreemptType=preempt/qos)", requeues=1, equal=True, lacks=lacks_accounting,
-     emulate=("--fault", "preempt:qos@10s..20s"), culprit="Slurm ends the job: the ranks are asked to save and to end", waits=60)
+     emulate=("--fault", "preempt:qos@10s..20s"), culprit="Slurm ends the job: asking the ranks to save and exit", waits=60)
 def preempted_by_qos(lab):
     seen = preempted(lab)
     if "preempt/qos" not in tell("scontrol", "show", "config"):
@@ -73,13 +97,13 @@ def preempted_by_qos(lab):
 
 
 @row("PreemptMode REQUEUE by QoS, GraceTime 20", "the same with 20 s from SIGTERM, which Slurm gives the ranks alone, to the end: they have ended long before", requeues=1, equal=True,
-     lacks=lacks_accounting, emulate=("--fault", "preempt:qos:20s@10s"), culprit="its nodes are given to another job: job 1 waits for Slurm", waits=110)
+     lacks=lacks_accounting, emulate=("--fault", "preempt:qos:20s@10s"), culprit="preempted by another job: job 1 waits for Slurm", waits=110)
 def preempted_after_grace(lab):
     return preempted(lab)
 
 
 @row("PreemptMode CANCEL", "the same where the site cancels: --requeue-on preempted", requeues=1, equal=True, emulate=("--fault", "preempt:cancel@10s..20s"),
-     culprit="its nodes are given to another job", waits=60)
+     culprit="preempted by another job", waits=60)
 def preempted_and_cancelled(lab):
     job = lab.task_job(*SAVES, "--requeue-on", "preempted", "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, words=["--pause", "0.5"])
     job.trains()
@@ -97,7 +121,7 @@ def task_states(number):
 
 
 @row("array task 3 of 5 preempted", "the node of task 3 is taken for another job; --requeue, one node a task", nodes=5, requeues=1, equal=True, emulate=NEVER,
-     culprit="Slurm ends the job: the ranks are asked to save and to end", waits=60)
+     culprit="Slurm ends the job: asking the ranks to save and exit", waits=60)
 def one_of_five(lab):
     flags = lab.flags(*SAVES, "--max-requeues", "1", "--checkpoint-dir", lab.checkpoints, "--array", "1-5", nodes=1, ranks=2)
     job = lab.submit(flags=flags, words=["--pause", "0.7"], options=["--exclusive"])

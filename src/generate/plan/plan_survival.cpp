@@ -40,10 +40,6 @@ model::Known<model::SaveSignal> signal_of_site(const LayoutInput& input, StepDia
 /// Why nobody could ask the ranks, or nobody needs to.
 void refuse(const LayoutInput& input, const model::PlannedLauncher& launcher, const model::Walltime& time,
             StepDiagnostics& diagnostics) {
-  if (input.job.body)
-    diagnostics.error("request/save-before",
-                      "the old script's own commands stand around its launches, and its traps are its own",
-                      "write the trap there, and --signal=B:USR1@300 without --save-before");
   if (input.job.signal)
     diagnostics.error(
         "request/save-before",
@@ -243,7 +239,7 @@ StepResult<std::optional<model::PlannedRequeue>> plan_requeue(const LayoutInput&
   StepResult<std::optional<model::PlannedRequeue>> result;
   auto& [planned, diagnostics] = result;
   const model::JobSpec& job = input.job;
-  const bool is_requested = job.requeue && job.requeue->value && !job.body;
+  const bool is_requested = job.requeue && job.requeue->value;
   const bool retries = is_requested && job.requeue_on && !job.requeue_on->value.empty();
   const bool requeues = is_requested && (launch.saving || retries);
   check_bounds(input, launch, requeues, diagnostics);

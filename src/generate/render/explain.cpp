@@ -80,6 +80,7 @@ std::string render_explain(const model::Plan& plan) {
     text += render_line(line) + "\n";
     for (const auto& reason : reasons_of(line)) text += describe(reason);
   }
+  text += explain_events(plan);
   text += explain_plan(plan);
   for (std::size_t i = 0; i < plan.components.size(); ++i)
     if (const auto own = explain_plan(plan.components[i]); !own.empty())

@@ -37,7 +37,7 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
   if (!plan.gpu_type.empty()) add(program, "--gpu-type", plan.gpu_type);
   add(program, "--gpus-per-node", std::to_string(plan.layout.gpus_per_node));
 
-  ScriptWords flags;
+  auto& flags = program;
   if (plan.launcher.spawns) add(flags, "--nproc-per-node", std::to_string(plan.layout.ranks_per_node));
   add(flags, "--bind", bind_mode(plan.binding.binder));
   if (plan.layout.cpus_per_rank > 0) add(flags, "--cpus-per-task", std::to_string(plan.layout.cpus_per_rank));
@@ -75,7 +75,6 @@ std::vector<ScriptWords> launch_groups(const ScriptStep& step) {
     groups[0].insert(groups[0].end(), program.begin(), program.end());
   else
     groups.push_back(program);
-  groups.push_back(flags);
   for (auto& group : wrapper_groups(step)) groups.push_back(std::move(group));
   groups.push_back(program_words(step.program, step.program.command));
   return groups;

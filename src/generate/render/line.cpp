@@ -33,7 +33,8 @@ std::string to_text(const CommandLine& line) { return join_words(line.words); }
 
 std::string to_text(const Step& line) {
   std::string text;
-  for (const auto& group : line.groups) text += (text.empty() ? "" : " \\\n  ") + join_words(group);
+  for (const auto& group : line.groups)
+    text += text.empty() ? wrap_words(group) : " \\\n  " + wrap_words(group, 2);
   return text;
 }
 

@@ -64,10 +64,8 @@ bool removes_directories(const model::Plan& plan) { return !directory_words(plan
 
 ScriptLines make_per_node(const model::Plan& plan) {
   if (!has_caches(plan) && !has_wheelhouse(plan) && !plan.stage) return {};
-  TemplateData data{{"per_node", join_words(per_node_words(plan))},
-                    {"guarded", is_guarded(plan)},
-                    {"folders", false},
-                    {"expedites", expedites(plan)}};
+  TemplateData data{
+      {"per_node", join_words(per_node_words(plan))}, {"guarded", is_guarded(plan)}, {"folders", false}};
   if (const auto directories = directory_words(plan); !directories.empty()) data["folders"] = directories;
   return {Verbatim{render_block("per_node", data), by_rule("a node's disk belongs to all who use the node")}};
 }

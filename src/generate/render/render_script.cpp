@@ -26,18 +26,18 @@ const std::vector<Section>& sections() {
   static const std::vector<Section> k_sections = {
       {"directives", make_directives},
       {"head", make_head},
-      {"expedite", make_expedite},
-      {"find_hpcml", make_find_hpcml},
+      {"batch", make_batch_line},
       {"software", make_software},
       {"per_node", make_per_node},
       {"caches", make_caches},
       {"staging", make_staging},
       {"wheelhouse", make_wheelhouse},
       {"environment", make_environment},
-      {"rendezvous", make_rendezvous},
-      {"store", make_store},
+      {"rendezvous",
+       [](const model::Plan& plan) {
+         return plan.launcher.choice.is_hpcml() ? ScriptLines{} : make_rendezvous(plan);
+       }},
       {"container", make_container},
-      {"survival", make_survival},
       {"step", [](const model::Plan& plan) { return make_step(plan, plan.launcher.step_args); }}};
   return k_sections;
 }

@@ -11,8 +11,12 @@ namespace hpcml::render {
 ScriptLines make_directives(const model::Plan& plan);
 /// Comments on what the script is and how it was made.
 ScriptLines make_head(const model::Plan& plan);
-/// Finds hpcml for the node's architecture and proves that it starts; empty in a plain script.
-ScriptLines make_find_hpcml(const model::Plan& plan);
+/// True if the script is run by `hpcml internal batch`: hpcml starts its ranks, or keeps its job alive.
+bool runs_in_batch(const model::Plan& plan);
+/// Finds hpcml for the node's architecture, and has it run the rest of the script; empty for other scripts.
+ScriptLines make_batch_line(const model::Plan& plan);
+/// What `hpcml internal batch` does at which event, as lines for `--explain`.
+std::string explain_events(const model::Plan& plan);
 /// Modules, and the activation of an environment that is not inside a container.
 ScriptLines make_software(const model::Plan& plan);
 /// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
@@ -25,24 +29,13 @@ ScriptLines make_staging(const model::Plan& plan);
 ScriptLines make_wheelhouse(const model::Plan& plan);
 /// Exports for the whole job.
 ScriptLines make_environment(const model::Plan& plan);
-/// Where the ranks meet: all of it in a plain script, with hpcml only what launch cannot find.
+/// Where the ranks connect: all of it in a plain script, and for a shell on the nodes what launch cannot
+/// find.
 ScriptLines make_rendezvous(const model::Plan& plan);
-/// Returns the lines that make the job's key and start the script's own rendezvous store. Empty for one rank,
-/// or if the ranks do not use a store of hpcml.
-ScriptLines make_store(const model::Plan& plan);
 /// Caches of a plain script; with hpcml, launch makes them.
 ScriptLines make_caches(const model::Plan& plan);
 /// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
 ScriptLines make_container(const model::Plan& plan);
-/// What asks the ranks to save before the time limit, and waits for them; empty where nobody asks.
-ScriptLines make_survival(const model::Plan& plan);
-/// Whether the script hears signals while its step runs, or looks at how that ended.
-bool hears_signals(const model::Plan& plan);
-/// Whether Slurm starts the job again before all others (--requeue=expedite).
-bool expedites(const model::Plan& plan);
-ScriptLines make_expedite(const model::Plan& plan);
-/// The step as the script runs it: by the function that hears signals meanwhile, where there is one.
-Step step_with_signal_trap(const model::Plan& plan, Step step);
 /// The step or steps that run the program; `step_args` are the launcher's options of each.
 ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args);
 

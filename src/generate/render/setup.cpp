@@ -14,6 +14,25 @@ namespace {
 /// A variable of the job as a word; its name is a profile's, checked when that was read.
 std::string variable_word(const std::string& name) { return "\"$" + name + "\""; }
 
+/// A command as lines of a comment of at most 110 columns, broken before options outside of quotes.
+std::vector<std::string> wrap_command(const std::string& command) {
+  constexpr std::size_t k_columns = 102; // without "#       "
+  std::vector<std::string> lines;
+  std::size_t begin = 0, last_break = 0;
+  bool is_single = false, is_double = false;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    if (command[i] == '\'' && !is_double) is_single = !is_single;
+    if (command[i] == '"' && !is_single) is_double = !is_double;
+    if (i - begin > k_columns && last_break > begin) {
+      lines.push_back((begin == 0 ? "  " : "      ") + command.substr(begin, last_break - begin));
+      begin = last_break + 1;
+    }
+    if (!is_single && !is_double && command.compare(i, 2, " -") == 0) last_break = i;
+  }
+  if (begin < command.size()) lines.push_back((begin == 0 ? "  " : "      ") + command.substr(begin));
+  return lines;
+}
+
 } // namespace
 
 ScriptLines make_directives(const model::Plan& plan) {
@@ -32,14 +51,8 @@ ScriptLines make_head(const model::Plan& plan) {
   ScriptLines lines{Comment{fmt::format("Written by hpcml {} for site {} (profile {}):", HPCML_VERSION,
                                         plan.site_id, plan.site_hash),
                             reasons}};
-  if (!plan.request_line.empty()) lines.push_back(Comment{"  " + plan.request_line, reasons});
+  for (auto& part : wrap_command(plan.request_line)) lines.push_back(Comment{std::move(part), reasons});
   return lines;
-}
-
-ScriptLines make_find_hpcml(const model::Plan& plan) {
-  if (!plan.launcher.choice.is_hpcml()) return {};
-  return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
-                   because(plan.hpcml_path.origin)}};
 }
 
 ScriptLines make_software(const model::Plan& plan) {
@@ -125,36 +138,6 @@ ScriptLines make_rendezvous(const model::Plan& plan) {
     lines.push_back(Verbatim{render_block("master_host", data), reasons});
   }
   lines.push_back(make_port(plan));
-  return lines;
-}
-
-namespace {
-
-/// The job's key, where its processes on several nodes, or several tasks of a step, speak to each other.
-ScriptLines make_secret(const model::Plan& plan) {
-  const bool agents = plan.launcher.has_own_agent() && plan.tasks() > plan.layout.tasks_per_node;
-  const bool tasks = !plan.launcher.has_own_agent() && model::needs_rendezvous(plan.ranks, plan.tasks());
-  if (!plan.launcher.choice.is_hpcml() || (!agents && !tasks)) return {};
-  return {Verbatim{render_block("secret", {}),
-                   by_rule("without the key nothing that arrives over the network is applied")}};
-}
-
-} // namespace
-
-ScriptLines make_store(const model::Plan& plan) {
-  auto lines = make_secret(plan);
-  const auto& endpoint = plan.rendezvous;
-  // A port that the site prescribes is the programs' alone: the launchers find another one by themselves.
-  const bool prescribed = endpoint.port != 0 || !endpoint.port_from_env.empty();
-  const bool meets = model::needs_rendezvous(plan.ranks, plan.tasks());
-  if (plan.launcher.has_own_agent()) return lines; // the agents serve one for each start of their ranks
-  if (!plan.launcher.choice.is_hpcml() || !meets || prescribed) return lines;
-  const bool looked_up = !endpoint.interface.empty() || endpoint.ipv4 || !endpoint.from_env.empty();
-  const auto name =
-      looked_up ? std::string("\"$HPCML_MASTER_ADDR\"")
-                : "\"$SLURMD_NODENAME\"" + (endpoint.suffix.empty() ? "" : quote_word(endpoint.suffix));
-  lines.push_back(Verbatim{render_block("store", {{"name", name}}),
-                           by_rule("it is there before any rank, and stays when one of them ends")});
   return lines;
 }
 

@@ -256,10 +256,9 @@ ScriptLines make_own_edf(const model::Plan& plan) {
   for (const auto& bind : container.binds)
     mounts += (mounts.empty() ? "" : " ") +
               quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
-  const auto text = render_block("own_edf", {{"image", quote_word(container.image)},
-                                             {"mounts", mounts},
-                                             {"folders", removes_directories(plan)},
-                                             {"expedites", expedites(plan)}});
+  const auto text = render_block(
+      "own_edf",
+      {{"image", quote_word(container.image)}, {"mounts", mounts}, {"folders", removes_directories(plan)}});
   return {Verbatim{text, {{"", container.origin}}}};
 }
 
@@ -313,7 +312,7 @@ namespace {
 ScriptLines one_step(const ScriptStep& script_step) {
   const bool over_components = !script_step.plan.components.empty() && !script_step.program.once;
   auto lines = over_components ? component_lines() : mask_lines(script_step.plan);
-  auto step = step_with_signal_trap(script_step.plan, program_step(script_step));
+  auto step = program_step(script_step);
   // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
   // purpose.
   if (holds_program(step))

@@ -89,6 +89,35 @@ std::string join_words(const ScriptWords& words) {
   return line;
 }
 
+std::string wrap_words(const ScriptWords& words, std::size_t column, std::string_view indent) {
+  constexpr std::size_t k_columns = 110, k_mark = 2; // " \\"
+  const auto is_option = [](const std::string& text) { return text.size() > 1 && text.front() == '-'; };
+  std::string wrapped;
+  bool is_first = true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto unit = words[i].to_shell();
+    if (is_option(unit) && unit != "--" && i + 1 < words.size())
+      if (const auto value = words[i + 1].to_shell(); !is_option(value)) {
+        unit += " " + value;
+        ++i;
+      }
+    const auto width = std::min(unit.find('\n'), unit.size());
+    const bool fits_nowhere = indent.size() + width + k_mark > k_columns;
+    if (!is_first && !fits_nowhere && column + 1 + width + k_mark > k_columns) {
+      wrapped += " \\\n" + std::string(indent);
+      column = indent.size();
+    } else if (!is_first) {
+      wrapped += " ";
+      ++column;
+    }
+    wrapped += unit;
+    const auto line = unit.rfind('\n');
+    column = line == std::string::npos ? column + unit.size() : unit.size() - line - 1;
+    is_first = false;
+  }
+  return wrapped;
+}
+
 std::string quote_word(std::string_view word) {
   if (has_hidden(word)) return quote_ansi(word);
   // Typographic quotes inside plain ones look like a slip of an editor, to people and to shellcheck.

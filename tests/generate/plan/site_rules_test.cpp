@@ -466,8 +466,9 @@ TEST_CASE("images run by options of Slurm where the engine works so") {
   CHECK(plan.container->step_options ==
         std::vector<std::string>{"--container-image=torch:2",
                                  "--container-mounts=/scratch:/data,/project:/project"});
-  CHECK_THAT(script_of(plan),
-             Contains("--container-image=torch:2 --container-mounts=/scratch:/data,/project:/project \\\n"));
+  CHECK_THAT(
+      script_of(plan),
+      Contains("--container-image=torch:2 \\\n  --container-mounts=/scratch:/data,/project:/project \\\n"));
   CHECK_THAT(script_of(plan), !Contains("exec torch") && !Contains("pyxis"));
   const auto shifter = site_with(
       R"("containers": [{"engine": "shifter", "on": "sbatch", "options": ["--image={image}", "--module=gpu,nccl-plugin"], "prefix": "shifter"}])");
@@ -515,8 +516,8 @@ TEST_CASE("the ranks meet where the site says") {
              Contains("MASTER_ADDR+=i") && Contains("getent ahostsv4 \"$MASTER_ADDR\"") &&
                  Contains("MASTER_PORT=7010"));
   CHECK_THAT(script(R"({"suffix": "i", "ipv4": true})", "hpcml"),
-             Contains("HPCML_MASTER_ADDR _ < <(getent ahostsv4 \"$SLURMD_NODENAME\"i)"));
-  CHECK_THAT(script(R"({"from_env": "SITE_HEAD"})", "hpcml"), Contains("HPCML_MASTER_ADDR=\"$SITE_HEAD\""));
+             Contains(" --host \"$SLURMD_NODENAME\"i --ipv4 "));
+  CHECK_THAT(script(R"({"from_env": "SITE_HEAD"})", "hpcml"), Contains(" --host \"$SITE_HEAD\" "));
 }
 
 TEST_CASE("variables follow the job, a proxy is set, and settings that do not go together are named") {

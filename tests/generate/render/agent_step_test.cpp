@@ -54,22 +54,24 @@ std::string step_of(const model::Plan& plan) {
 TEST_CASE("the step of an agent is one task per node that is told how many ranks to start") {
   CHECK(step_of(plan_of(lumi_job({{"agent", "true"}}))) ==
         R"(srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=1 \
-  "$HPCML" launch --site lumi --profile-hash HASH --partition standard-g --node-type lumi-g --gpus-per-node 8 \
-  --nproc-per-node 8 --bind apply --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own --agent -- \
+  "$HPCML" launch --site lumi --profile-hash HASH --partition standard-g --node-type lumi-g \
+  --gpus-per-node 8 --nproc-per-node 8 --bind apply --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own \
+  --agent -- \
   ./train --lr 1
 )");
   CHECK(step_of(plan_of(lumi_job({{"nnodes", "1:2"}, {"log-dir", "my logs"}, {"max-restarts", "3"}}))) ==
         R"(srun --ntasks=2 --ntasks-per-node=1 --cpu-bind=none --kill-on-bad-exit=0 --no-kill \
-  "$HPCML" launch --site lumi --profile-hash HASH --partition standard-g --node-type lumi-g --gpus-per-node 8 \
-  --nproc-per-node 8 --bind apply --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own --log-dir 'my logs' --max-restarts 3 --nnodes 1:2 -- \
+  "$HPCML" launch --site lumi --profile-hash HASH --partition standard-g --node-type lumi-g \
+  --gpus-per-node 8 --nproc-per-node 8 --bind apply --cpus-per-task 7 --gpus-per-task 1 --gpu-visibility own \
+  --log-dir 'my logs' --max-restarts 3 --nnodes 1:2 -- \
   ./train --lr 1
 )");
 }
 
 TEST_CASE("a script of agents serves no store: each start of the ranks has its own") {
-  CHECK(holds(render::render_script(plan_of(lumi_job({}))), "HPCML_STORE_ADDR"));
-  CHECK_FALSE(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "HPCML_STORE_ADDR"));
-  CHECK(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "export HPCML_JOB_SECRET"));
+  CHECK(holds(render::render_script(plan_of(lumi_job({}))), " internal batch --secret --store --"));
+  CHECK(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), " internal batch --secret --"));
+  CHECK_FALSE(holds(render::render_script(plan_of(lumi_job({{"agent", "true"}}))), "--store"));
 }
 
 TEST_CASE("behind the agent each rank enters the container as it does without one") {

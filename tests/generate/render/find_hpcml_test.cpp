@@ -20,8 +20,8 @@ namespace {
 void put_hpcml(const fs::path& path) {
   REQUIRE(util::write_file(
       path,
-      "#!/bin/bash\n[[ $1 != --version && $1 != internal ]] || exit 0\necho \"${0##*/}\" >> used\n"
-      "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n",
+      std::string("#!/bin/bash\n") + test::k_batch_stand_in +
+          "echo \"${0##*/}\" >> used\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n",
       0755));
 }
 
@@ -40,6 +40,7 @@ struct Node {
   std::vector<std::string> programs;
   std::vector<std::string> foreign;
   const char* used; ///< empty: the script stops
+  int code = 0;
   const char* expected = "";
 };
 
@@ -64,14 +65,12 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
       {"x86_64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml"},
       {"aarch64", {"hpcml", "hpcml-aarch64"}, {}, "hpcml-aarch64"},
       {"aarch64", {"hpcml-aarch64"}, {"hpcml"}, "hpcml-aarch64"},
-      {"aarch64",
-       {},
-       {"hpcml"},
-       "",
-       "/hpcml does not run on c123-456 (aarch64). Put a build for aarch64 that the compute nodes see at "},
-      {"aarch64", {"hpcml"}, {"hpcml-aarch64"}, "", "/hpcml-aarch64 does not run on c123-456 (aarch64)."},
-      {"x86_64", {}, {}, "", "/hpcml does not run on c123-456 (x86_64)."},
-      {"x86_64", {"hpcml-aarch64"}, {}, "", "No such file"}};
+      {"aarch64", {}, {"hpcml"}, "", 0, "(aarch64) needs another build: --hpcml-path"},
+      {"aarch64", {}, {"hpcml"}, "", 0, "/my tools/hpcml: cannot execute binary file"},
+      {"aarch64", {"hpcml"}, {"hpcml-aarch64"}, "", 0, "/my tools/hpcml-aarch64: cannot execute"},
+      {"x86_64", {}, {}, "", 127, "/my tools/hpcml: No such file"},
+      {"x86_64", {}, {}, "", 127, "(x86_64) needs another build: --hpcml-path"},
+      {"x86_64", {"hpcml-aarch64"}, {}, "", 127, "No such file"}};
   for (const auto& node : nodes) {
     CAPTURE(node.machine, node.programs, node.foreign);
     test::TempFolder folder;
@@ -94,11 +93,10 @@ TEST_CASE("a script takes the hpcml of the node's architecture, or says where to
       CHECK(*used == std::string(node.used) + "\n");
       continue;
     }
-    CHECK(result.exit_code == 125);
+    // What bash returns for a program of another machine depends on its version.
+    CHECK((node.code == 0 ? result.exit_code != 0 : result.exit_code == node.code));
     CHECK_FALSE(fs::exists(folder / "used"));
     CHECK_FALSE(fs::exists(folder / "words"));
     CHECK(result.err.find(node.expected) != std::string::npos);
-    CHECK(result.err.find(" at " + plan.hpcml_path.value + "-" + node.machine +
-                          ", or write this script again with --hpcml-path.") != std::string::npos);
   }
 }

@@ -242,10 +242,17 @@ std::string script_faults(const std::string& script) {
   return faults;
 }
 
+const char* const k_batch_stand_in = R"([[ $1 != --version ]] || exit 0
+if [[ $1 == internal && $2 == batch ]]; then
+  until [[ $1 == -- ]]; do shift; done
+  HPCML_BATCH=$SLURM_JOB_ID exec "${@:2}"
+fi
+[[ $1 != internal ]] || exit 0
+)";
+
 std::string stand_in_hpcml(const TempFolder& folder) {
-  put(folder / "hpcml",
-      "#!/bin/bash\n[[ $1 != --version && $1 != internal ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
-      "10.0.0.1; exit; }\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
+  put(folder / "hpcml", std::string("#!/bin/bash\n") + k_batch_stand_in +
+                            "while [[ $1 != -- ]]; do shift; done\nshift\nexec \"$@\"\n");
   return (folder / "hpcml").string();
 }
 

@@ -41,6 +41,8 @@ util::ProcessOutput run_script(const std::string& script, const TempFolder& fold
                                const std::map<std::string, std::string>& more = {});
 /// Puts a bash script that programs of the job find in PATH.
 void put_program(const TempFolder& folder, const std::string& name, const std::string& body);
+/// First lines of a bash program that stands for hpcml: `internal batch` only runs the script.
+extern const char* const k_batch_stand_in;
 /// The path of that `hpcml`, and of a program that writes the words it gets, NUL behind each, to the file
 /// "words".
 std::string stand_in_hpcml(const TempFolder& folder);

@@ -131,13 +131,13 @@ std::map<std::string, std::string> launched_environment(const model::Plan& plann
                                                         const std::map<std::string, std::string>& more = {}) {
   auto plan = planned;
   plan.hpcml_path.value = (folder / "hpcml").string();
-  REQUIRE(util::write_file(
-      plan.hpcml_path.value,
-      "#!/bin/bash\n[[ $1 != --version && $1 != internal ]] || exit 0\n[[ $2 == --address-of ]] && { echo "
-      "10.0.0.1; exit; }\nwords=()\n"
-      "while [[ $1 != launch ]]; do words+=(\"$1\"); shift; done\nexec " HPCML_BINARY
-      " \"${words[@]}\" launch --dry-run \"${@:2}\" > seen\n",
-      0755));
+  plan.shebang = "#!/bin/bash"; // a login shell would set this machine's PATH
+  REQUIRE(util::write_file(plan.hpcml_path.value,
+                           std::string("#!/bin/bash\n") + test::k_batch_stand_in +
+                               "words=()\n"
+                               "while [[ $1 != launch ]]; do words+=(\"$1\"); shift; done\nexec " HPCML_BINARY
+                               " \"${words[@]}\" launch --dry-run \"${@:2}\" > seen\n",
+                           0755));
   for (const auto& name : {"module", "conda"}) test::put_program(folder, name, "echo /dev/null/x\n");
   test::put_program(folder, "getent", "echo 10.0.0.1 STREAM\n");
   test::put_program(folder, "srun", "until [[ $1 == */hpcml ]]; do shift; done\nexec \"$@\"\n");

@@ -71,49 +71,45 @@ TEST_CASE("an interface of the first node is the meeting place where the site sa
   CHECK(test::script_faults(render::render_script(plan)) == "");
   plan = test::make_whole_node_plan();
   plan.rendezvous.interface = "bond0";
-  CHECK(holds(render::render_script(plan), "HPCML_MASTER_ADDR=$(\"$HPCML\" launch --address-of bond0)"));
+  CHECK(holds(render::render_script(plan), " --interface bond0 "));
   CHECK(test::script_faults(render::render_script(plan)) == "");
 }
 
 TEST_CASE("a script serves the store at the name that its ranks are told, where there are ranks that meet") {
   const auto served = [](const model::Plan& plan) {
-    const auto script = render::render_script(plan);
+    auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const std::string start = " internal store-serve --with-parent --name ";
+    script = util::replace_all(script, " \\\n  ", " ");
+    const std::string start = " --store ";
     const auto at = script.find(start);
-    if (at == std::string::npos) return std::string();
+    if (at == std::string::npos) return std::string("no store");
     const auto name = at + start.size();
-    return script.substr(name, script.find(')', name) - name);
+    return std::string(util::trim(script.substr(name, script.find("-- bash", name) - name)));
   };
   auto plan = test::make_whole_node_plan();
-  CHECK(served(plan) == "\"$SLURMD_NODENAME\"");
+  CHECK(served(plan).empty());
   plan.rendezvous.suffix = "-ib";
-  CHECK(served(plan) == "\"$SLURMD_NODENAME\"-ib");
+  CHECK(served(plan) == "--host \"$SLURMD_NODENAME\"-ib");
   plan.rendezvous.interface = "lo";
-  CHECK(served(plan) == "\"$HPCML_MASTER_ADDR\"");
+  CHECK(served(plan) == "--interface lo");
   plan.rendezvous.port = 29500; // the site's, for the programs alone
-  CHECK(served(plan) == "");
+  CHECK(served(plan) == "no store");
   plan.rendezvous.port = 0;
   plan.ranks.rendezvous_timeout = model::Sourced<unsigned>{0, {}};
-  CHECK(served(plan) == "");
+  CHECK(served(plan) == "no store");
   plan.ranks.rendezvous_timeout.reset();
   plan.layout.nodes = plan.layout.tasks_per_node = 1;
-  CHECK(served(plan) == "");
-  CHECK(served(test::make_plan_for("torchrun")) == "");
+  CHECK(served(plan) == "no store");
+  CHECK(served(test::make_plan_for("torchrun")) == "no store");
 }
 
-TEST_CASE("a script sets the key before it serves a store") {
+TEST_CASE("a script has hpcml make the key if several processes use it") {
   const auto has_secret = [](const model::Plan& plan) {
     const auto script = render::render_script(plan);
     CHECK(test::script_faults(script) == "");
-    const auto at = script.find("read -r HPCML_JOB_SECRET < <(\"$HPCML\" internal job-secret)");
-    if (at == std::string::npos) return false;
-    CHECK(script.find("export HPCML_JOB_SECRET", at) != std::string::npos);
-    if (const auto store = script.find(" internal store-serve "); store != std::string::npos)
-      CHECK(at < store);
-    // With set -x bash would print what is assigned.
-    CHECK(script.find("HPCML_JOB_SECRET=") == std::string::npos);
-    return true;
+    // The shell never sees it: with set -x bash would print what is assigned.
+    CHECK(script.find("HPCML_JOB_SECRET") == std::string::npos);
+    return script.find(" internal batch --secret ") != std::string::npos;
   };
   auto plan = test::make_whole_node_plan();
   CHECK(has_secret(plan));

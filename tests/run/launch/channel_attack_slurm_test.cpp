@@ -33,7 +33,7 @@ const char* const k_script = R"SH(
 "$H" gen --site generic --nodes 2 --gpus-per-node 0 --tasks-per-node 2 --time 5 --job-name "$NAME" --store own --hpcml-path "$H" \
   -o "$NAME.sh" -- bash -c 'echo rank $RANK at $MASTER_ADDR:$MASTER_PORT with "[$BASH_ENV]"; sleep 1'
 # What the job waits for in its prologue: modules, files, the other nodes.
-sed -i 's|^export HPCML_STORE_ADDR$|&; (umask 077; echo "$HPCML_JOB_SECRET" > secret.$SLURM_JOB_NAME); echo "$HPCML_STORE_ADDR" > where.$SLURM_JOB_NAME; while [ ! -e go.$SLURM_JOB_NAME ]; do sleep 0.1; done|' "$NAME.sh"
+sed -i '/"\$0" "\$@"$/a (umask 077; echo "$HPCML_JOB_SECRET" > secret.$SLURM_JOB_NAME); echo "$HPCML_STORE_ADDR" > where.$SLURM_JOB_NAME; while [ ! -e go.$SLURM_JOB_NAME ]; do sleep 0.1; done' "$NAME.sh"
 sbatch -o "$NAME.out" "$NAME.sh" > /dev/null
 wait_for "where.$NAME"
 place=$(cat "where.$NAME")

@@ -163,12 +163,12 @@ END
 salloc -Q -N3 --ntasks-per-node=2 -t 5 bash ./steps.sh
 "$H" gen --site generic --nodes 2 --gpus-per-node 0 --tasks-per-node 2 --time 5 --hpcml-path "$H" -o hold.sh -- sleep 60
 id=$(sbatch --parsable -o hold.out hold.sh)
-for ((i = 0; i < 1000; ++i)); do ! pgrep -f 'internal store-serve' > /dev/null || break; sleep 0.1; done
-echo "there: $(pgrep -fc 'internal store-serve')" > script.out
+for ((i = 0; i < 1000; ++i)); do ! pgrep -x hpcml-store > /dev/null || break; sleep 0.1; done
+echo "there: $(pgrep -xc hpcml-store)" > script.out
 scancel $id
 for ((i = 0; i < 1000; ++i)); do [[ $(squeue -h) ]] || break; sleep 0.1; done
-for ((i = 0; i < 300; ++i)); do pgrep -f 'internal store-serve' > /dev/null || break; sleep 0.1; done
-echo "left: $(pgrep -fc 'internal store-serve')" >> script.out)sh");
+for ((i = 0; i < 300; ++i)); do pgrep -x hpcml-store > /dev/null || break; sleep 0.1; done
+echo "left: $(pgrep -xc hpcml-store)" >> script.out)sh");
   const auto died = nodes.read("dies.out");
   INFO(died);
   CHECK(

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// The line by which a script has itself run by `hpcml internal batch`, and what that does at which event.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "core/util/text.hpp"
+#include "generate/render/sections.hpp"
+#include "generate/render/template.hpp"
+
+namespace hpcml::render {
+
+namespace {
+
+bool requeues(const model::Plan& plan) { return plan.requeue && plan.requeue->requeues; }
+
+bool is_expedited(const model::Plan& plan) { return plan.requeue && plan.requeue->slurm; }
+
+/// Whether something is asked for that the job does by hpcml whatever starts its ranks.
+bool asks_for_survival(const model::Plan& plan) {
+  const bool has_directory = plan.requeue && !plan.requeue->checkpoint_dir.empty();
+  return plan.saving || requeues(plan) || is_expedited(plan) || has_directory || plan.layout.spare_nodes > 0;
+}
+
+/// Whether the header counts the GPUs of all nodes: a step on fewer has to name how many it has.
+bool counts_gpus_as_total(const model::Plan& plan) {
+  return std::any_of(plan.directives.begin(), plan.directives.end(),
+                     [](const auto& directive) { return directive.name == "--gpus"; });
+}
+
+/// The words of the command, each with who decided it.
+class BatchWords {
+public:
+  explicit BatchWords(const model::Plan& plan) : x_plan(plan) {}
+
+  ScriptWords make(Reasons& reasons) {
+    add_ranks();
+    add_saving();
+    add_requeue();
+    add_spare_nodes();
+    reasons = std::move(x_reasons);
+    return std::move(x_words);
+  }
+
+private:
+  void add(const char* option, const std::string& value) {
+    x_words.push_back(ScriptWord::literal(option));
+    x_words.push_back(ScriptWord::literal(value));
+  }
+  void add_expression(const char* option, const std::string& value) {
+    x_words.push_back(ScriptWord::literal(option));
+    x_words.push_back(ScriptWord::expression(value));
+  }
+  void add_switch(const char* option) { x_words.push_back(ScriptWord::literal(option)); }
+  void explain(std::string about, const model::Origin& origin) {
+    x_reasons.push_back({std::move(about), origin});
+  }
+  void explain_rule(std::string about, std::string rule) {
+    explain(std::move(about), by_rule(std::move(rule)).front().origin);
+  }
+
+  /// What ranks of hpcml launch need: the key, the store, and the address of both.
+  void add_ranks() {
+    const auto& launcher = x_plan.launcher;
+    if (!launcher.choice.is_hpcml()) return;
+    const bool meets = model::needs_rendezvous(x_plan.ranks, x_plan.tasks());
+    const bool agents = launcher.has_own_agent() && x_plan.tasks() > x_plan.layout.tasks_per_node;
+    if (agents || (meets && !launcher.has_own_agent())) {
+      add_switch("--secret");
+      explain_rule("--secret", "without the job's key nothing that arrives over the network is applied");
+    }
+    const auto& endpoint = x_plan.rendezvous;
+    // A port that the site prescribes is the programs' own: the launchers find another one by themselves.
+    const bool is_prescribed = endpoint.port != 0 || !endpoint.port_from_env.empty();
+    // Agents serve a store for each start of their ranks.
+    if (meets && !is_prescribed && !launcher.has_own_agent()) {
+      add_switch("--store");
+      explain_rule("--store", "the store serves before any rank starts, and stays when one of them ends");
+    }
+    add_address();
+  }
+
+  void add_address() {
+    const auto& endpoint = x_plan.rendezvous;
+    const auto count = x_words.size();
+    if (!endpoint.interface.empty()) {
+      add("--interface", endpoint.interface);
+    } else if (!endpoint.from_env.empty()) {
+      add_expression("--host", "\"$" + endpoint.from_env + "\"");
+    } else if (endpoint.ipv4 || !endpoint.suffix.empty()) {
+      add_expression("--host", "\"$SLURMD_NODENAME\"" +
+                                   (endpoint.suffix.empty() ? std::string() : quote_word(endpoint.suffix)));
+      if (endpoint.ipv4) add_switch("--ipv4");
+    }
+    if (x_words.size() > count) explain("address of the ranks' rendezvous", endpoint.origin);
+  }
+
+  void add_saving() {
+    if (!x_plan.saving) return;
+    const auto& saving = *x_plan.saving;
+    add("--save-before", model::Walltime::of(std::chrono::seconds(saving.seconds)).to_slurm());
+    add("--save-signal", saving.signal.text());
+    if (!saving.by_launch()) add("--save-by", "step");
+    explain("--save-before", saving.requested_by);
+    explain("--save-signal " + saving.signal.text(), saving.chosen);
+  }
+
+  void add_requeue() {
+    if (!x_plan.requeue) return;
+    const auto& requeue = *x_plan.requeue;
+    if (requeue.requeues) {
+      add("--max-requeues", std::to_string(requeue.most));
+      explain(fmt::format("--max-requeues {}", requeue.most), requeue.bound);
+      if (!requeue.requeue_on.empty()) add("--requeue-on", requeue.requeue_on.text());
+      explain("requeues the job", requeue.origin);
+      if (x_plan.submit_command.value != "sbatch") add("--submit-command", x_plan.submit_command.value);
+    }
+    if (!requeue.checkpoint_dir.empty()) add("--checkpoint-dir", requeue.checkpoint_dir);
+    if (requeue.requeues && x_plan.ranks.log_dir) add("--log-dir", x_plan.ranks.log_dir->value.text());
+    if (requeue.chain) add("--chain", fmt::format("{}:{}", requeue.chain->first, requeue.chain->number));
+    if (!requeue.slurm) return;
+    add_switch("--expedited");
+    explain("--expedited", requeue.slurm->origin);
+  }
+
+  void add_spare_nodes() {
+    const auto& layout = x_plan.layout;
+    if (layout.spare_nodes == 0) return;
+    add("--program-nodes", std::to_string(layout.nodes));
+    explain_rule("--program-nodes", "the healthy ones of the job's nodes run the program");
+    // A step that overlaps others gets no GPUs by such a total (22.05). NVIDIA's driver shows them
+    // nevertheless, AMD's does not.
+    const bool as_total = counts_gpus_as_total(x_plan);
+    const bool counts = x_plan.gpu_type.empty() && !(as_total && x_plan.gpu_vendor == model::GpuVendor::amd);
+    if (counts && layout.gpus_held > 0) add("--gpus-per-node", std::to_string(layout.gpus_held));
+    if (as_total) add_switch("--gpus-as-total");
+  }
+
+  const model::Plan& x_plan;
+  ScriptWords x_words;
+  Reasons x_reasons;
+};
+
+/// The shell of the script's first line, with its options: of "#!/bin/bash -l" a login shell also reads the
+/// body.
+std::string shell_of(const model::Plan& plan) {
+  std::string words;
+  const auto shell = plan.shebang.substr(std::min<std::size_t>(plan.shebang.size(), 2));
+  for (const auto& word : util::split(shell, ' '))
+    if (!word.empty() && !word.ends_with("/env"))
+      words += (words.empty() ? "" : " ") + (word == "/bin/bash" ? "bash" : quote_word(word));
+  return words.empty() ? "bash" : words;
+}
+
+void add_events_of_saving(const model::Plan& plan, std::string& text) {
+  const auto& saving = *plan.saving;
+  const auto lead = model::Walltime::of(std::chrono::seconds(saving.seconds)).to_slurm();
+  text += fmt::format("{} before the time limit: asks the ranks to save ({}) and waits for them{}\n", lead,
+                      saving.signal.text(), requeues(plan) ? ", then requeues the job" : "");
+  if (requeues(plan))
+    text += "the ranks have not ended shortly before the limit: requeues the job without waiting further\n";
+}
+
+} // namespace
+
+bool runs_in_batch(const model::Plan& plan) {
+  return plan.launcher.choice.is_hpcml() || asks_for_survival(plan);
+}
+
+ScriptLines make_batch_line(const model::Plan& plan) {
+  if (!runs_in_batch(plan)) return {};
+  Reasons reasons;
+  ScriptWords words{ScriptWord::expression("exec \"$HPCML\" internal batch")};
+  for (auto& word : BatchWords(plan).make(reasons)) words.push_back(std::move(word));
+  words.push_back(ScriptWord::literal("--"));
+  words.push_back(ScriptWord::expression(shell_of(plan) + " \"$0\" \"$@\""));
+  constexpr std::string_view k_guard = "[[ ${HPCML_BATCH-} == \"$SLURM_JOB_ID\" ]] || ";
+  return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
+                   because(plan.hpcml_path.origin)},
+          Comment{"hpcml runs the rest of this script as its child.",
+                  by_rule("signals, requeues and services of the job are handled outside of the shell")},
+          Verbatim{std::string(k_guard) + wrap_words(words, k_guard.size()), reasons}};
+}
+
+std::string explain_events(const model::Plan& plan) {
+  if (!runs_in_batch(plan)) return {};
+  std::string text;
+  if (plan.saving) add_events_of_saving(plan, text);
+  text += fmt::format(
+      "SIGTERM (scancel, preemption, the time limit): {}waits for the steps until Slurm kills the job\n",
+      plan.saving ? "asks the ranks to save, and " : "");
+  if (requeues(plan)) {
+    const auto& requeue = *plan.requeue;
+    for (const auto& word : requeue.requeue_on.words())
+      text += fmt::format("the run ended by {}: {}requeues the job\n", word,
+                          word == "node" && plan.layout.spare_nodes > 0
+                              ? "starts again on other nodes of this job, or "
+                              : "");
+    text += fmt::format(
+        "the job was restarted {} times: does not requeue it again; 'hpcml submit --continue JOB' does\n",
+        requeue.most);
+    text += "slurmctld does not answer: repeats the requeue until it does\n";
+    text += "a node was found faulty: excludes it from the next start\n";
+  }
+  text += "the script ends: ends with its exit code\n";
+  return "\nhpcml internal batch does at these events:\n" + text;
+}
+
+ScriptWords healthy_node_words(const model::Plan& plan) {
+  const auto& layout = plan.layout;
+  if (layout.spare_nodes == 0) return {};
+  ScriptWords words = literals({"--nodes=" + std::to_string(layout.nodes)});
+  words.push_back(ScriptWord::expression("--nodelist=\"$HPCML_RUN_NODES\""));
+  if (counts_gpus_as_total(plan))
+    words.push_back(ScriptWord::literal("--gpus=" + std::to_string(layout.nodes * layout.gpus_per_node)));
+  if (!plan.launcher.spawns)
+    words.push_back(ScriptWord::literal("--ntasks=" + std::to_string(layout.nodes * layout.tasks_per_node)));
+  return words;
+}
+
+} // namespace hpcml::render
