@@ -59,8 +59,7 @@ inline constexpr LauncherRow k_torchrun = {
                .plain = "--no_python",
                .module = "-m",
                // Which node holds the store it could not tell by itself.
-               .of_node = "--rdzv_conf=\"is_host=$([[ {node} == 0 ]] && echo true || echo false)\"",
-               .of_node_at = 3,
+               .of_node = "PET_RDZV_CONF=is_host=$([[ {node} == 0 ]] && echo true || echo false)",
                .of_odd_rendezvous = true}};
 
 inline constexpr std::string_view k_accelerate_values =
@@ -140,7 +139,7 @@ inline constexpr LauncherRow k_accelerate = {
                .no_gpus = "--cpu",
                .usual = {"--mixed_precision=no", "--dynamo_backend=no"},
                .configures = {"--config_file", "--config-file", "--use_", "--multi", "--cpu", "--tpu"},
-               .of_node = "--machine_rank={node}",
+               .of_node = "--machine_rank=\"{node}\"",
                .of_node_at = 2}};
 
 inline constexpr auto k_deepspeed_says = std::to_array<LauncherOption>({

@@ -60,7 +60,7 @@ struct AgentScript {
   /// How options begin that say how ranks work together, or name a configuration.
   std::array<std::string_view, 6> configures = {};
   std::string_view of_node = "";  ///< what only the task knows; {node} is the node's number
-  std::size_t of_node_at = 0;     ///< behind so many words; the two above, too
+  std::size_t of_node_at = 0;     ///< after so many words, also the two above; 0: a variable before the agent
   bool of_odd_rendezvous = false; ///< needed only where the meeting place is no name of the node
 };
 

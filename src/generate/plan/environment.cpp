@@ -98,8 +98,11 @@ void plan_visibility(const LaunchInput& input, StepResult<Software>& result) {
 
 } // namespace
 
-std::string job_directory(const std::string& base, const std::string& name) {
-  return (base == "/" ? "" : base) + "/hpcml-$UID-$SLURM_JOB_ID-" + name;
+std::string job_directory(const model::PlannedLayout& layout, const std::string& base,
+                          const std::string& name) {
+  // With spare nodes a job may start again without a requeue.
+  const std::string restarts = layout.spare_nodes > 0 ? "$HPCML_RESTART_COUNT" : "${SLURM_RESTART_COUNT:-0}";
+  return (base == "/" ? "" : base) + "/hpcml-$UID-$SLURM_JOB_ID-" + restarts + "-" + name;
 }
 
 void set_variable(std::vector<PlannedEnv>& env, PlannedEnv variable, const std::string& why) {

@@ -28,9 +28,10 @@ std::vector<model::PlannedCache> site_caches(const model::Site& site, const site
 /// scratch; empty where the profile knows no scratch of one's own.
 std::string place_in_scratch(const model::Site& site, const std::string& variable,
                              const std::string& directory);
-/// A folder in `base` on a node's own disk that no other job and no other user has:
-/// "/tmp/hpcml-$UID-$SLURM_JOB_ID-miopen".
-std::string job_directory(const std::string& base, const std::string& name);
+/// A directory in `base` on a node's own disk that no other job and no earlier start of this one has:
+/// "/tmp/hpcml-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}-miopen".
+std::string job_directory(const model::PlannedLayout& layout, const std::string& base,
+                          const std::string& name);
 /// Adds a variable; one of the same name goes, and is remembered as superseded.
 void set_variable(std::vector<model::PlannedEnv>& env, model::PlannedEnv variable, const std::string& why);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The numbers from which the ranks' meeting port follows: FIRST + (job * JOB + restart * RESTART + step) %
-// COUNT. A plain script computes it in the shell, launch in the task.
+// The numbers from which the port of the ranks' rendezvous follows: FIRST + (job * JOB + restart * RESTART +
+// step) % COUNT. Launch computes it in the task; a plain script leaves the restart and the step out.
 #pragma once
 
 namespace hpcml::plan {

@@ -58,8 +58,8 @@ void plan_wheelhouse(const LaunchInput& input, StepResult<Software>& result,
   // environment.
   const bool by_slurm = is_by_slurm(where);
   result.value.python = {PythonKind::wheelhouse,
-                         by_slurm ? where + "/env" : job_directory(where, "${SLURM_RESTART_COUNT:-0}-env"),
-                         packages, origin, !by_slurm};
+                         by_slurm ? where + "/env" : job_directory(input.numbers(), where, "env"), packages,
+                         origin, !by_slurm};
   add_modules(result, recipe->modules, recipe->origin);
 }
 

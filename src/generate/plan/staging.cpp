@@ -67,9 +67,8 @@ StepResult<Software> stage_files(const LaunchInput& input, Software software) {
   const auto& disk = *node->local_disk;
   const bool by_slurm = is_by_slurm(disk);
   // A requeued job must not find what its first run left.
-  plan.stage =
-      model::PlannedStage{by_slurm ? disk + "/stage" : job_directory(disk, "${SLURM_RESTART_COUNT:-0}-stage"),
-                          !by_slurm, input.job.stage, origin};
+  plan.stage = model::PlannedStage{by_slurm ? disk + "/stage" : job_directory(input.numbers(), disk, "stage"),
+                                   !by_slurm, input.job.stage, origin};
   if (packed) {
     plan.python.where = plan.stage->directory + "/env";
     plan.stage->sources.push_back({plan.python.packages.front(), plan.python.origin});

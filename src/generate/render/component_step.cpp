@@ -7,7 +7,8 @@ namespace hpcml::render {
 ScriptLines component_lines() {
   const auto reasons = by_rule("srun takes these for options of every component that does not say its own");
   return {
-      Comment{"The first component's counts; each says its own below.", reasons},
+      Comment{"These counts of the first component would apply to all; each has its own options below.",
+              reasons},
       CommandLine{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK",
                             "SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_THREADS_PER_CORE",
                             "SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_TASK", "SLURM_CPUS_PER_GPU",

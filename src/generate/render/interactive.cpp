@@ -103,6 +103,14 @@ std::vector<std::string> step_args_in_shell(const model::Plan& plan) {
   return args;
 }
 
+/// The plan without caches, which have a default, and with steps that share the nodes with the shell's.
+model::Plan in_shell(model::Plan plan) {
+  plan.caches.clear();
+  if (plan.interactive.program == "srun" && plan.launcher.by_srun())
+    plan.launcher.per_node_args.emplace_back("--overlap");
+  return plan;
+}
+
 } // namespace
 
 InteractiveLine make_interactive(const model::Plan& plan) {
@@ -156,8 +164,9 @@ std::string render_interactive_lines(const model::Plan& plan, bool with_program)
   add_lines(make_software(plan));
   if (with_program) {
     if (plan.launcher.choice.is_hpcml()) text += "HPCML=" + util::shell_quote(plan.hpcml_path.value) + "\n";
+    add_lines(make_node_setup(in_shell(plan)));
+    add_lines(make_shell_rendezvous(plan));
     add_lines(make_environment(plan));
-    add_lines(make_rendezvous(plan));
     add_lines(make_step(plan, step_args_in_shell(plan)));
   }
   return text.empty() ? text : "# then, in its shell, as the batch script has it:\n" + text;

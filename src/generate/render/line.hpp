@@ -43,7 +43,7 @@ struct Module {
   Reasons reasons;
 };
 
-/// A command on one line.
+/// A command, wrapped at 110 columns.
 struct CommandLine {
   ScriptWords words;
   Reasons reasons;
@@ -74,6 +74,9 @@ using ScriptLines = std::vector<ScriptLine>;
 std::string render_line(const ScriptLine& line);
 /// The reasons of a line of any type.
 const Reasons& reasons_of(const ScriptLine& line);
+/// Exports on as few lines of at most 110 columns as their order allows. The user's variables are on
+/// separate lines.
+ScriptLines pack_exports(const std::vector<Export>& exports);
 /// A reason that is a rule of the product.
 Reasons by_rule(std::string rule);
 

@@ -10,7 +10,6 @@
 #include "core/util/shell_quote.hpp"
 #include "core/util/text.hpp"
 #include "generate/render/sections.hpp"
-#include "generate/render/template.hpp"
 
 namespace hpcml::render {
 
@@ -87,52 +86,104 @@ ScriptWords agent_words(const model::Plan& plan, const AgentProgram& program) {
   return words;
 }
 
-/// Each of the node's GPUs by number: what a task sees where Slurm sets no list.
+/// Each of the node's GPUs by number: what a task sees if Slurm sets no list.
 std::string all_gpus(unsigned count) {
   std::vector<std::string> numbers;
   for (unsigned gpu = 0; gpu < count; ++gpu) numbers.push_back(std::to_string(gpu));
   return util::join(numbers, ",");
 }
 
-/// The variables of one rank, as lines for its shell.
-std::string rank_lines(const model::Plan& plan) {
-  const auto& launcher = plan.launcher;
-  const auto visible = model::visible_devices_variable(plan.gpu_vendor);
-  const bool own =
-      plan.layout.gpus_per_rank > 0 && plan.gpu_visibility.value == model::GpusSeen::own && !visible.empty();
-  const bool slurm = launcher.by_srun();
-  TemplateData data{
-      {"rank", task_rank(plan)},
-      {"local_rank", task_local_rank(plan, "RANK")},
-      {"world_size", slurm || !launcher.world_size_variable.empty()
-                         ? task_variable(plan, launcher.world_size_variable, "SLURM_NTASKS")
-                         : std::to_string(plan.layout.world_size())},
-      {"local_world_size", std::to_string(plan.layout.ranks_per_node)},
-      {"node_rank", false},
-      {"own_gpus", own},
-      {"gpus_per_rank", std::to_string(plan.layout.gpus_per_rank)},
-      {"step_gpus", fmt::format("\"${{{}:-{}}}\"", visible, all_gpus(plan.layout.gpus_per_node))},
-      {"visible", visible},
-      {"task_env", false}};
-  if (slurm) data["node_rank"] = std::string("\"$SLURM_NODEID\"");
-  if (const auto exports = task_exports(plan); !exports.empty()) data["task_env"] = exports;
-  return render_template("rank_program", data);
+/// True if Slurm itself shows each task its own GPUs only.
+bool gives_gpus_by_task(const model::Plan& plan) {
+  const auto& args = plan.launcher.step_args;
+  return std::any_of(plan.directives.begin(), plan.directives.end(),
+                     [](const auto& directive) { return directive.name == "--gpus-per-task"; }) ||
+         std::any_of(args.begin(), args.end(), [](const std::string& arg) {
+           return arg.starts_with("--gpus-per-task") ||
+                  (arg.starts_with("--gpu-bind") && arg != "--gpu-bind=none");
+         });
 }
 
-/// Starts the agent. What differs from node to node only the task knows.
-std::string start_agent(const model::Plan& plan) {
+/// True if each rank's GPUs are those with its own number among all of the node's, whatever Slurm lists.
+bool has_gpus_by_number(const model::Plan& plan) {
+  const auto& layout = plan.layout;
+  const auto& ranks = plan.binding.ranks;
+  if (plan.binding.binder != model::Binder::srun_masks || layout.gpus_per_node != layout.gpus_held ||
+      layout.gpus_per_rank != 1 || ranks.empty())
+    return false;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].gpus != std::vector<unsigned>{static_cast<unsigned>(rank)}) return false;
+  return true;
+}
+
+/// The GPUs of one rank; `local_rank` is its word for that.
+void add_own_gpus(const model::Plan& plan, const std::string& local_rank, TaskVariables& variables) {
+  const auto visible = model::visible_devices_variable(plan.gpu_vendor);
+  const auto count = plan.layout.gpus_per_rank;
+  if (count == 0 || visible.empty() || plan.gpu_visibility.value != model::GpusSeen::own ||
+      gives_gpus_by_task(plan))
+    return;
+  if (has_gpus_by_number(plan)) {
+    variables.back().push_back(fmt::format("{}={}", visible, local_rank));
+    return;
+  }
+  const auto cut = [&](const std::string& fields) {
+    variables.push_back({fmt::format("{0}=$(cut -d, -f{1} <<< \"${0}\")", visible, fields)});
+  };
+  // Arithmetic would run code in a variable that a profile names.
+  variables.push_back({"LOCAL_RANK=${LOCAL_RANK//[!0-9]/}",
+                       fmt::format("{0}=${{{0}:-{1}}}", visible, all_gpus(plan.layout.gpus_per_node))});
+  // A list of one GPU has no comma: cut then leaves it as is.
+  if (count == 1) return cut("$((LOCAL_RANK+1))");
+  cut(fmt::format("$((LOCAL_RANK*{}+1))-", count));
+  cut(fmt::format("-{}", count));
+}
+
+/// The variables of one rank.
+TaskVariables rank_variables(const model::Plan& plan) {
+  const auto& launcher = plan.launcher;
+  const bool by_srun = launcher.by_srun();
+  const auto world_size = by_srun || !launcher.world_size_variable.empty()
+                              ? task_variable(plan, launcher.world_size_variable, "SLURM_NTASKS")
+                              : std::to_string(plan.layout.world_size());
+  TaskVariables variables{{"RANK=" + task_rank(plan), "WORLD_SIZE=" + world_size}};
+  if (by_srun) variables.back().push_back("NODE_RANK=$SLURM_NODEID");
+  // Ranks are in blocks, node by node.
+  auto local_rank = fmt::format("$((${{RANK//[!0-9]/}} % {}))", plan.layout.tasks_per_node);
+  if (by_srun || util::is_variable_name(launcher.local_rank_variable))
+    local_rank = task_variable(plan, launcher.local_rank_variable, "SLURM_LOCALID");
+  variables.push_back(
+      {"LOCAL_RANK=" + local_rank, fmt::format("LOCAL_WORLD_SIZE={}", plan.layout.ranks_per_node)});
+  add_own_gpus(plan, local_rank, variables);
+  return variables;
+}
+
+/// The site's variables that only a task can evaluate.
+void add_task_variables(const model::Plan& plan, TaskVariables& variables) {
+  for (const auto& variable : plan.env)
+    if (variable.scope == model::Scope::task && variable.expression)
+      variables.push_back({variable.name + "=" + quote_expression(variable.value)});
+}
+
+/// Starts the agent, and sets what differs from node to node, which only the task knows.
+std::string start_agent(const model::Plan& plan, TaskVariables& variables) {
   const auto& script = plan.launcher.choice.row().script;
   const auto& endpoint = plan.rendezvous;
   const bool plain_rendezvous =
       endpoint.interface.empty() && endpoint.suffix.empty() && endpoint.from_env.empty() && !endpoint.ipv4;
   if (script.of_node.empty() || (script.of_odd_rendezvous && plain_rendezvous)) return "exec \"$@\"";
-  const auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID")
-                                            : task_rank(plan);
-  const auto behind = script.of_node_at;
-  std::string first = fmt::format("\"${{@:1:{}}}\"", behind);
-  if (behind < 3) first = behind == 1 ? "\"$1\"" : "\"$1\" \"$2\"";
-  return fmt::format("exec {} {} \"${{@:{}}}\"", first,
-                     util::replace_all(std::string(script.of_node), "{node}", node), behind + 1);
+  auto node = plan.launcher.by_srun() ? task_variable(plan, plan.launcher.rank_variable, "SLURM_NODEID")
+                                      : task_rank(plan);
+  constexpr std::size_t k_short = 40; // what fits into the agent's line
+  if (node.size() > k_short) {
+    variables.insert(variables.begin(), {"NODE_RANK=" + node});
+    node = "$NODE_RANK";
+  }
+  const auto word = util::replace_all(std::string(script.of_node), "{node}", node);
+  if (script.of_node_at == 0) return word + " exec \"$@\"";
+  std::string first;
+  for (std::size_t i = 1; i <= script.of_node_at; ++i) first += fmt::format("\"${}\" ", i);
+  return fmt::format("exec {}{} \"${{@:{}}}\"", first, word, script.of_node_at + 1);
 }
 
 } // namespace
@@ -147,47 +198,33 @@ std::string task_rank(const model::Plan& plan) {
     text += std::string("${") + known.rank + (last ? ":?" : ":-");
     ends += "}";
   }
-  return "\"" + text + ends + "\"";
-}
-
-std::string task_local_rank(const model::Plan& plan, const std::string& rank) {
-  if (plan.launcher.by_srun() || util::is_variable_name(plan.launcher.local_rank_variable))
-    return task_variable(plan, plan.launcher.local_rank_variable, "SLURM_LOCALID");
-  return fmt::format("$((${{{}//[!0-9]/}} % {}))", rank,
-                     plan.layout.tasks_per_node); // ranks stand in blocks, node by node
+  return text + ends;
 }
 
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback) {
   const auto& variable = util::is_variable_name(name) ? name : fallback;
   // Slurm sets its own in each task. What another launcher forgets to set must not become an empty rank.
-  return plan.launcher.by_srun() ? "\"$" + variable + "\"" : "\"${" + variable + ":?}\"";
-}
-
-std::string task_exports(const model::Plan& plan) {
-  std::string text;
-  for (const auto& variable : plan.env) {
-    if (variable.scope != model::Scope::task || !variable.expression) continue;
-    text += fmt::format("{}  export {}={}", text.empty() ? "" : "\n", variable.name,
-                        quote_expression(variable.value));
-  }
-  return text;
+  return plan.launcher.by_srun() ? "$" + variable : "${" + variable + ":?}";
 }
 
 std::vector<ScriptWords> plain_groups(const ScriptStep& step) {
   const auto& plan = step.plan;
   std::vector<ScriptWords> groups{step_words(step)};
-  if (!plan.launcher.choice.is_agent()) {
+  TaskVariables variables;
+  const bool is_agent = plan.launcher.choice.is_agent();
+  if (!is_agent) variables = rank_variables(plan);
+  add_task_variables(plan, variables);
+  if (!is_agent) {
     // What reads the same variables starts like all others, and its own ssh launcher is not needed.
-    for (auto& group : wrapper_groups(step, rank_lines(plan))) groups.push_back(std::move(group));
+    for (auto& group : wrapper_groups(step, variables)) groups.push_back(std::move(group));
     groups.push_back(program_words(step.program, step.program.command));
     return groups;
   }
-  auto exports = task_exports(plan);
-  if (!exports.empty()) exports += "\n";
-  for (auto& group : wrapper_groups(step, exports, start_agent(plan))) groups.push_back(std::move(group));
+  const auto start = start_agent(plan, variables);
+  for (auto& group : wrapper_groups(step, variables, start)) groups.push_back(std::move(group));
   const auto program = agent_program(step.program.command);
   groups.push_back(agent_words(plan, program));
-  groups.push_back(program_words(step.program, program.words));
+  for (auto& word : program_words(step.program, program.words)) groups.back().push_back(std::move(word));
   return groups;
 }
 

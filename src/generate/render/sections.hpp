@@ -17,34 +17,33 @@ bool runs_in_batch(const model::Plan& plan);
 ScriptLines make_batch_line(const model::Plan& plan);
 /// What `hpcml internal batch` does at which event, as lines for `--explain`.
 std::string explain_events(const model::Plan& plan);
+/// How the shell treats failures.
+ScriptLines make_options(const model::Plan& plan);
 /// Modules, and the activation of an environment that is not inside a container.
 ScriptLines make_software(const model::Plan& plan);
-/// `on_each_node`, and the folders that it removes at the end; empty where nothing is done per node.
-ScriptLines make_per_node(const model::Plan& plan);
-/// Whether the script removes folders on each node at its end.
+/// Directories on each node's own disk, and what goes into them: caches of a plain script (with hpcml, launch
+/// makes them), copied data, an unpacked environment or one that is built from the site's wheels.
+ScriptLines make_node_setup(const model::Plan& plan);
+/// True if the script removes directories on each node at its end.
 bool removes_directories(const model::Plan& plan);
-/// Copies what is to be on each node's own disk.
-ScriptLines make_staging(const model::Plan& plan);
-/// Makes the virtual environment of a node from the site's wheels.
-ScriptLines make_wheelhouse(const model::Plan& plan);
 /// Exports for the whole job.
 ScriptLines make_environment(const model::Plan& plan);
-/// Where the ranks connect: all of it in a plain script, and for a shell on the nodes what launch cannot
-/// find.
+/// Where the ranks of a plain script connect; empty with hpcml, which finds it.
 ScriptLines make_rendezvous(const model::Plan& plan);
-/// Caches of a plain script; with hpcml, launch makes them.
-ScriptLines make_caches(const model::Plan& plan);
+/// The same for the shell of an interactive job, with what `hpcml launch` cannot find by itself.
+ScriptLines make_shell_rendezvous(const model::Plan& plan);
 /// What the image gets before the steps: binds that depend on what the host has, or an EDF of the job's own.
 ScriptLines make_container(const model::Plan& plan);
 /// The step or steps that run the program; `step_args` are the launcher's options of each.
 ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& step_args);
 
-/// A task's rank, as a word for the task's shell: by the site's variable for it, Slurm's, or MPI's.
+/// Assignments for the shell of a task ("RANK=$SLURM_PROCID"). Each list has its own shell or shells, because
+/// an assignment may only read variables of the lists before it.
+using TaskVariables = std::vector<std::vector<std::string>>;
+
+/// A task's rank, for the task's shell and without quotes: by the site's variable for it, Slurm's, or MPI's.
 std::string task_rank(const model::Plan& plan);
-/// Its rank on the node; where the launcher does not tell, from the variable `rank` of the same shell.
-std::string task_local_rank(const model::Plan& plan, const std::string& rank);
-/// A variable that tells a task its rank, as a word for the task's shell: the step's own, or Slurm's
-/// `fallback`.
+/// A variable with a number of the task, likewise: the step's own, or Slurm's `fallback`.
 std::string task_variable(const model::Plan& plan, const std::string& name, const std::string& fallback);
 /// One step of a script: what it runs as the plan says.
 struct ScriptStep {
@@ -54,10 +53,9 @@ struct ScriptStep {
 };
 /// What starts the tasks and how they are bound: "srun --cpu-bind=none --kill-on-bad-exit=1".
 ScriptWords step_words(const ScriptStep& step);
-/// What stands between the launcher and the program, one group per line: a shell that runs `task_lines` and
-/// activates a virtualenv of the node, the container, a shell inside it that activates what is there. `last`
-/// starts the program.
-std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::string& task_lines = {},
+/// What is between the launcher and the program, one group per line: shells that set variables, the
+/// container, a shell inside it that activates what is there. `last` starts the program.
+std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariables& variables = {},
                                         const std::string& last = "exec \"$@\"");
 /// The last words of the step's command: `words`, or their text in the script that is ported.
 ScriptWords program_words(const model::ImportedLaunch& program, const std::vector<std::string>& words);
@@ -83,9 +81,6 @@ ScriptLines ported_lines(const model::Plan& plan, const std::vector<std::string>
 /// The step of a script with `hpcml launch`, and of a plain one.
 std::vector<ScriptWords> launch_groups(const ScriptStep& step);
 std::vector<ScriptWords> plain_groups(const ScriptStep& step);
-/// The variables that a plain step sets in each task, as lines of a shell program; empty where there are
-/// none.
-std::string task_exports(const model::Plan& plan);
 
 /// All lines of the script in order, ready to print or to explain.
 ScriptLines make_script(const model::Plan& plan);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The set-up before the step: header, where hpcml is, modules, Python, variables.
 #include <fmt/format.h>
-#include <map>
 
 #include "generate/plan/meeting_port.hpp"
 #include "generate/render/sections.hpp"
@@ -11,8 +10,8 @@ namespace hpcml::render {
 
 namespace {
 
-/// A variable of the job as a word; its name is a profile's, checked when that was read.
-std::string variable_word(const std::string& name) { return "\"$" + name + "\""; }
+/// A variable of the site as a word, without which the script ends; the profile's reader checked its name.
+std::string required_variable(const std::string& name) { return "\"${" + name + ":?}\""; }
 
 /// A command as lines of a comment of at most 110 columns, broken before options outside of quotes.
 std::vector<std::string> wrap_command(const std::string& command) {
@@ -55,90 +54,139 @@ ScriptLines make_head(const model::Plan& plan) {
   return lines;
 }
 
+namespace {
+
+/// Packs the modules into few lines: `module load` loads its operands in order.
+void add_modules(const model::Plan& plan, ScriptLines& lines) {
+  ScriptWords words;
+  Reasons reasons;
+  const auto flush = [&] {
+    if (!words.empty()) lines.push_back(CommandLine{std::move(words), std::move(reasons)});
+    words.clear();
+    reasons.clear();
+  };
+  for (const auto& module : plan.modules) {
+    if (module.is_path) {
+      flush();
+      lines.push_back(Module{module.name, true, because(module.origin)});
+      continue;
+    }
+    if (words.empty()) words = literals({"module", "load"});
+    words.push_back(ScriptWord::literal(module.name));
+    reasons.push_back({module.name, module.origin});
+  }
+  flush();
+}
+
+/// Whether the script runs code in its shell that was not written for `set -u`.
+bool reads_foreign_shell_code(const model::Plan& plan) {
+  const auto kind = plan.python.kind;
+  return plan.modules_reset.value != model::ModulesReset::none || !plan.modules.empty() ||
+         (kind != model::PythonKind::none && (!plan.container || plan.python.on_each_node()));
+}
+
+} // namespace
+
+ScriptLines make_options(const model::Plan& plan) {
+  if (!reads_foreign_shell_code(plan))
+    return {CommandLine{literals({"set", "-euo", "pipefail"}),
+                        by_rule("a failed command ends the job instead of wasting its nodes")}};
+  return {Verbatim{"set -eo pipefail # not -u: modules and environments read variables that may be unset",
+                   by_rule("a failed command ends the job instead of wasting its nodes")}};
+}
+
 ScriptLines make_software(const model::Plan& plan) {
   ScriptLines lines;
   if (plan.modules_reset.value != model::ModulesReset::none)
     lines.push_back(CommandLine{literals({"module", model::word_of(plan.modules_reset.value)}),
                                 because(plan.modules_reset.origin)});
-  for (const auto& module : plan.modules)
-    lines.push_back(Module{module.name, module.is_path, because(module.origin)});
+  add_modules(plan, lines);
   const auto& python = plan.python;
   if (plan.container) return lines; // what is activated then is inside
   if (python.kind == model::PythonKind::venv)
-    lines.push_back(Verbatim{render_block("venv", {{"activate", quote_word(python.where + "/bin/activate")}}),
-                             because(python.origin)});
-  if (python.kind == model::PythonKind::conda)
     lines.push_back(
-        Verbatim{render_block("conda", {{"name", quote_word(python.where)}}), because(python.origin)});
+        CommandLine{literals({"source", python.where + "/bin/activate"}), because(python.origin)});
+  if (python.kind == model::PythonKind::conda) {
+    lines.push_back(Verbatim{"eval \"$(conda shell.bash hook)\" # batch jobs have no conda function",
+                             because(python.origin)});
+    lines.push_back(CommandLine{literals({"conda", "activate", python.where}), because(python.origin)});
+  }
   return lines;
 }
 
 ScriptLines make_environment(const model::Plan& plan) {
-  ScriptLines lines;
+  std::vector<Export> exports;
   for (const auto& variable : plan.env)
     if (variable.scope == model::Scope::batch)
-      lines.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
-  return lines;
+      exports.push_back(Export{variable.name, variable.value, variable.expression, because(variable.origin)});
+  return pack_exports(exports);
 }
 
 namespace {
 
-/// The port that the site gives, or one that depends on the job.
-ScriptLine make_port(const model::Plan& plan) {
+/// The port that the site gives, or one that depends on the job, as jobs may share a node.
+std::string port_word(const model::PlannedRendezvous& endpoint) {
+  if (!endpoint.port_from_env.empty()) return required_variable(endpoint.port_from_env);
+  if (endpoint.port != 0) return std::to_string(endpoint.port);
+  return fmt::format("$(({} + SLURM_JOB_ID * {} % {}))", plan::k_first_port, plan::k_job_stride,
+                     plan::k_port_count);
+}
+
+/// The lines of a plain script; `host` is the shell's word for the first node.
+ScriptLines make_plain_rendezvous(const model::Plan& plan, std::string host) {
   const auto& endpoint = plan.rendezvous;
-  TemplateData data{{"site_port", false}, {"own_port", false}};
-  if (!endpoint.port_from_env.empty())
-    data["site_port"] = variable_word(endpoint.port_from_env);
-  else if (endpoint.port != 0)
-    data["site_port"] = std::to_string(endpoint.port);
-  else
-    data["own_port"] = true;
-  for (const auto& [name, number] :
-       std::map<std::string, unsigned>{{"first", plan::k_first_port},
-                                       {"count", plan::k_port_count},
-                                       {"job_stride", plan::k_job_stride},
-                                       {"restart_stride", plan::k_restart_stride}})
-    data[name] = std::to_string(number);
-  return Verbatim{render_block("master_port", data),
-                  std::get_if<bool>(&data["site_port"])
-                      ? by_rule("neighbouring jobs and a requeued job get other ports")
-                      : because(endpoint.origin)};
+  if (!endpoint.from_env.empty()) host = required_variable(endpoint.from_env);
+  if (!endpoint.suffix.empty()) host += quote_word(endpoint.suffix);
+  const bool is_site_port = !endpoint.port_from_env.empty() || endpoint.port != 0;
+  TemplateData data{{"host", false},
+                    {"name", false},
+                    {"lookup", false},
+                    {"port", port_word(endpoint)},
+                    {"why", std::string(is_site_port ? "the site's port" : "a port per job")}};
+  if (!endpoint.interface.empty()) {
+    data["lookup"] = fmt::format("ip -4 -o addr show dev {} | awk -F '[ /]+' 'NR == 1 {{ print $4 }}'",
+                                 quote_word(endpoint.interface));
+  } else if (endpoint.ipv4) {
+    constexpr std::size_t k_short = 42; // what fits into the line of the lookup
+    if (host.size() > k_short) data["name"] = host;
+    data["lookup"] = fmt::format("getent ahostsv4 {} | awk 'NR == 1 {{ print $1 }}'",
+                                 host.size() > k_short ? "\"$MASTER_ADDR\"" : host);
+  } else {
+    data["host"] = host;
+  }
+  return {Verbatim{render_block("rendezvous", data), because(endpoint.origin)}};
+}
+
+/// What `hpcml launch` cannot find by itself.
+ScriptLines make_launch_rendezvous(const model::Plan& plan) {
+  const auto& endpoint = plan.rendezvous;
+  const auto reasons = because(endpoint.origin);
+  if (!endpoint.interface.empty())
+    return {
+        Verbatim{render_block("launch_interface", {{"interface", quote_word(endpoint.interface)}}), reasons}};
+  if (!endpoint.ipv4 && endpoint.from_env.empty()) return {};
+  TemplateData data{{"from_env", false},
+                    {"ipv4", endpoint.from_env.empty()},
+                    {"host", "\"$SLURMD_NODENAME\"" +
+                                 (endpoint.suffix.empty() ? std::string() : quote_word(endpoint.suffix))}};
+  if (!endpoint.from_env.empty()) data["from_env"] = required_variable(endpoint.from_env);
+  return {Verbatim{render_block("launch_address", data), reasons}};
 }
 
 } // namespace
 
 ScriptLines make_rendezvous(const model::Plan& plan) {
-  const auto& endpoint = plan.rendezvous;
-  const auto reasons = because(endpoint.origin);
-  const auto interface = quote_word(endpoint.interface);
-  if (plan.launcher.choice.is_hpcml()) {
-    if (endpoint.interface.empty() && (endpoint.ipv4 || !endpoint.from_env.empty())) {
-      const bool is_set = !endpoint.from_env.empty();
-      const auto host = "\"$SLURMD_NODENAME\"" + (endpoint.suffix.empty() ? "" : quote_word(endpoint.suffix));
-      return {Verbatim{render_block("launch_address",
-                                    {{"from_env", is_set ? TemplateValue(variable_word(endpoint.from_env))
-                                                         : TemplateValue(false)},
-                                     {"ipv4", !is_set},
-                                     {"host", host}}),
-                       reasons}};
-    }
-    if (endpoint.interface.empty()) return {};
-    return {Verbatim{render_block("launch_interface", {{"interface", interface}}), reasons}};
-  }
-  ScriptLines lines;
-  if (!endpoint.interface.empty()) {
-    lines.push_back(Verbatim{render_block("master_interface", {{"interface", interface}}), reasons});
-  } else {
-    TemplateData data{{"suffix", false},
-                      {"from_env", false},
-                      {"from_list", endpoint.from_env.empty()},
-                      {"ipv4", endpoint.ipv4}};
-    if (!endpoint.suffix.empty()) data["suffix"] = quote_word(endpoint.suffix);
-    if (!endpoint.from_env.empty()) data["from_env"] = variable_word(endpoint.from_env);
-    lines.push_back(Verbatim{render_block("master_host", data), reasons});
-  }
-  lines.push_back(make_port(plan));
-  return lines;
+  // Slurm runs the script on the first node of the job.
+  return plan.launcher.choice.is_hpcml() ? ScriptLines{}
+                                         : make_plain_rendezvous(plan, "\"$SLURMD_NODENAME\"");
+}
+
+ScriptLines make_shell_rendezvous(const model::Plan& plan) {
+  // The shell of an interactive job may be on a login node.
+  return plan.launcher.choice.is_hpcml()
+             ? make_launch_rendezvous(plan)
+             : make_plain_rendezvous(plan,
+                                     "\"$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\"");
 }
 
 } // namespace hpcml::render

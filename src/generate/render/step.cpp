@@ -95,19 +95,45 @@ void add_expressions(ScriptWords& words, const std::vector<std::string>& options
   for (const auto& option : options) words.push_back(ScriptWord::expression(option));
 }
 
-/// A shell for a task: one line if it only starts something, else one line each.
-ScriptWords task_shell(const std::string& lines, const std::string& last, const char* name) {
-  const auto program = lines.empty() ? last : "\n" + lines + "  " + last + "\n";
+/// A shell for a task; bash begins its messages with `name`.
+ScriptWords task_shell(const std::string& program, const char* name) {
   return {ScriptWord::literal("bash"), ScriptWord::literal("-c"),
           ScriptWord::expression(quote_program(program)), ScriptWord::literal(name)};
 }
 
-bool holds_program(const Step& step) {
-  for (const auto& group : step.groups)
-    for (const auto& word : group)
-      if (const auto text = word.to_shell(); text.front() == '\'' && text.find('$') != std::string::npos)
-        return true;
-  return false;
+constexpr std::string_view k_start_program = "exec \"$@\"";
+
+/// Shells that set the variables, each on one line; `last` is what the last of them runs.
+std::vector<ScriptWords> variable_shells(const TaskVariables& variables, const std::string& last,
+                                         const char* name) {
+  constexpr std::size_t k_columns = 110;
+  std::vector<std::string> programs;
+  for (const auto& list : variables) {
+    std::string program;
+    for (const auto& assignment : list) {
+      const auto longer = program + assignment + " ";
+      const auto width = 2 + join_words(task_shell(longer + std::string(k_start_program), name)).size() + 2;
+      if (!program.empty() && width > k_columns) {
+        programs.push_back(program);
+        program.clear();
+      }
+      program += assignment + " ";
+    }
+    if (!program.empty()) programs.push_back(program);
+  }
+  const auto fits = [&](const std::string& program) {
+    return 2 + join_words(task_shell(program + last, name)).size() + 2 <= k_columns;
+  };
+  if (last != k_start_program && (programs.empty() || !fits(programs.back()))) programs.emplace_back();
+  std::vector<ScriptWords> shells;
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    shells.push_back(
+        task_shell(programs[i] + (i + 1 < programs.size() ? std::string(k_start_program) : last), name));
+  return shells;
+}
+
+void append(std::vector<ScriptWords>& groups, std::vector<ScriptWords> more) {
+  for (auto& group : more) groups.push_back(std::move(group));
 }
 
 } // namespace
@@ -178,14 +204,12 @@ ScriptWords step_words(const ScriptStep& step) {
     }
     const auto cpus = header_cpus(plan);
     if (cpus && !binds_with_masks(plan)) add("--cpus-per-task", *cpus);
-    if (binds_with_masks(plan))
-      add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
-    else if (plan.binding.binder == Binder::srun_cores)
-      add("--cpu-bind", bound_unit(plan));
-    else
-      add("--cpu-bind", "none");
+    if (!binds_with_masks(plan))
+      add("--cpu-bind", plan.binding.binder == Binder::srun_cores ? bound_unit(plan) : "none");
     // An elastic job outlives its nodes.
     add("--kill-on-bad-exit", plan.launcher.least_nodes > 0 ? "0" : "1");
+    // The masks are the longest word: last, they do not need a separate line.
+    if (binds_with_masks(plan)) add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
     if (plan.launcher.has_own_agent() && plan.launcher.least_nodes > 0 && !gives(extra, "--no-kill"))
       words.push_back(ScriptWord::literal("--no-kill"));
   }
@@ -195,31 +219,21 @@ ScriptWords step_words(const ScriptStep& step) {
   return words;
 }
 
-std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::string& task_lines,
+std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const TaskVariables& variables,
                                         const std::string& last) {
   const auto& plan = step.plan;
-  constexpr std::string_view k_plain = "exec \"$@\"";
-  const char* name = task_lines.empty() ? "task" : plan.launcher.choice.is_agent() ? "node" : "rank";
+  const char* name = plan.launcher.choice.is_agent() ? "node" : "rank";
   std::vector<ScriptWords> groups;
-  if (!plan.container) {
-    const auto activate = plan.python.on_each_node()
-                              ? fmt::format("source {} && ", quote_path(plan.python.where + "/bin/activate"))
-                              : std::string();
-    if (!task_lines.empty() || !activate.empty() || last != k_plain)
-      groups.push_back(task_shell(task_lines, activate + last, name));
-    return groups;
-  }
+  if (!plan.container) return variable_shells(variables, last, name);
   if (plan.container->by_slurm) { // the task is inside already, or its prefix takes it there
     if (!plan.container->prefix.empty()) {
       groups.push_back({ScriptWord::literal(plan.container->prefix)});
       add_expressions(groups.back(), step.program.image_options);
     }
-    const auto activate = inner_activation(plan);
-    if (!task_lines.empty() || !activate.empty() || last != k_plain)
-      groups.push_back(task_shell(task_lines, activate + last, name));
+    append(groups, variable_shells(variables, inner_activation(plan) + last, name));
     return groups;
   }
-  if (!task_lines.empty()) groups.push_back(task_shell(task_lines, std::string(k_plain), name));
+  append(groups, variable_shells(variables, std::string(k_start_program), name));
   const auto& container = *plan.container;
   const auto& engine = model::row_of(container.engine);
   ScriptWords words{ScriptWord::literal(std::string(engine.words.name))};
@@ -227,23 +241,19 @@ std::vector<ScriptWords> wrapper_groups(const ScriptStep& step, const std::strin
     if (!word.empty()) words.push_back(ScriptWord::literal(word));
   if (container.gpu_flag != model::GpuFlag::none)
     words.push_back(ScriptWord::literal(model::word_of(container.gpu_flag)));
-  groups.push_back(words);
   if (has_optional_binds(container))
-    groups.push_back({ScriptWord::expression("\"${binds[@]}\"")});
-  else if (auto binds = bind_words(container, false); !binds.empty())
-    groups.push_back(binds);
-  if (ScriptWords options; !step.program.image_options.empty()) {
-    add_expressions(options, step.program.image_options);
-    groups.push_back(options);
-  }
-  groups.push_back({!step.program.image.empty() ? ScriptWord::expression(step.program.image)
-                    : container.image_variable.empty()
-                        ? ScriptWord::literal(container.image)
-                        : ScriptWord::expression("\"$" + container.image_variable + "\"")});
-  if (!engine.behind_image.empty())
-    groups.back().push_back(ScriptWord::literal(std::string(engine.behind_image)));
-  if (const auto activate = inner_activation(plan); !activate.empty() || last != k_plain)
-    groups.push_back(task_shell({}, activate + last, "in the container")); // bash begins its messages with it
+    words.push_back(ScriptWord::expression("\"${binds[@]}\""));
+  else
+    for (auto& bind : bind_words(container, false)) words.push_back(std::move(bind));
+  add_expressions(words, step.program.image_options);
+  words.push_back(!step.program.image.empty() ? ScriptWord::expression(step.program.image)
+                  : container.image_variable.empty()
+                      ? ScriptWord::literal(container.image)
+                      : ScriptWord::expression("\"$" + container.image_variable + "\""));
+  if (!engine.behind_image.empty()) words.push_back(ScriptWord::literal(std::string(engine.behind_image)));
+  groups.push_back(words);
+  if (const auto activate = inner_activation(plan); !activate.empty() || last != k_start_program)
+    groups.push_back(task_shell(activate + last, "container"));
   return groups;
 }
 
@@ -252,14 +262,26 @@ namespace {
 /// The EDF of the job: the person's, and what that does not show.
 ScriptLines make_own_edf(const model::Plan& plan) {
   const auto& container = *plan.container;
-  std::string mounts = plan.launcher.choice.is_hpcml() ? "\"$HPCML:$HPCML\"" : "";
+  const auto reasons = because(container.origin);
+  ScriptWords mounts;
+  if (plan.launcher.choice.is_hpcml()) mounts.push_back(ScriptWord::expression("\"$HPCML:$HPCML\""));
   for (const auto& bind : container.binds)
-    mounts += (mounts.empty() ? "" : " ") +
-              quote_word(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : ""));
-  const auto text = render_block(
-      "own_edf",
-      {{"image", quote_word(container.image)}, {"mounts", mounts}, {"folders", removes_directories(plan)}});
-  return {Verbatim{text, {{"", container.origin}}}};
+    mounts.push_back(ScriptWord::literal(bind.source + ":" + bind.inside() + (bind.squashed ? ":sqsh" : "")));
+  std::string list;
+  for (std::size_t i = 0; i < mounts.size(); ++i) list += i == 0 ? "\"%s\"" : ", \"%s\"";
+  ScriptWords write{ScriptWord::literal("printf"),
+                    ScriptWord::expression("'base_environment = \"%s\"\\nmounts = [" + list + "]\\n'"),
+                    ScriptWord::literal(container.image)};
+  for (auto& mount : mounts) write.push_back(std::move(mount));
+  write.push_back(ScriptWord::expression("> \"$edf\""));
+  ScriptLines lines{
+      Comment{"The image shows only the mounts of its EDF. An EDF of the job adds what this script needs.",
+              reasons},
+      CommandLine{{ScriptWord::expression("edf=$PWD/hpcml-$SLURM_JOB_ID.toml")}, reasons}};
+  if (!removes_directories(plan)) // else their removal has it in its line
+    lines.push_back(CommandLine{{ScriptWord::expression("trap 'rm -f \"$edf\"' EXIT")}, reasons});
+  lines.push_back(CommandLine{write, reasons});
+  return lines;
 }
 
 } // namespace
@@ -285,15 +307,12 @@ Step single_step(const ScriptStep& step, ScriptWords start, const char* why) {
 ScriptLines mask_lines(const model::Plan& plan) {
   if (!binds_with_masks(plan) || !plan.launcher.by_srun()) return {};
   const auto reasons = by_rule(
-      "with a CPU count in one of these variables srun chooses CPUs itself and refuses masks that name "
+      "with a CPU count in one of these variables srun chooses CPUs itself and rejects masks that name "
       "others "
       "(three variables, because Slurm 23.11 and later hand the count over in SLURM_TRES_PER_TASK too)");
-  return {
-      Comment{
-          "srun binds with the masks below; a CPU count left in these variables would make it refuse them.",
-          reasons},
-      CommandLine{literals({"unset", "SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_TRES_PER_TASK"}),
-                  reasons}};
+  return {Verbatim{
+      "unset SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_TRES_PER_TASK # srun would reject the masks",
+      reasons}};
 }
 
 Step program_step(const ScriptStep& step) {
@@ -312,13 +331,7 @@ namespace {
 ScriptLines one_step(const ScriptStep& script_step) {
   const bool over_components = !script_step.plan.components.empty() && !script_step.program.once;
   auto lines = over_components ? component_lines() : mask_lines(script_step.plan);
-  auto step = program_step(script_step);
-  // Only programs for `bash -c` are in single quotes with a dollar: they are expanded in the task, on
-  // purpose.
-  if (holds_program(step))
-    lines.push_back(Verbatim{"# shellcheck disable=SC2016 # each task expands these",
-                             by_rule("per-task values are never expanded in the batch part")});
-  lines.push_back(std::move(step));
+  lines.push_back(program_step(script_step));
   return lines;
 }
 
@@ -331,7 +344,7 @@ ScriptLines make_step(const model::Plan& plan, const std::vector<std::string>& s
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     if (i > 0) lines.push_back(Verbatim{"", {}});
     lines.push_back(Comment{
-        fmt::format("Step {} of {}; the next one starts only if it ends well.", i + 1, plan.steps.size()),
+        fmt::format("Step {} of {}: if it fails, the next steps do not start.", i + 1, plan.steps.size()),
         by_rule("the steps of the job file, in their order")});
     const auto& [command, once] = plan.steps[i];
     for (auto& line : one_step({plan, {command, {}, once}, step_args})) lines.push_back(std::move(line));

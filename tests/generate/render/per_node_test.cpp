@@ -41,7 +41,7 @@ std::string text_of(const fs::path& path) {
 }
 
 std::string cache_directory(const test::TempFolder& folder) {
-  return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-miopen")).string();
+  return (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
 }
 
 /// The plan of a launcher, with its cache in the test's folder.
@@ -93,29 +93,23 @@ TEST_CASE("a cache folder is the job's alone while the ranks run, and gone at th
   }
 }
 
-TEST_CASE("what stands in the place of a cache folder stops the job with a sentence, unless an earlier run "
-          "of it left it") {
+TEST_CASE("a planted cache directory ends the job") {
   struct Case {
     const char* what;
     void (*put)(const std::string& path, const test::TempFolder& folder);
-    bool refused;
   };
   const std::vector<Case> cases = {
-      {"a link",
-       [](const std::string& path, const test::TempFolder& folder) {
-         fs::create_directory_symlink(folder / "mine", path);
-       },
-       true},
+      {"a link", [](const std::string& path,
+                    const test::TempFolder& folder) { fs::create_directory_symlink(folder / "mine", path); }},
       {"a file",
-       [](const std::string& path, const test::TempFolder&) { REQUIRE(util::write_file(path, "")); }, true},
-      {"another user's folder",
+       [](const std::string& path, const test::TempFolder&) { REQUIRE(util::write_file(path, "")); }},
+      {"another user's directory",
        [](const std::string& path, const test::TempFolder&) {
          fs::create_directory(path);
          if (::geteuid() == 0) REQUIRE(::chown(path.c_str(), 65534, 65534) == 0);
-       },
-       ::geteuid() == 0},
-      {"a folder of an earlier run",
-       [](const std::string& path, const test::TempFolder&) { fs::create_directory(path); }, false}};
+       }},
+      {"the user's own directory",
+       [](const std::string& path, const test::TempFolder&) { fs::create_directory(path); }}};
   for (const auto& example : cases) {
     CAPTURE(example.what);
     test::TempFolder folder;
@@ -125,14 +119,10 @@ TEST_CASE("what stands in the place of a cache folder stops the job with a sente
     example.put(path, folder);
     const auto result = test::run_script(render::render_script(cached_plan("srun", folder)), folder);
     CAPTURE(result.err);
-    if (example.refused) {
-      CHECK(result.exit_code == 125);
-      CHECK(result.err.find("the job cannot have " + path + " for itself") != std::string::npos);
-      CHECK_FALSE(fs::exists(folder / "words"));
-    } else {
-      CHECK(result.exit_code == 0);
-      CHECK(fs::exists(folder / "words"));
-    }
+    CHECK(result.exit_code == 1);
+    CHECK_THAT(result.err, Catch::Contains("mkdir: cannot create directory") && Catch::Contains(path) &&
+                               Catch::Contains("File exists"));
+    CHECK_FALSE(fs::exists(folder / "words"));
     CHECK(fs::exists(folder / "mine" / "precious"));
   }
 }
@@ -147,9 +137,9 @@ TEST_CASE("folders are removed on every node, by one task each") {
   auto lines = util::split(text_of(folder / "srun.log"), '\n');
   lines.pop_back();
   REQUIRE(lines.size() >= 3);
-  CHECK(lines.front().starts_with("--ntasks=2 --ntasks-per-node=1 --cpu-bind=none bash -c"));
-  CHECK(lines.back() ==
-        "--ntasks=2 --ntasks-per-node=1 --cpu-bind=none rm -rf -- " + cache_directory(folder));
+  const auto cache = cache_directory(folder);
+  CHECK(lines.front() == "--ntasks=2 --ntasks-per-node=1 mkdir -m 700 " + cache + " " + cache + "/cache");
+  CHECK(lines.back() == "--ntasks=2 --ntasks-per-node=1 rm -rf " + cache);
 }
 
 TEST_CASE("folders go away when the program fails, and its code stays") {
@@ -211,19 +201,22 @@ TEST_CASE("caches are made once per node too where a step starts the tasks of al
   const auto result = test::run_script(render::render_script(plan), folder);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  CHECK(util::split(text_of(folder / "mkdir.log"), '\n').size() == 3); // the folder, and those in it
-  CHECK(text_of(folder / "rm.log") == "-rf -- " + cache_directory(folder) + "\n");
+  const auto cache = cache_directory(folder);
+  CHECK(text_of(folder / "mkdir.log") == "-m 700 " + cache + " " + cache + "/cache\n");
+  CHECK_THAT(text_of(folder / "rm.log"), Catch::StartsWith("-rf " + cache + "\n")); // all tasks may remove it
+  CHECK_FALSE(fs::exists(cache));
 }
 
-TEST_CASE("an environment is built in no folder that is there already") {
+TEST_CASE("an environment is never built in a planted directory") {
   test::TempFolder folder;
-  const auto local = local_folder(folder);
-  fs::create_directory(folder / "local/env");
-  const auto result = test::run_script(render::render_script(wheelhouse_plan("srun", folder)), folder,
-                                       {{"SLURM_TMPDIR", local}});
+  auto plan = wheelhouse_plan("srun", folder);
+  plan.python.where = folder.path().string() + "/hpcml-$SLURM_JOB_ID-env";
+  plan.python.remove = true;
+  fs::create_directory(folder / "hpcml-4711-env");
+  const auto result = test::run_script(render::render_script(plan), folder);
   CAPTURE(result.err);
-  CHECK(result.exit_code == 125);
-  CHECK(result.err.find("only in a folder that nobody else has made") != std::string::npos);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.err, Catch::Contains("hpcml-4711-env") && Catch::Contains("File exists"));
   CHECK_FALSE(fs::exists(folder / "virtualenv.log"));
   CHECK_FALSE(fs::exists(folder / "words"));
 }

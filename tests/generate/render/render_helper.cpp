@@ -74,7 +74,7 @@ model::Plan make_whole_node_plan() {
   plan.hpcml_path = {"/opt/hpcml/bin/hpcml", {}};
   plan.rendezvous.interfaces = {"hsn0", "hsn1"};
   plan.caches = {{"miopen",
-                  "/tmp",
+                  "$SLURM_TMPDIR",
                   {{"MIOPEN_USER_DB_PATH", ""}, {"MIOPEN_CUSTOM_CACHE_DIR", "cache"}},
                   site_fact("caches[0]")}};
   model::Origin newer = site_fact("env[0]");

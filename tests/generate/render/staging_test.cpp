@@ -40,7 +40,9 @@ TEST_CASE("files and folders lie on the node's disk while the ranks run, and are
   fs::create_directories(folder / "my data/deep");
   REQUIRE(util::write_file(folder / "my data/deep/file", "x"));
   REQUIRE(util::write_file(folder / "labels.csv", "y"));
-  const auto plan = staged_plan(folder, {(folder / "my data").string(), (folder / "labels.csv").string()});
+  REQUIRE(util::write_file(folder / "set.tar", "z"));
+  const auto plan = staged_plan(folder, {(folder / "my data").string(), (folder / "labels.csv").string(),
+                                         (folder / "set.tar").string()});
   const auto script = render::render_script(plan);
   CHECK(script_faults(script) == "");
   const auto result = run_script(script, folder);
@@ -50,7 +52,7 @@ TEST_CASE("files and folders lie on the node's disk while the ranks run, and are
   const auto root = where.substr(0, where.size() - 1);
   CHECK(util::read_file(folder / "seen").value_or("") == root + "/labels.csv\n" + root + "/my data\n" + root +
                                                              "/my data/deep\n" + root +
-                                                             "/my data/deep/file\n");
+                                                             "/my data/deep/file\n" + root + "/set.tar\n");
   CHECK_FALSE(fs::exists(root));
 }
 

@@ -46,6 +46,6 @@ TEST_CASE("a template of names alone is the same without the library, and any ot
       CHECK_THROWS_AS(render::render_template(name, less), std::logic_error);
     }
   }
-  CHECK(quick >= 5);
-  CHECK(left >= 5);
+  CHECK(quick >= 3);
+  CHECK(left >= 3);
 }

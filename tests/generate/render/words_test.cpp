@@ -137,7 +137,6 @@ TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
     auto plan = test::make_plan_for(launcher);
     plan.command = {test::word_writer(folder)};
     plan.env.push_back({"PER_TASK", "r$SLURM_PROCID", true, model::Scope::task, {}});
-    plan.caches[0].base = folder.path().string(); // the folder in /tmp is every test's of this job number
     const auto result = test::run_script(render::render_script(plan), folder);
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
@@ -153,7 +152,7 @@ TEST_CASE("a plain rank gets its own numbers, GPU and variables") {
     CHECK(seen["OMP_NUM_THREADS"] == "7");
     CHECK(seen["GLOO_SOCKET_IFNAME"] == "hsn0,hsn1");
     CHECK(seen["NCCL_NET_GDR_LEVEL"] == "PHB");
-    const auto cache = (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-miopen")).string();
+    const auto cache = (folder / ("hpcml-" + std::to_string(::getuid()) + "-4711-0-miopen")).string();
     CHECK(seen["MIOPEN_CUSTOM_CACHE_DIR"] == cache + "/cache");
     CHECK_FALSE(std::filesystem::exists(cache));
   }
