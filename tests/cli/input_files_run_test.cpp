@@ -42,7 +42,6 @@ const std::vector<Reader> k_readers = {
     {"sites discover --topology",
      {"sites", "discover", "--id", "cluster1", "--from", k_recorded, "--topology", "FILE"}},
     {"sites discover --from", {"sites", "discover", "--id", "cluster1", "--from", "FILE"}},
-    {"HPCML_BAD_NODES", {"internal", "healthy-nodes", "--of", "n[1-2]", "--list"}, "HPCML_BAD_NODES=FILE"},
     {"torchrun", {"torchrun", "FILE"}, "PYTHON_EXEC=/bin/true"},
 };
 
@@ -118,11 +117,6 @@ TEST_CASE("readers reject files without an end or a text") {
       // An empty directory has no scripts in it, and a log may have any size.
       if (kind == "directory" && reader.words[0] == "check") continue;
       if (kind == "large" && reader.name == "why") continue;
-      if (reader.name == "HPCML_BAD_NODES") {
-        CHECK(output.exit_code == 0);
-        CHECK(holds(output.err, "no node is excluded because of it"));
-        continue;
-      }
       CHECK(output.exit_code != 0);
       CHECK(holds(output.err + output.out, "error"));
     }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
-// `hpcml internal bad-nodes`: which nodes a job's next start is to leave out. Generated scripts ask before
-// they requeue.
+// `hpcml internal bad-nodes`: which nodes the next start of a job excludes, as hpcml internal batch does it.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "cli/internal/internal_commands.hpp"
 #include "core/model/hostlist.hpp"
 #include "core/slurm/commands.hpp"
-#include "core/slurm/node_exclusion.hpp"
 #include "core/util/input_file.hpp"
 #include "core/util/text.hpp"
+#include "run/batch/job_nodes.hpp"
 
 namespace hpcml::cli {
 
@@ -23,30 +21,6 @@ struct BadNodesOptions {
   std::string on;
 };
 
-/// What Slurm says of the job and of its partition's nodes.
-util::Result<slurm::NodeCandidates> ask_slurm(const std::string& job, const util::EnvSnapshot& env) {
-  const slurm::LiveCommands commands(env);
-  const auto record = commands.ask({"scontrol", "-o", "show", "job", job});
-  if (!record.ok()) return util::Error{record.command() + ": " + record.why_not};
-  const auto partition = slurm::partition_of(record.output.out);
-  const auto nodes = commands.ask({"sinfo", "-h", "-N", "-p", partition, "-o", "%N %t"});
-  if (!nodes.ok()) return util::Error{nodes.command() + ": " + nodes.why_not};
-  return slurm::parse_choice(record.output.out, nodes.output.out);
-}
-
-/// Whether one of the nodes that would be left out now is in `list`.
-bool concerns(const std::string& list, const std::vector<std::string>& exclude,
-              const std::vector<std::string>& excluded) {
-  const auto nodes = model::Hostlist::parse(list);
-  if (!nodes) return false;
-  for (const auto& node : nodes->names()) {
-    const auto is = [&](const std::string& name) { return name == node; };
-    if (std::any_of(exclude.begin(), exclude.end(), is) && std::none_of(excluded.begin(), excluded.end(), is))
-      return true;
-  }
-  return false;
-}
-
 int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
   const auto text = util::read_input(options.file, {node_health::k_bad_nodes_limit});
   if (!text) {
@@ -55,21 +29,21 @@ int run_bad_nodes(const BadNodesOptions& options, const Context& context) {
   }
   const auto bad = node_health::parse_bad_nodes(*text);
   if (bad.empty()) return k_ok;
-  const auto choice = ask_slurm(options.job, context.env);
-  if (!choice) {
-    print_error("the bad nodes of job " + options.job + " are not left out: " + choice.error().what,
-                choice.error().hint, context.colour);
+  const slurm::LiveCommands commands(context.env);
+  const auto exclusion = batch::find_exclusion(commands, options.job, bad);
+  if (!exclusion) {
+    print_error("the faulty nodes of job " + options.job + " are not excluded: " + exclusion.error().what,
+                exclusion.error().hint, context.colour);
     return k_world_failed;
   }
-  const auto left = slurm::leave_out(bad, *choice);
-  if (!options.on.empty() && !concerns(options.on, left.exclude, choice->excluded)) return k_ok;
-  for (const auto& line : left.words) print_note(line);
-  if (!left.exclude.empty()) std::printf("%s\n", model::compress_hostlist(left.exclude).c_str());
+  if (!options.on.empty() && !batch::concerns(options.on, *exclusion)) return k_ok;
+  for (const auto& line : exclusion->words) print_note(line);
+  if (!exclusion->exclude.empty()) std::printf("%s\n", model::compress_hostlist(exclusion->exclude).c_str());
   return k_ok;
 }
 
 const char* const k_bad_nodes_footer =
-    R"(Scripts that requeue themselves name such a file in HPCML_BAD_NODES, and hpcml launch writes into it: a line for
+    R"(hpcml internal batch names such a file in HPCML_BAD_NODES, and hpcml launch writes into it: a line for
 each node, its name and the reason. What is printed is the job's exclude list with these nodes added; nothing
 where it has them already. The reasons go to standard error. Never left out is what the job asks for by
 --nodelist, and what would leave its partition fewer nodes than it needs.

@@ -189,6 +189,17 @@ ScriptWords program_words(const model::ImportedLaunch& program, const std::vecto
   return last;
 }
 
+namespace {
+
+/// Agents of an elastic job outlive a lost node.
+void add_no_kill(ScriptWords& words, const ScriptStep& step) {
+  const auto& launcher = step.plan.launcher;
+  if (launcher.has_own_agent() && launcher.least_nodes > 0 && !gives(step.step_args, "--no-kill"))
+    words.push_back(ScriptWord::literal("--no-kill"));
+}
+
+} // namespace
+
 ScriptWords step_words(const ScriptStep& step) {
   const auto& plan = step.plan;
   const auto& extra = step.step_args;
@@ -202,16 +213,15 @@ ScriptWords step_words(const ScriptStep& step) {
       add("--ntasks", std::to_string(plan.layout.nodes));
       add("--ntasks-per-node", "1");
     }
-    const auto cpus = header_cpus(plan);
-    if (cpus && !binds_with_masks(plan)) add("--cpus-per-task", *cpus);
-    if (!binds_with_masks(plan))
-      add("--cpu-bind", plan.binding.binder == Binder::srun_cores ? bound_unit(plan) : "none");
+    const bool has_masks = binds_with_masks(plan);
+    if (const auto cpus = header_cpus(plan); cpus && !has_masks) add("--cpus-per-task", *cpus);
+    const auto bind = plan.binding.binder == Binder::srun_cores ? bound_unit(plan) : std::string("none");
+    if (!has_masks) add("--cpu-bind", bind);
     // An elastic job outlives its nodes.
     add("--kill-on-bad-exit", plan.launcher.least_nodes > 0 ? "0" : "1");
     // The masks are the longest word: last, they do not need a separate line.
-    if (binds_with_masks(plan)) add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
-    if (plan.launcher.has_own_agent() && plan.launcher.least_nodes > 0 && !gives(extra, "--no-kill"))
-      words.push_back(ScriptWord::literal("--no-kill"));
+    if (has_masks) add("--cpu-bind", "mask_cpu:" + mask_list(plan.binding));
+    add_no_kill(words, step);
   }
   for (const auto& arg : extra) words.push_back(ScriptWord::literal(arg));
   if (plan.launcher.by_srun()) add_expressions(words, step.program.step_options);

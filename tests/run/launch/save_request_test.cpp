@@ -86,7 +86,7 @@ TEST_CASE("without a request that anybody hears launch becomes its program, and 
   CHECK(task.wait() == 0);
 }
 
-TEST_CASE("USR2 is a request to save if srun does not forward the save signal") {
+TEST_CASE("USR2 asks to save if srun does not forward the signal") {
   for (const int save_signal : {SIGUSR1, SIGUSR2, SIGTERM, SIGHUP}) {
     CAPTURE(save_signal);
     CHECK(launch::is_save_request(SIGURG, save_signal));
