@@ -26,7 +26,7 @@ util::Result<Continuation> parse_continuation(std::string_view text, bool by_use
   return Continuation{std::string(text.substr(0, colon)), static_cast<unsigned>(*restarts), by_user};
 }
 
-/// The argument behind the script, which hpcml itself has submitted; it is removed from `command`.
+/// The argument after the script, which hpcml itself has submitted; it is removed from `command`.
 util::Result<Continuation> take_continuation(std::vector<std::string>& command) {
   for (std::size_t i = 1; i < command.size(); ++i) {
     for (const std::string_view argument : {k_successor_argument, k_continue_argument}) {

@@ -74,6 +74,16 @@ void BatchRun::start(const std::vector<std::string>& options, const std::string&
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"--", "bash", path("job.sh").string()});
   words.insert(words.end(), arguments.begin(), arguments.end());
+  start_program(std::move(words));
+}
+
+void BatchRun::start_script(const std::string& script) {
+  const auto written = util::write_file(path("job.sh"), script);
+  if (!written) throw std::runtime_error(written.error().what);
+  start_program({"/bin/bash", path("job.sh").string()});
+}
+
+void BatchRun::start_program(std::vector<std::string> words) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1); // what the job leaves is seen
   x_pid = ::fork();
   if (x_pid < 0) throw std::runtime_error("fork");
@@ -87,7 +97,7 @@ void BatchRun::start(const std::vector<std::string>& options, const std::string&
     if (::chdir(x_directory.path().c_str()) != 0 || ::dup2(in, 0) < 0 || ::dup2(out, 1) < 0 ||
         ::dup2(out, 2) < 0)
       ::_exit(125);
-    ::execve(HPCML_BINARY, argument_list.data(), variable_list.data());
+    ::execve(argument_list.front(), argument_list.data(), variable_list.data());
     ::_exit(126);
   }
   ::setpgid(x_pid, x_pid);

@@ -30,6 +30,8 @@ public:
   /// Starts `hpcml internal batch OPTIONS -- bash job.sh ARGUMENTS`.
   void start(const std::vector<std::string>& options, const std::string& script,
              const std::vector<std::string>& arguments = {});
+  /// Starts the script itself, as Slurm does.
+  void start_script(const std::string& script);
   /// Waits for a text in the log, or in what the job prints. Throws if it does not come.
   void wait_for(const std::string& text) const;
   void signal(int number) const;
@@ -52,6 +54,8 @@ public:
   std::filesystem::path path(const std::string& name) const { return x_directory / name; }
 
 private:
+  void start_program(std::vector<std::string> words);
+
   test::TempFolder x_directory;
   util::EnvSnapshot x_env;
   pid_t x_pid = 0; ///< 0: it does not run

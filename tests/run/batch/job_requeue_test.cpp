@@ -194,7 +194,7 @@ TEST_CASE("requeue_job lets the job start again without a successor") {
   CHECK(read_successor(uncopied.job()).empty());
 }
 
-TEST_CASE("files of another user next to a job's are not used") {
+TEST_CASE("files of another user next to a job are ignored") {
   if (::geteuid() != 0) return; // only root may give files away
   constexpr uid_t k_nobody = 65534;
   Requeue job(Answers{});
