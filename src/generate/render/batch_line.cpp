@@ -160,6 +160,28 @@ void add_events_of_saving(const model::Plan& plan, std::string& text) {
     text += "the ranks have not ended shortly before the limit: requeues the job without waiting further\n";
 }
 
+/// What readers of the script must know of hpcml internal batch: what happens at the time limit and after
+/// failures.
+std::vector<std::string> describe_batch(const model::Plan& plan) {
+  std::vector<std::string> lines;
+  const bool requeued = requeues(plan);
+  const bool restarts_here = plan.layout.spare_nodes > 0;
+  lines.push_back(
+      restarts_here ? fmt::format("hpcml checks the job's nodes, and runs the rest of this script: {} of {} "
+                                  "nodes run the program.",
+                                  plan.layout.nodes, plan.layout.nodes_asked())
+                    : "hpcml runs the rest of this script ('hpcml internal batch --help').");
+  if (plan.saving)
+    lines.push_back(fmt::format(
+        "It asks the ranks to save (SIG{}) {} before the time limit{}", plan.saving->signal.text(),
+        model::Walltime::of(std::chrono::seconds(plan.saving->seconds)).to_slurm(),
+        requeued ? fmt::format(", and requeues the job at most {} times.", plan.requeue->most) : "."));
+  if (requeued && !plan.requeue->requeue_on.empty())
+    lines.push_back(fmt::format("It also requeues the job if the run ends by: {}.",
+                                util::join(plan.requeue->requeue_on.words(), ", ")));
+  return lines;
+}
+
 } // namespace
 
 bool runs_in_batch(const model::Plan& plan) {
@@ -171,14 +193,14 @@ ScriptLines make_batch_line(const model::Plan& plan) {
   Reasons reasons;
   ScriptWords words{ScriptWord::expression("exec \"$HPCML\" internal batch")};
   for (auto& word : BatchWords(plan).make(reasons)) words.push_back(std::move(word));
-  words.push_back(ScriptWord::literal("--"));
-  words.push_back(ScriptWord::expression(shell_of(plan) + " \"$0\" \"$@\""));
-  constexpr std::string_view k_guard = "[[ ${HPCML_BATCH-} == \"$SLURM_JOB_ID\" ]] || ";
-  return {Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
-                   because(plan.hpcml_path.origin)},
-          Comment{"hpcml runs the rest of this script as its child.",
-                  by_rule("signals, requeues and services of the job are handled outside of the shell")},
-          Verbatim{std::string(k_guard) + wrap_words(words, k_guard.size()), reasons}};
+  words.push_back(ScriptWord::expression("-- " + shell_of(plan) + " \"$0\" \"$@\""));
+  constexpr std::string_view k_guard = "[[ ${HPCML_BATCH-} == \"${SLURM_JOB_ID:?}\" ]] || ";
+  ScriptLines lines{Verbatim{render_block("find_hpcml", {{"path", quote_word(plan.hpcml_path.value)}}),
+                             because(plan.hpcml_path.origin)}};
+  const auto rule = by_rule("signals, requeues and services of the job are handled outside of the shell");
+  for (auto& text : describe_batch(plan)) lines.push_back(Comment{std::move(text), rule});
+  lines.push_back(Verbatim{std::string(k_guard) + wrap_words(words, k_guard.size()), reasons});
+  return lines;
 }
 
 std::string explain_events(const model::Plan& plan) {

@@ -31,7 +31,8 @@ model::Plan make_requeueing_plan() {
 std::string batch_options(const model::Plan& plan) {
   const auto script = render::render_script(plan);
   CHECK(test::script_faults(script) == "");
-  const std::string begin = "[[ ${HPCML_BATCH-} == \"$SLURM_JOB_ID\" ]] || exec \"$HPCML\" internal batch ",
+  const std::string begin =
+                        "[[ ${HPCML_BATCH-} == \"${SLURM_JOB_ID:?}\" ]] || exec \"$HPCML\" internal batch ",
                     end = " -- bash \"$0\" \"$@\"\n";
   const auto line = util::replace_all(script, " \\\n ", "");
   const auto at = line.find(begin);

@@ -16,8 +16,10 @@ set -euo pipefail
 HPCML=/opt/hpcml/bin/hpcml
 if [[ -x $HPCML-$(uname -m) ]]; then HPCML+=-$(uname -m); fi
 "$HPCML" --version > /dev/null || echo "hpcml: $HOSTNAME ($(uname -m)) needs another build: --hpcml-path" >&2
-# hpcml runs the rest of this script as its child.
-[[ ${HPCML_BATCH-} == "$SLURM_JOB_ID" ]] || exec "$HPCML" internal batch --secret --save-before 00:10:00 \
+# hpcml checks the job's nodes, and runs the rest of this script: 2 of 3 nodes run the program.
+# It asks the ranks to save (SIGUSR1) 00:10:00 before the time limit, and requeues the job at most 3 times.
+# It also requeues the job if the run ends by: node, preempted.
+[[ ${HPCML_BATCH-} == "${SLURM_JOB_ID:?}" ]] || exec "$HPCML" internal batch --secret --save-before 00:10:00 \
   --save-signal USR1 --max-requeues 3 --requeue-on node,preempted --checkpoint-dir checkpoints \
   --log-dir logs --program-nodes 2 -- bash "$0" "$@"
 
