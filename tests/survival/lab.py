@@ -133,7 +133,7 @@ class Job:
     def agent(self, node):
         """Slurm's own task on a node: its agent."""
         return until(f"the agent of node {node}", lambda: next(
-            (p for p in self.processes() if p.program == "hpcml" and p.environment.get("SLURM_NODEID") == str(node)
+            (p for p in self.processes() if p.program == "hpcml" and p.environment.get("SLURM_NODEID") == str(node) and "batch" not in p.words[:3]
              and p.parent and p.parent.program.startswith("slurmstepd")), None))
 
     def store(self):
