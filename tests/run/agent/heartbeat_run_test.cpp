@@ -143,7 +143,8 @@ TEST_CASE("agents report a stopped coordinator and end") {
   const auto far = second->wait();
   CAPTURE(far.err);
   CHECK(far.code == 1);
-  CHECK_THAT(far.err, Contains("no heartbeat from the agent of the first node (127.0.0.1"));
+  // The first agent ends its stopped service after the same time: its silence or its end is seen first.
+  CHECK_THAT(far.err, Contains("the agent of the first node (127.0.0.1"));
   for (const auto& pid : {rank, far_rank, std::to_string(service)}) CHECK(is_lost(pid));
 }
 
