@@ -36,9 +36,8 @@ util::Status set_address(const BatchRequest& request, util::EnvSnapshot& env) {
     if (first == found.end())
       return util::Error{request.host + " has no IPv4 address for the ranks to connect to"};
     address = *first;
-  } else if (request.host.empty() || request.host.starts_with(env.get_or("SLURMD_NODENAME", "\n"))) {
-    return util::Done{}; // the ranks compute it
   }
+  if (address.empty()) return util::Done{}; // the ranks use the name of the first node
   env.set("HPCML_MASTER_ADDR", address);
   env.set("HPCML_MASTER_NODE", env.get_or("SLURMD_NODENAME", ""));
   return util::Done{};

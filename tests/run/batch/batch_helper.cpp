@@ -164,6 +164,7 @@ pid_t read_pid(const std::filesystem::path& file) {
     if (text.ends_with("\n")) pid = static_cast<pid_t>(util::parse_unsigned(util::trim(text)).value_or(0));
     return pid > 0;
   });
+  if (pid == 0) throw std::runtime_error("no number in " + file.string());
   return pid;
 }
 

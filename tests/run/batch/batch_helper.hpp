@@ -64,7 +64,7 @@ private:
 
 /// True once `pid` has ended. Throws if it does not.
 bool has_ended(pid_t pid);
-/// The number in a file that the job writes.
+/// The number in a file that the job writes. Throws if it does not come.
 pid_t read_pid(const std::filesystem::path& file);
 
 } // namespace hpcml::testing

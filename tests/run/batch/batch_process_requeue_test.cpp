@@ -272,8 +272,20 @@ TEST_CASE("batch serves the key and the store of the job", "[program]") {
   BatchRun job;
   CHECK(job.run({"--secret", "--store", "--host", "127.0.0.1"},
                 "echo \"$HPCML_STORE_ADDR ${#HPCML_JOB_SECRET} ${HPCML_MASTER_ADDR-}\"\n"
-                "pgrep -P $PPID -x hpcml > store\n"
+                "pgrep -P $PPID -x hpcml-store > store\n"
                 "exec 3<> /dev/tcp/127.0.0.1/${HPCML_STORE_ADDR##*:}") == 0);
   CHECK(holds(job.output(), "127.0.0.1:"));
   CHECK(hpcml::testing::has_ended(hpcml::testing::read_pid(job.path("store"))));
+}
+
+TEST_CASE("batch names the host that a site's variable gives", "[program]") {
+  // The node is n1: a host that starts with its name is another name.
+  for (const std::string host : {"n1-ib0", "head.cluster"}) {
+    BatchRun job;
+    CHECK(job.run({"--host", host}, "echo \"<$HPCML_MASTER_ADDR $HPCML_MASTER_NODE>\"") == 0);
+    CHECK(holds(job.output(), "<" + host + " n1>"));
+  }
+  BatchRun plain;
+  CHECK(plain.run({}, "echo \"<${HPCML_MASTER_ADDR-unset}>\"") == 0);
+  CHECK(holds(plain.output(), "<unset>"));
 }
