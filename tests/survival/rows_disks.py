@@ -34,7 +34,7 @@ def train_here(lab, **more):
     return found.groups() if found else ("", done.stdout)
 
 
-@row("disk full for the checkpoint", "there is room for one checkpoint, and none to write the next one beside it; agents", unshared=True, code=1,
+@row("disk full for the checkpoint", "there is space for one checkpoint, not for a second one; agents", unshared=True, code=1,
      culprit=r"hpcml agent: rank 0 \(local rank 0 on host node001\) ended with exit code 1", waits=20)
 def full_for_checkpoint(lab):
     job = lab.agent_job("--checkpoint-dir", os.path.abspath("small"), words=[*WIDE, "--pause", "0.1"])

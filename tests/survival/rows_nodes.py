@@ -28,7 +28,7 @@ def given_up(node):
     return time.time()
 
 
-@row("slurmd killed", "somebody kills the second node's slurmd in the training; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "node-down:2@9h"),
+@row("slurmd killed", "slurmd of the second node is killed in the training; agents, --requeue, a spare node", nodes=3, emulate=("--fault", "node-down:2@9h"),
      requeues=1, equal=True, culprit="(?i)node fail", knowable="when Slurm gives the node up (SlurmdTimeout)", waits=60)
 def slurmd_killed(lab):
     job = survivor(lab, "0.8")

@@ -39,7 +39,7 @@ def kill_rank(lab, job, number):
     return lab.finish(job, job.rank(number).kill())
 
 
-@row("worker SIGKILL", "somebody kills rank 1 in the training; agents", quick=True, code=137, culprit=AGENT_NAMES.format(1, 2, "was killed by SIGKILL"))
+@row("worker SIGKILL", "rank 1 is killed in the training; agents", quick=True, code=137, culprit=AGENT_NAMES.format(1, 2, "was killed by SIGKILL"))
 def killed(lab):
     return kill_rank(lab, lab.agent_job(words=["--pause", "0.5"]), 1)
 
@@ -87,7 +87,7 @@ def killed_restarted(lab):
     return lab.finish(job, job.rank(1).kill())
 
 
-@row("rank 0 killed", "somebody kills rank 0 in the training; agents", quick=True, code=137, culprit=AGENT_NAMES.format(0, 1, "was killed by SIGKILL"))
+@row("rank 0 killed", "rank 0 is killed in the training; agents", quick=True, code=137, culprit=AGENT_NAMES.format(0, 1, "was killed by SIGKILL"))
 def first_killed(lab):
     return kill_rank(lab, lab.agent_job(words=["--pause", "0.5"]), 0)
 
@@ -97,14 +97,14 @@ def first_killed_as_task(lab):
     return kill_rank(lab, lab.task_job(words=["--pause", "0.5"]), 0)
 
 
-@row("agent killed", "somebody kills the agent of the second node", quick=True, code=137, culprit="the agent of node002 has gone")
+@row("agent killed", "the agent of the second node is killed", quick=True, code=137, culprit="the agent of node002 has gone")
 def agent_killed(lab):
     job = lab.agent_job(words=["--pause", "0.5"])
     job.trains()
     return lab.finish(job, job.agent(1).kill())
 
 
-@row("first node's agent killed", "somebody kills the agent of the first node, which decides for all", quick=True, code=None,
+@row("first node's agent killed", "the agent of the first node, which decides for all, is killed", quick=True, code=None,
      culprit=r"hpcml agent: the agent of the first node \(node001(, [0-9.:]+)?\) has gone")
 def first_agent_killed(lab):
     job = lab.agent_job(words=["--pause", "0.8"], together=True)
@@ -115,14 +115,14 @@ def first_agent_killed(lab):
     return seen
 
 
-@row("store killed", "somebody kills the process that serves the ranks' store; agents", quick=True, code=125, culprit="hpcml agent: .*store")
+@row("store killed", "the process that serves the ranks' store is killed; agents", quick=True, code=125, culprit="hpcml agent: .*store")
 def store_killed(lab):
     job = lab.agent_job("--store", "own", words=["--pause", "0.5"])
     job.trains()
     return lab.finish(job, job.store().kill())
 
 
-@row("store killed, a task per rank", "somebody kills the script's store when all ranks have met: they need it no more", quick=True, equal=True)
+@row("store killed, a task per rank", "the script's store is killed after the rendezvous, when the ranks no longer need it", quick=True, equal=True)
 def script_store_killed(lab):
     job = lab.task_job("--store", "own", words=["--pause", "0.05"])
     job.trains()

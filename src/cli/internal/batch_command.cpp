@@ -125,7 +125,8 @@ void add_job_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--program-nodes", request.program_nodes,
                  "number of nodes that run the program [default: all]");
   app.add_option("--gpus-per-node", request.gpus_per_node, "GPUs that a healthy node shows");
-  app.add_flag("--gpus-as-total", request.steps_name_gpus, "the job's GPUs are one number (sbatch --gpus)");
+  app.add_flag("--gpus-as-total", request.counts_gpus_as_total,
+               "the job's GPUs are one number (sbatch --gpus)");
 }
 
 } // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/run/submit_continue.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -51,7 +50,7 @@ SubmitResult run_continue(const std::string& job, const std::string& format, con
       batch::kept_job_directories(context.env, std::filesystem::current_path(ignored).string());
   const auto kept = batch::load_kept_job(job, directories);
   if (!kept) return fail(kept.error(), k_usage, context);
-  const slurm::LiveCommands commands(context.env, std::chrono::seconds(10));
+  const slurm::LiveCommands commands(context.env);
   if (const auto ended = check_has_ended(commands, job); !ended)
     return fail(ended.error(), k_world_failed, context);
   const auto words = submit_words(*kept);

@@ -3,7 +3,6 @@
 // requeued, when its script starts again. Pure: time, Slurm and processes arrive as events.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

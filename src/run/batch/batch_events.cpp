@@ -13,6 +13,7 @@
 #include "run/batch/batch_process.hpp"
 #include "run/batch/job_time.hpp"
 #include "run/batch/script_steps.hpp"
+#include "run/launch/save_request.hpp"
 
 namespace hpcml::batch {
 
@@ -21,15 +22,6 @@ namespace {
 constexpr std::chrono::seconds k_question_interval(60);
 constexpr int k_look_interval = 300; ///< ms between looks at the steps
 constexpr int k_tick = 1000;         ///< ms between looks at the clock, if a time is waited for
-
-int signal_number(const std::string& name) {
-  if (name == "USR1") return SIGUSR1;
-  if (name == "USR2") return SIGUSR2;
-  return name == "HUP" ? SIGHUP : SIGTERM;
-}
-
-/// srun takes TERM and HUP as a request to kill its step (src/srun/libsrun/srun_job.c).
-bool is_forwarded_by_srun(int signal) { return signal == SIGUSR1 || signal == SIGUSR2; }
 
 } // namespace
 
@@ -97,10 +89,11 @@ void BatchProcess::signal_steps(const std::vector<pid_t>& steps) {
   if (fresh.empty()) return;
   x_signalled.insert(fresh.begin(), fresh.end());
   const bool by_launch = x_request.save_route == SaveRoute::launch;
-  const int wanted = signal_number(x_request.save_signal.text());
+  const int wanted = launch::number_of(x_request.save_signal);
   // A launch also takes USR2 if its program's signal is one that srun does not forward.
-  const int forwarded = is_forwarded_by_srun(wanted) ? wanted : SIGUSR2;
-  const bool reaches_tasks = !x_env.get("SLURM_HET_SIZE") && (by_launch || is_forwarded_by_srun(wanted));
+  const int forwarded = launch::is_forwarded_by_srun(wanted) ? wanted : SIGUSR2;
+  const bool reaches_tasks =
+      !x_env.get("SLURM_HET_SIZE") && (by_launch || launch::is_forwarded_by_srun(wanted));
   // Without cgroups Slurm signals all processes of a task, and those without a handler would end: the
   // launchers have another signal, which srun does not forward.
   const bool by_srun = reaches_tasks && (!by_launch || is_tracked_by_cgroup(read_cgroups()));
@@ -132,7 +125,8 @@ void BatchProcess::take_end_time() {
   const bool is_needed = x_request.save_before.count() > 0 && x_state.phase == Phase::running;
   if (!is_needed || x_question.is_running() || Clock::now() < x_next_question) return;
   x_next_question = Clock::now() + k_question_interval;
-  x_question.start({"scontrol", "-o", "show", "job", x_job.name}, slurm::make_plain(x_env), k_command_limit);
+  x_question.start({"scontrol", "-o", "show", "job", x_job.name}, slurm::make_plain(x_env),
+                   slurm::k_answer_timeout);
 }
 
 } // namespace hpcml::batch

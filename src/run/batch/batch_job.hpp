@@ -41,8 +41,7 @@ struct BatchJob {
 /// Errors outside of a job, and for an argument of hpcml that cannot be read.
 util::Result<BatchJob> make_batch_job(const BatchRequest& request, const util::EnvSnapshot& env);
 
-/// What the script's body and its steps find in their environment, `counted` restarts in the same job
-/// included.
+/// What the script's body and its steps find in their environment.
 util::EnvSnapshot make_script_environment(const BatchRequest& request, const BatchJob& job,
                                           util::EnvSnapshot env);
 

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "run/batch/batch_process.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -49,7 +46,7 @@ bool is_pending(int signal) {
 
 BatchProcess::BatchProcess(BatchRequest request, BatchJob job, util::EnvSnapshot env, std::string hpcml)
     : x_request(std::move(request)), x_job(std::move(job)), x_env(std::move(env)), x_hpcml(std::move(hpcml)),
-      x_commands(x_env, k_command_limit) {}
+      x_commands(x_env) {}
 
 BatchProcess::~BatchProcess() {
   if (x_signals >= 0) ::close(x_signals);

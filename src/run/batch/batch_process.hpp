@@ -5,7 +5,6 @@
 #include <chrono>
 #include <ctime>
 #include <deque>
-#include <memory>
 #include <set>
 #include <string>
 #include <sys/types.h>
@@ -20,8 +19,6 @@
 
 namespace hpcml::batch {
 
-/// Longest time of a question to Slurm.
-inline constexpr std::chrono::seconds k_command_limit(10);
 /// Pause before a question is repeated that Slurm's controller has not answered.
 inline constexpr std::chrono::seconds k_retry_interval(3);
 

@@ -35,9 +35,10 @@ struct BatchRequest {
   std::string checkpoint_dir; ///< each job has a directory in it; empty: none
   std::string log_dir;        ///< of the agents' run records; empty: none
 
-  unsigned program_nodes = 0;   ///< of a job with spare nodes: how many run the program; 0: all of them
-  unsigned gpus_per_node = 0;   ///< that a healthy node shows
-  bool steps_name_gpus = false; ///< the job's GPUs are counted as one number, of which the check takes none
+  unsigned program_nodes = 0; ///< of a job with spare nodes: how many run the program; 0: all of them
+  unsigned gpus_per_node = 0; ///< that a healthy node shows
+  bool counts_gpus_as_total =
+      false; ///< the job's GPUs are counted as one number, of which the check takes none
 
   bool needs_secret = false;  ///< the ranks need the job's key
   bool serves_store = false;  ///< the ranks need a rendezvous store

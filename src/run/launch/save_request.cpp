@@ -127,18 +127,23 @@ int hand_on(pid_t child, int save_signal, const SignalledRank& rank, int descrip
 
 } // namespace
 
-int find_save_signal(const util::EnvSnapshot& env) {
-  const auto text = env.get_or(model::k_save_variable, "");
-  const auto requested = model::SaveSignal::parse(text);
-  if (!requested) return 0;
-  for (const int signal : {SIGUSR1, SIGUSR2, SIGTERM, SIGHUP})
-    if (signal_name(signal) == "SIG" + requested->text()) return signal;
+int number_of(const model::SaveSignal& signal) {
+  for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGHUP})
+    if (signal_name(number) == "SIG" + signal.text()) return number;
   return 0;
 }
 
+bool is_forwarded_by_srun(int signal) { return signal == SIGUSR1 || signal == SIGUSR2; }
+
+int find_save_signal(const util::EnvSnapshot& env) {
+  const auto text = env.get_or(model::k_save_variable, "");
+  const auto requested = model::SaveSignal::parse(text);
+  return requested ? number_of(*requested) : 0;
+}
+
 bool is_save_request(int signal, int save_signal) {
-  // srun does not forward TERM and HUP: hpcml internal batch then sends USR2 through it.
-  const bool replaces = signal == SIGUSR2 && (save_signal == SIGTERM || save_signal == SIGHUP);
+  // hpcml internal batch sends USR2 through srun for a signal that srun does not forward.
+  const bool replaces = signal == SIGUSR2 && save_signal != 0 && !is_forwarded_by_srun(save_signal);
   return signal == k_save_word_signal || replaces || (signal == save_signal && signal != SIGTERM);
 }
 

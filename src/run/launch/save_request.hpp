@@ -6,12 +6,20 @@
 #include <functional>
 #include <string>
 
+#include "core/model/save_signal.hpp"
 #include "core/util/env_snapshot.hpp"
 
 namespace hpcml::launch {
 
 /// The signal by which a script's word to save arrives (model::k_save_word).
 constexpr int k_save_word_signal = SIGURG;
+
+/// The number of a save signal.
+int number_of(const model::SaveSignal& signal);
+
+/// True if srun passes the signal on to its tasks. It takes TERM and HUP as a request to kill its step
+/// (Slurm: src/srun/libsrun/srun_job.c).
+bool is_forwarded_by_srun(int signal);
 
 /// What the programs are to get for it (HPCML_SAVE_SIGNAL); 0: nobody asks them.
 int find_save_signal(const util::EnvSnapshot& env);

@@ -25,7 +25,7 @@ BatchRequest make_request() {
 }
 
 util::EnvSnapshot environment(Variables variables) {
-  variables.insert({{"SLURM_JOB_ID", "4711"}, {"PWD", "/work"}});
+  variables.insert({{"SLURM_JOB_ID", "4711"}, {"PWD", "/shared"}});
   return util::EnvSnapshot(std::move(variables));
 }
 
@@ -118,21 +118,21 @@ TEST_CASE("make_batch_job places the file of faulty nodes") {
   auto request = make_request();
   CHECK(make(request).bad_nodes_file == "/scratch/run/4711/bad-nodes");
   request.checkpoint_dir = "run";
-  CHECK(make(request).checkpoint_directory == "/work/run/4711");
+  CHECK(make(request).checkpoint_directory == "/shared/run/4711");
   request.checkpoint_dir.clear();
-  CHECK(make(request).bad_nodes_file == "/work/./bad-nodes-4711");
+  CHECK(make(request).bad_nodes_file == "/shared/./bad-nodes-4711");
   CHECK(make(request).checkpoint_directory.empty());
   request.log_dir = "/logs";
   CHECK(make(request).bad_nodes_file == "/logs/bad-nodes-4711");
   request.log_dir = "logs";
   const auto task = make(request, k_task);
-  CHECK(task.bad_nodes_file == "/work/logs/bad-nodes-4711_3");
-  CHECK(task.starts_file() == "/work/logs/bad-nodes-4711_3-starts");
-  CHECK(task.successor_file() == "/work/logs/bad-nodes-4711_3-successor-4711_3");
+  CHECK(task.bad_nodes_file == "/shared/logs/bad-nodes-4711_3");
+  CHECK(task.starts_file() == "/shared/logs/bad-nodes-4711_3-starts");
+  CHECK(task.successor_file() == "/shared/logs/bad-nodes-4711_3-successor-4711_3");
   request.requeues = false;
   CHECK(make(request).bad_nodes_file.empty());
   request.program_nodes = 2;
-  CHECK(make(request).bad_nodes_file == "/work/logs/bad-nodes-4711");
+  CHECK(make(request).bad_nodes_file == "/shared/logs/bad-nodes-4711");
 }
 
 TEST_CASE("make_script_environment sets what the script needs") {

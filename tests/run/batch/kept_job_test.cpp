@@ -9,6 +9,7 @@
 #include "core/util/file.hpp"
 #include "holds.hpp"
 #include "run/batch/kept_job.hpp"
+#include "skip.hpp"
 #include "temp_folder.hpp"
 
 using namespace hpcml;
@@ -20,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using Paths = std::vector<fs::path>;
 
-KeptJob make_job() { return {"4711_3", "4700_3", 5, "3", "/work/a b", "ssh login sbatch", {"a b", ""}, {}}; }
+KeptJob make_job() {
+  return {"4711_3", "4700_3", 5, "3", "/shared/a b", "ssh login sbatch", {"a b", ""}, {}};
+}
 
 unsigned mode_of(const fs::path& path) {
   struct stat found {};
@@ -39,11 +42,12 @@ TEST_CASE("kept_job_directories follow the user's state directory") {
   const auto of = [](std::map<std::string, std::string> variables, const std::string& directory) {
     return kept_job_directories(util::EnvSnapshot(std::move(variables)), directory);
   };
-  CHECK(of({{"HOME", "/home/a"}}, "/work") == Paths{"/home/a/.local/state/hpcml/jobs", "/work/.hpcml/jobs"});
-  CHECK(of({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/state"}}, "/work") ==
-        Paths{"/state/hpcml/jobs", "/work/.hpcml/jobs"});
-  CHECK(of({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "state"}}, "/work") == Paths{"/work/.hpcml/jobs"});
-  CHECK(of({}, "/work") == Paths{"/work/.hpcml/jobs"});
+  CHECK(of({{"HOME", "/home/a"}}, "/shared") ==
+        Paths{"/home/a/.local/state/hpcml/jobs", "/shared/.hpcml/jobs"});
+  CHECK(of({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "/state"}}, "/shared") ==
+        Paths{"/state/hpcml/jobs", "/shared/.hpcml/jobs"});
+  CHECK(of({{"HOME", "/home/a"}, {"XDG_STATE_HOME", "state"}}, "/shared") == Paths{"/shared/.hpcml/jobs"});
+  CHECK(of({}, "/shared") == Paths{"/shared/.hpcml/jobs"});
   CHECK(of({}, "work").empty());
 }
 
@@ -138,7 +142,7 @@ TEST_CASE("load_kept_job rejects records that it cannot use") {
 }
 
 TEST_CASE("load_kept_job rejects files of another user") {
-  if (::geteuid() != 0) return; // only root may give files away
+  if (::geteuid() != 0) return test::skip("only root may give files away");
   const test::TempFolder directory;
   const Paths places = {directory / "jobs"};
   constexpr uid_t k_nobody = 65534;
