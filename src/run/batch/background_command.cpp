@@ -63,7 +63,7 @@ std::optional<std::string> BackgroundCommand::take() {
       break;
     }
     x_output.append(buffer.data(), static_cast<std::size_t>(count));
-    if (x_output.size() > k_most_output) break;
+    if (x_output.size() >= k_most_output) break;
   }
   stop();
   return std::move(x_output);
