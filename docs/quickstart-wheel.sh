@@ -27,7 +27,7 @@ install_packages python3 python3-venv
 lap "Python's venv, from Debian"
 say "1. the wheel"
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q --no-index --disable-pip-version-check "$wheel" || die "pip does not take $wheel; docs/install.md says which one it wants"
+"$work/venv/bin/pip" install -q --no-index --disable-pip-version-check "$wheel" || die "pip does not take $wheel; docs/getting-started/installation.md says which one it wants"
 export PATH=$work/venv/bin:$PATH
 hpcml --version
 lap "the wheel in an environment of its own"

@@ -13,7 +13,7 @@
 namespace hpcml::check {
 namespace {
 
-constexpr std::string_view k_written_by = "hpcml rules --format markdown > docs/rules.md";
+constexpr std::string_view k_written_by = "hpcml rules --format markdown > docs/reference/rules.md";
 
 /// Whether a fix comes with what it finds in its own examples.
 bool is_fixed(const Rule& rule, const SiteLookup& sites) {
@@ -141,7 +141,7 @@ constexpr std::pair<std::string_view, std::string_view> k_groups[] = {
 std::string markdown_pages(const SiteLookup& sites) {
   std::string text = fmt::format("<!-- Written by: {} -->\n# Rules of `hpcml check`\n\n{} rules. `hpcml "
                                  "rules ID` prints a rule's page with all of its examples; "
-                                 "[check.md](check.md) says how to use them.\n",
+                                 "[check scripts](../guides/check-scripts.md) says how to use them.\n",
                                  k_written_by, all_rules().size());
   for (const auto& [group, title] : k_groups) {
     const auto rules = rules_of(group);

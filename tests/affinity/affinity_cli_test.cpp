@@ -369,11 +369,11 @@ TEST_CASE("The drawings in the documentation are what hpcml affinity draws today
 
 TEST_CASE(
     "The tables of the sites' nodes in the documentation are what hpcml affinity --all-sites prints today") {
-  std::ifstream file(std::string(HPCML_SOURCE_DIR) + "/docs/placement.md");
+  std::ifstream file(std::string(HPCML_SOURCE_DIR) + "/docs/reference/placement.md");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::size_t first = text.find("\n## ");
   REQUIRE(first != std::string::npos);
-  INFO("docs/placement.md says how to write it anew");
+  INFO("docs/reference/placement.md says how to write it anew");
   CHECK(text.substr(first + 1) == run("affinity --all-sites").text);
   // LUMI's rank 0 has the cores of GCD 0's L3, without the reserved one (LUMI user guide).
   CHECK(text.find("| 0 | 0 | 7 | 49-55 | 3 | 3 | hsn0 |") != std::string::npos);

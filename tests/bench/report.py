@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rows of a run as a table, as JSON, as a plot (SVG) and as docs/benchmarks.md."""
+"""The rows of a run as a table, as JSON, as a plot (SVG) and as docs/development/benchmarks.md."""
 import html
 import json
 import math
@@ -80,14 +80,14 @@ def as_json(rows, about):
 
 
 def page(rows, about):
-    """docs/benchmarks.md."""
+    """docs/development/benchmarks.md."""
     missed = [row for row in rows if not row["met"]]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     left_out = [goal["what"] for name, goal in goals.GOALS.items() if name not in {row["id"] for row in rows}]
     text = f"""# Benchmarks
 
 Written by `bash tests/bench/run.sh` on {about['date']} (commit {about['commit']}). Each line is one run in which hpcml and the other took turns: medians of
-both, and the median of the pairs' ratios, which is held against the goal. Goals: [tests/bench/goals.json](../tests/bench/goals.json); a run that misses one fails.
+both, and the median of the pairs' ratios, which is held against the goal. Goals: [tests/bench/goals.json](../../tests/bench/goals.json); a run that misses one fails.
 
 - Machine: {about['machine']}
 - Load average when it began {about['load_before']}, when it ended {about['load_after']}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # hpcml beside others that do the same, in one run: bash tests/bench/run.sh [--quick] [PART...]   (gen check affinity launch store emulate ddp)
-# Prints a table; build/bench has it as JSON, as a plot and as docs/benchmarks.md (HPCML_BENCH_WRITE=1 puts page and plot into docs/). Exit code 1
+# Prints a table; build/bench has it as JSON, as a plot and as docs/development/benchmarks.md (HPCML_BENCH_WRITE=1 puts page and plot there). Exit code 1
 # where a goal of tests/bench/goals.json is missed. Root, Debian 12, the network for packages; about 15 minutes on 2 cores, which should do nothing else.
 # HPCML_BENCH_BUILD: a build with LibTorch 2.13 that has hpcml and ddp_step already; HPCML_BENCH_TORCH: the Python environment that it was built with.
 set -euo pipefail
@@ -25,5 +25,5 @@ trap 'rm -rf "$work"' EXIT
 cp "$build/bin/hpcml" "$work/hpcml"
 code=0
 python3 tests/bench/side_by_side.py --hpcml "$work/hpcml" --peers "$peers/bin" --torch "$torch/bin" --ddp-step "$build/bin/ddp_step" --out build/bench "$@" || code=$?
-if [ -n "${HPCML_BENCH_WRITE:-}" ]; then cp build/bench/benchmarks.md build/bench/benchmarks.svg docs/; fi
+if [ -n "${HPCML_BENCH_WRITE:-}" ]; then cp build/bench/benchmarks.md build/bench/benchmarks.svg docs/development/; fi
 exit "$code"

@@ -311,11 +311,12 @@ TEST_CASE("hpcml rules lists every rule and prints its page") {
   CHECK(holds(slip.err, "did you mean slurm/after-command?"));
 }
 
-TEST_CASE(
-    "docs/rules.md is what the rules say: write it anew with hpcml rules --format markdown > docs/rules.md") {
+TEST_CASE("docs/reference/rules.md is what the rules say: write it anew with hpcml rules --format markdown > "
+          "docs/reference/rules.md") {
   Desk desk;
-  const bool is_current = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/rules.md").value_or("") ==
-                          desk.hpcml({"rules", "--format", "markdown"}).out;
+  const bool is_current =
+      util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/reference/rules.md").value_or("") ==
+      desk.hpcml({"rules", "--format", "markdown"}).out;
   CHECK(is_current);
 }
 

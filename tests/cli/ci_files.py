@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads the CI files that docs/ ships: the YAML parses, every script in it passes shellcheck, docs/ci.md shows inputs that exist.
+"""Reads the CI files that docs/ ships: the YAML parses, every script in it passes shellcheck, docs/guides/check-in-ci.md shows inputs that exist.
 
 ci_files.py REPOSITORY; prints what is wrong, exit 1 then."""
 import pathlib
@@ -42,7 +42,7 @@ for name, file in gitlab.items():
 hooks = load(".pre-commit-hooks.yaml")
 ids = {hook["id"] for hook in hooks}
 
-for page, count in (("docs/ci.md", 3), ("docs/test-your-slurm-tool.md", 2)):
+for page, count in (("docs/guides/check-in-ci.md", 3), ("docs/guides/test-slurm-tools.md", 2)):
     blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (repo / page).read_text(encoding="utf-8"), re.S)]
     for block in blocks:
         for one in (block.get("jobs") or {}).values():

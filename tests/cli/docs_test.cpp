@@ -60,7 +60,7 @@ std::vector<std::string> shell_words(const std::string& line) {
 
 /// A desk with the profiles that the pages speak of: "mine", and "example" of the guide.
 void put_profiles(const Desk& desk) {
-  desk.put("example.json", util::join(block_lines("adding-a-site.md", "json"), "\n"));
+  desk.put("example.json", util::join(block_lines("guides/add-a-site.md", "json"), "\n"));
   desk.put(
       "mine.json",
       R"({"id": "mine", "extends": ["generic"], "node_types": [{"id": "a", "cpu": {"cores": 8}, "gpu": {"per_node": 1, "vendor": "nvidia"}}],
@@ -75,7 +75,8 @@ TEST_CASE("the commands of the pages about sites and environments run") {
   Desk desk;
   put_profiles(desk);
   desk.set("HPCML_SITES_PATH", (desk / "sites").string());
-  for (const auto* page : {"adding-a-site.md", "sites.md", "environments.md"}) {
+  for (const auto* page :
+       {"guides/add-a-site.md", "guides/site-profiles.md", "guides/python-environments.md"}) {
     unsigned commands = 0;
     for (const auto& line : block_lines(page, "")) {
       if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml sites ")) continue;
@@ -106,7 +107,8 @@ TEST_CASE("the commands of the pages about checks run, with the exit code of a c
   desk.put(
       "hpcml.json",
       R"({"site": "lumi", "account": "project_1", "time": "1h", "nodes": 1, "command": ["python", "train.py"]})");
-  for (const auto& [page, least] : {std::pair("check.md", 8U), std::pair("ci.md", 3U)}) {
+  for (const auto& [page, least] :
+       {std::pair("guides/check-scripts.md", 8U), std::pair("guides/check-in-ci.md", 3U)}) {
     unsigned commands = 0;
     for (const auto& command : commands_of(page)) {
       auto words = shell_words(std::regex_replace(command, std::regex("\\bID\\b"), "launch/fixed-port"));
@@ -124,7 +126,7 @@ TEST_CASE("the commands of the pages about checks run, with the exit code of a c
 TEST_CASE("the finding that the page about checks shows is the one of such a script") {
   Desk desk;
   desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=x\nsrun true\n");
-  const auto shown = block_lines("check.md", "console");
+  const auto shown = block_lines("guides/check-scripts.md", "console");
   REQUIRE(shown.size() > 2);
   REQUIRE(shown[0] == "$ hpcml check job.sh");
   const auto result = desk.hpcml({"check", "job.sh"});
@@ -154,7 +156,7 @@ mkdir -p logs
 export NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3
 srun python train.py --data "$DATA"
 )sh");
-  const auto plain = block_lines("porting.md", "");
+  const auto plain = block_lines("guides/import-scripts.md", "");
   REQUIRE(plain.size() >= 3);
   auto words = shell_words(plain[0]);
   words.erase(words.begin());
@@ -172,7 +174,7 @@ TEST_CASE("the guide's first profile stands the guide's own tests on a real Slur
   Desk desk;
   put_profiles(desk);
   unsigned prompts = 0;
-  for (const auto& line : block_lines("adding-a-site.md", "")) {
+  for (const auto& line : block_lines("guides/add-a-site.md", "")) {
     if (!line.starts_with("hpcml gen ") && !line.starts_with("hpcml emulate ")) continue;
     auto words = shell_words(line);
     words.erase(words.begin());

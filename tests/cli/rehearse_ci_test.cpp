@@ -13,7 +13,7 @@ using test::holds;
 
 namespace {
 
-const char* const k_page = "test-your-slurm-tool.md";
+const char* const k_page = "guides/test-slurm-tools.md";
 
 util::ProcessOutput bash(Desk& desk, const std::string& script) {
   desk.set("PATH", std::string(HPCML_BINARY_DIR) + "/bin:/usr/sbin:/usr/bin:/bin");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What docs/troubleshooting.md and docs/why.md show is what hpcml prints there.
+// What docs/guides/troubleshooting.md and docs/guides/diagnose-jobs.md show is what hpcml prints there.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -61,16 +61,16 @@ unsigned run_page(const std::string& page, bool on_clusters) {
 } // namespace
 
 TEST_CASE("hpcml says at each symptom what the page shows") {
-  CHECK(run_page("troubleshooting.md", false) >= 10);
-  CHECK(run_page("why.md", false) >= 1);
+  CHECK(run_page("guides/troubleshooting.md", false) >= 10);
+  CHECK(run_page("guides/diagnose-jobs.md", false) >= 1);
 }
 
 TEST_CASE("hpcml says on a cluster what the page shows of one", "[slurm]") {
-  CHECK(run_page("troubleshooting.md", true) >= 3);
+  CHECK(run_page("guides/troubleshooting.md", true) >= 3);
 }
 
 TEST_CASE("each block of the page is run, a file of such a one, or says why not") {
-  for (const auto& block : test::page_blocks("troubleshooting.md")) {
+  for (const auto& block : test::page_blocks("guides/troubleshooting.md")) {
     CAPTURE(block.kind, block.mark, block.text);
     CHECK(
         (block.kind == "console" || block.mark.starts_with("file ") || block.mark.starts_with("not run: ")));

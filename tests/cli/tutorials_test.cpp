@@ -23,7 +23,7 @@ struct Tutorial {
 };
 const Tutorial k_tutorials[] = {{"tutorials/lumi.md", "lumi"},
                                 {"tutorials/alliance.md", "narval"},
-                                {"tutorials/tacc.md", "vista"},
+                                {"tutorials/vista.md", "vista"},
                                 {"tutorials/gh200.md", "alps_daint"}};
 
 bool needs_slurm(const PageBlock& block) {

@@ -14,7 +14,7 @@ TEST_CASE("a job whose node goes down is requeued by Slurm and runs on a spare o
           "[slurm][alone]") {
   const test::TempFolder folder;
   std::string commands, shown;
-  for (const auto& block : test::page_blocks("rehearsal.md")) {
+  for (const auto& block : test::page_blocks("guides/rehearse-jobs.md")) {
     if (block.mark == "file survivor.sh")
       REQUIRE(util::write_file(folder.path() / "survivor.sh", block.text));
     if (block.mark == "slurm") commands += block.text;

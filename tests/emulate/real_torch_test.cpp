@@ -115,7 +115,8 @@ for id in $ids; do scontrol -o show job $id | grep -o 'ExitCode=[0-9:]*'; done)s
   for (const std::string rank : {"0", "1"}) {
     CHECK(cluster.read("loader.out").find("rank " + rank + " before 16 after 16 loaders [16] threads 16\n") !=
           std::string::npos);
-    // Why the page's setting is left out: see that it still does what docs/launching.md says of it.
+    // Why the page's setting is left out: see that it still does what docs/concepts/launch-modes.md says of
+    // it.
     CHECK(cluster.read("bound.out").find("rank " + rank + " before 16 after 1 loaders [1]") !=
           std::string::npos);
     for (const auto& [log, arguments] :

@@ -3,7 +3,7 @@
 """Measures the language of the repository and compares the counts with the ratchet.
 
 Usage: python3 tests/language/gate.py [--binary build/release/bin/hpcml]
-The rules are in docs/development/style.md. Exit codes: 0 passed, 1 a count rose or a commit message is wrong, 2 usage.
+The rules are in docs/development/style-guide.md. Exit codes: 0 passed, 1 a count rose or a commit message is wrong, 2 usage.
 """
 
 import argparse
@@ -188,7 +188,7 @@ def check_message(path: str) -> int:
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:
-        print("hint: see docs/development/style.md; the message is kept: git commit -e -F " + path, file=sys.stderr)
+        print("hint: see docs/development/style-guide.md; the message is kept: git commit -e -F " + path, file=sys.stderr)
     return 1 if problems else 0
 
 

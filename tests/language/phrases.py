@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The private phrases of docs/development/style.md, and how to find them in a text."""
+"""The private phrases of docs/development/style-guide.md, and how to find them in a text."""
 
 import re
 from typing import Dict, Iterator, List, NamedTuple, Optional, Pattern, Tuple
@@ -167,7 +167,7 @@ INSTEAD: Dict[str, str] = {phrase.name: phrase.instead for phrase in PHRASES}
 
 
 def markdown_table() -> str:
-    """Returns the table of private phrases in docs/development/style.md."""
+    """Returns the table of private phrases in docs/development/style-guide.md."""
     rows = [f"| `{phrase.name}` | `{phrase.example}` | {phrase.instead} |\n" for phrase in PHRASES]
     return "| pattern | phrase | use instead |\n|---|---|---|\n" + "".join(rows)
 

@@ -10,10 +10,7 @@ from text_piece import FILLER, prose_of
 LONG, TOO_LONG = 25, 40  # words
 
 # Pages that are not guides: generated ones, and those for contributors.
-_NOT_GUIDES = re.compile(
-    r"^docs/(?:(?:decisions|development|reference|concepts|examples)/"
-    r"|(?:rules|profile|placement|benchmarks|faults|gpu|contributing|architecture)\.md$)"
-)
+_NOT_GUIDES = re.compile(r"^docs/(?:development|reference|concepts|examples)/")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'*_]*\s+(?=[\"'(*_\[`]*(?:[A-Z\0`]|hpcml\b))")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig)\.$", re.IGNORECASE)
 _WORD = re.compile(r"[\w\0][\w\0'’.,:/+=%-]*")

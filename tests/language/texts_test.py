@@ -199,9 +199,9 @@ class Sentences(unittest.TestCase):
 
     def test_guides_are_the_pages_for_users(self):
         one = readability.Readability(1, 1, 0, 0, 0)
-        pages = {path: one for path in ("README.md", "docs/agent.md", "docs/tutorials/lumi.md", "docs/guides/a.md")}
+        pages = {path: one for path in ("README.md", "docs/index.md", "docs/tutorials/lumi.md", "docs/guides/a.md")}
         others = {
-            path: one for path in ("docs/rules.md", "docs/decisions/1.md", "docs/development/style.md", "CHANGELOG.md")
+            path: one for path in ("docs/reference/rules.md", "docs/concepts/a.md", "docs/development/decisions/1.md", "CHANGELOG.md")
         }
         self.assertEqual(readability.of_guides({**pages, **others}).words, 3)
 

@@ -45,7 +45,7 @@ std::set<std::string> test_names() {
 } // namespace
 
 TEST_CASE("each start on the security page has tests") {
-  const auto page = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/security.md").value();
+  const auto page = util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/concepts/security.md").value();
   const auto starts = table_below(page, "How each start is authenticated");
   const auto tests = table_below(page, "Tests");
   const auto names = test_names();

@@ -4,7 +4,7 @@
 
     matrix.py HPCML [--quick] [--only TEXT…] [--table FILE] [--at-once N] [--kernel FOLDER]     exit code 0: all rows that ran passed
 
---quick: the rows that take seconds, as CI runs them. --only: rows whose name has a TEXT. --table: docs/faults.md. --kernel: of Debian, unpacked
+--quick: the rows that take seconds, as CI runs them. --only: rows whose name has a TEXT. --table: docs/development/fault-matrix.md. --kernel: of Debian, unpacked
 there, for rows that need one with cgroup v2 alone (tests/guest). Needs Slurm and Debian's
 python3-torch. What a row must show is said where it is written (rows_*.py) and judged in one place (row.py).
 """

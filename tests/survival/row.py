@@ -21,7 +21,7 @@ class Row:
     lacks: object = None  # lacks() says why the row cannot run on this machine; empty: it can
     guest: bool = False  # runs in a machine with cgroup v2 alone (tests/guest) where this one lacks that
     unshared: bool = False  # runs in a mount namespace of its own: run(lab) finds an empty folder "small" of 256 KiB there
-    code: object = 0  # of the job, by docs/survival.md; None: the row says it in its outcome
+    code: object = 0  # of the job, by docs/guides/checkpoint-and-requeue.md; None: the row says it in its outcome
     culprit: str = ""  # a pattern of the line on standard error that names who, where and why; empty: there is none to name
     knowable: str = "at once"  # when the cause can be known
     requeues: object = 0  # exactly so many; (at least, at most): where Slurm's own moments decide

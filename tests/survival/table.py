@@ -10,7 +10,7 @@ HEAD = """# The matrix of faults
 Each row is a training (`tests/survival/train.py`: LibTorch through Python, Gloo, float64; each rank has a child) on an emulated cluster of its own that something
 is done to. `python3 tests/survival/matrix.py HPCML` runs them, `--quick` those that CI runs, `.ci/full matrix` all of them and writes this page.
 
-A row has passed where all of this holds: the exit code is the one that [survival.md](survival.md) promises (Slurm's own; of jobs with a task per rank that of `hpcml submit --watch`);
+A row has passed where all of this holds: the exit code is the one that [checkpoint and requeue](../guides/checkpoint-and-requeue.md) promises (Slurm's own; of jobs with a task per rank that of `hpcml submit --watch`);
 where there is a culprit, a line on standard error names who, where and why within 5 s of when that can be known; no process with the job's mark is left ten seconds after its end; it
 was requeued exactly as often as it says; and where the training comes to its end, its weights are those of an uninterrupted run, to the last bit. Seconds are from when the cause can be
 known until the line; for silence that is when the time-out runs out which the row names.

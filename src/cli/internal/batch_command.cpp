@@ -110,7 +110,7 @@ The script's commands run with HPCML_BATCH set to the job's number.
 
 Examples:
   hpcml internal batch --save-before 10m --max-requeues 3 -- bash job.sh
-docs/survival.md describes what happens at which event.)";
+docs/guides/checkpoint-and-requeue.md describes what happens at which event.)";
 
 void add_job_options(CLI::App& app, BatchOptions& options) {
   auto& request = options.request;

@@ -34,7 +34,7 @@ int run_serve(ServeOptions& options, const Context& context) {
 
 const char* const k_store_serve_footer = R"(Examples:
   hpcml internal store-serve --port 29400           for ranks with MASTER_ADDR and MASTER_PORT, until SIGTERM
-docs/store.md describes the store, docs/security.md who may use it.)";
+docs/concepts/rendezvous.md describes the store, docs/concepts/security.md who may use it.)";
 
 } // namespace
 

@@ -152,7 +152,7 @@ void add_store_show(CLI::App& store, Context& context, int& exit_code) {
 const char* const k_store_footer = R"(Examples:
   hpcml store show 1234                    what the ranks of a running job wait for
   hpcml store show localhost:29400         the same for a store at a known port
-docs/store.md describes the store, docs/security.md who may use it.)";
+docs/concepts/rendezvous.md describes the store, docs/concepts/security.md who may use it.)";
 
 } // namespace
 

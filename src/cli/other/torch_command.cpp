@@ -33,7 +33,7 @@ const char* const k_torch_footer = R"(Examples:
   c++ train.cpp $(hpcml torch build --flags) -o train     a program that uses hpcml::ddp
   cmake -B build -DCMAKE_PREFIX_PATH=$(hpcml torch build --prefix)     such a program that CMake builds
 
-`hpcml preflight` and `hpcml launch --preflight` take the helper that was built for their torch. docs/torch-build.md
+`hpcml preflight` and `hpcml launch --preflight` take the helper that was built for their torch. docs/guides/build-for-torch.md
 says where torch is looked for and what is kept.
 
 Exit codes: 0 built, or there already, 5 something is missing (all of it is named) or does not compile.)";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What an object of a profile looks like, once: a row for each member. Its reader, its part of
-// sites/schema.json and of docs/profile.md come from the row.
+// sites/schema.json and of docs/reference/site-profile.md come from the row.
 #pragma once
 
 #include <span>

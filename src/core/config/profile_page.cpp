@@ -73,9 +73,10 @@ void add_section(const AnyObjectForm& form, std::vector<std::string>& done, std:
 std::string render_profile_page() {
   std::string text =
       "# All keys of a site profile\n\n"
-      "Written by `hpcml sites schema --format markdown`. The guide is [sites.md](sites.md); an example with "
+      "Written by `hpcml sites schema --format markdown`. The guide is [site "
+      "profiles](../guides/site-profiles.md); an example with "
       "every "
-      "key is [site.json](examples/site.json).\n"
+      "key is [site.json](../examples/site.json).\n"
       "Any object may also have `source`, `checked`, `note` and `alternatives`, and any value may stand in "
       "`{\"value\": …, \"source\": …}`.\n\n"
       "| kind of text | looks like |\n|---|---|\n";

@@ -323,7 +323,7 @@ template <> const ObjectForm<Site>& form_of() {
       "site",
       "What hpcml knows about a cluster. A value is plain or {\"value\": …, \"source\": …, \"checked\": …, "
       "\"note\": …, \"alternatives\": […]}. What is not known is absent and named in \"unknown\". "
-      "Guide: docs/sites.md; all keys: docs/profile.md.",
+      "Guide: docs/guides/site-profiles.md; all keys: docs/reference/site-profile.md.",
       k_members, &finish_site};
   return k_form;
 }

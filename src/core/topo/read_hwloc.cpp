@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// hwloc's XML, versions 1 and 2, read without hwloc: see docs/decisions/0002-topologies-without-hwloc.md.
+// hwloc's XML, versions 1 and 2, read without hwloc: see
+// docs/development/decisions/0002-topologies-without-hwloc.md.
 #include <algorithm>
 #include <map>
 

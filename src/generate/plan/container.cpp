@@ -112,7 +112,7 @@ const model::ContainerRule* find_image_rule(const LaunchInput& input, StepDiagno
     diagnostics.error(
         "request/container", site.name + " has no container engine in its profile",
         "--venv or --conda names an environment in place of the image; an engine that the site has "
-        "all the same belongs into the profile: docs/adding-a-site.md");
+        "all the same belongs into the profile: docs/guides/add-a-site.md");
   else if (engine && std::find(names.begin(), names.end(), model::word_of(engine->value)) == names.end())
     diagnostics.error("request/container-engine",
                       site.name + " has no " + model::word_of(engine->value) + " in its profile",

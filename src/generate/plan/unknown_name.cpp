@@ -27,10 +27,10 @@ diag::Diagnostic describe_unknown_partition(const model::Site& site,
           "the profile of " + site.name + " has no partition '" + wanted + "'",
           {},
           (near ? "did you mean " + *near + "? " : std::string()) +
-              (names.empty()
-                   ? "leave --partition out"
-                   : "it knows " + util::join(names, ", ") +
-                         "; what else the site has goes into a profile of your own (docs/sites.md)")};
+              (names.empty() ? "leave --partition out"
+                             : "it knows " + util::join(names, ", ") +
+                                   "; what else the site has goes into a profile of your own "
+                                   "(docs/guides/site-profiles.md)")};
 }
 
 } // namespace hpcml::plan

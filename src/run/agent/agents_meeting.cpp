@@ -169,7 +169,7 @@ void note_open_channel(AgentRendezvous& met, const FirstNodePlace& first) {
   if (met.leads)
     util::log_info("hpcml agent: note: no key protects this run (" + met.channel.origin +
                    "): as with torchrun, every user who reaches " + first.name +
-                   " can take part in it (docs/security.md)");
+                   " can take part in it (docs/concepts/security.md)");
 }
 
 } // namespace

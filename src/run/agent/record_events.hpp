@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run's record tells of: one value per event, each one line of JSON. docs/run-record.md has them all.
+// What a run's record tells of: one value per event, each one line of JSON. docs/reference/run-record.md has
+// them all.
 #pragma once
 
 #include <chrono>

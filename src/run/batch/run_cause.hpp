@@ -8,7 +8,7 @@
 
 namespace hpcml::batch {
 
-/// The class in the last "end" event of a run record (docs/run-record.md); empty if it has none.
+/// The class in the last "end" event of a run record (docs/reference/run-record.md); empty if it has none.
 std::string class_of_record(const std::string& text);
 
 /// The class of the newest run record of this job in `log_dir`; empty if there is none. `text` of at most 64

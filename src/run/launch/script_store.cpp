@@ -112,7 +112,7 @@ util::Status serve_for_script(const ScriptStore& options, const util::EnvSnapsho
   TRY(const auto channel, find_job_channel(env, identity, false));
   if (!channel.is_shared && !options.name.empty())
     say("no rank of hpcml launch can use this store: " + channel.origin +
-        "; set HPCML_JOB_SECRET first (docs/security.md)");
+        "; set HPCML_JOB_SECRET first (docs/concepts/security.md)");
   const auto job = rendezvous_job(identity);
   store::Meeting rendezvous({job, "", options.patience}, say);
   store::SessionGate gate({channel.key, job}, rendezvous, say);

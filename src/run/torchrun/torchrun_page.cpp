@@ -27,7 +27,7 @@ const char* const k_help_foot =
   hpcml torchrun --nnodes 2 --nproc-per-node gpu --rdzv-backend c10d --rdzv-endpoint node1:29400 train.py
   srun --ntasks-per-node=1 hpcml torchrun --nnodes 2 --nproc-per-node gpu train.py
 
-All flags beside torchrun's: docs/torchrun.md. Exit codes: that of the rank that failed first (128+signal when it was
+All flags beside torchrun's: docs/guides/use-as-torchrun.md. Exit codes: that of the rank that failed first (128+signal when it was
 killed), 2 usage, 125 the ranks could not be set up, 126 the program cannot be executed, 127 it was not found.
 )";
 

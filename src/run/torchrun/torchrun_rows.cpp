@@ -129,7 +129,8 @@ constexpr TorchrunFlag k_flags[] = {
     {"rdzv-conf", 0, "KEY=VALUE,...", true, better,
      "join_timeout, last_call_timeout, timeout, keep_alive_interval, is_host, key_file",
      "join_timeout, last_call_timeout, keep_alive_interval, keep_alive_max_attempt (at least 3) and "
-     "is_host=true (c10d), timeout (static) and key_file=PATH (docs/security.md) apply. The other keys of "
+     "is_host=true (c10d), timeout (static) and key_file=PATH (docs/concepts/security.md) apply. The other "
+     "keys of "
      "torchrun are not needed; a key that it does not know is reported.",
      [](Line& line, Text text) {
        return take_parsed<&Line::conf, parse_conf>(line, text, "KEY=VALUE,KEY=VALUE");

@@ -23,10 +23,10 @@ TEST_CASE("sites/schema.json is what the reader's rows say: write it anew with h
   CHECK(is_file("sites/schema.json", config::render_site_schema()));
 }
 
-TEST_CASE(
-    "docs/profile.md is what the reader's rows say: write it anew with hpcml sites schema --format markdown",
-    "[spec]") {
-  CHECK(is_file("docs/profile.md", config::render_profile_page()));
+TEST_CASE("docs/reference/site-profile.md is what the reader's rows say: write it anew with hpcml sites "
+          "schema --format markdown",
+          "[spec]") {
+  CHECK(is_file("docs/reference/site-profile.md", config::render_profile_page()));
 }
 
 TEST_CASE("Every text that a rule allows matches the rule's pattern", "[spec]") {

@@ -32,7 +32,7 @@ using Members = std::map<std::string, std::set<std::string>>; // of each event
 Members members_of_page() {
   Members members;
   std::string event;
-  const auto page = util::read_file(fs::path(HPCML_SOURCE_DIR) / "docs/run-record.md");
+  const auto page = util::read_file(fs::path(HPCML_SOURCE_DIR) / "docs/reference/run-record.md");
   REQUIRE(page);
   for (const auto& line : util::split(*page, '\n')) {
     const auto name = [&] { return util::split(line, '`').at(1); };

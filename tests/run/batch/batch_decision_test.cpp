@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The batch side of each fault that docs/faults.md lists, as events and the actions that follow.
+// The batch side of each fault that docs/development/fault-matrix.md lists, as events and the actions that
+// follow.
 #include <catch2/catch.hpp>
 
 #include <string>

@@ -63,7 +63,7 @@ def read_text(client):
 
 
 def announce(port, rank):
-    """Sends what hpcml's launcher sends before it becomes the program, in a session (docs/security.md). Ranks 0, 1 are on node001, 2, 3
+    """Sends what hpcml's launcher sends before it becomes the program, in a session (docs/concepts/security.md). Ranks 0, 1 are on node001, 2, 3
     on node002."""
     words = ["hpcml announcement 2", JOB, STEP, rank, SIZE, rank % 2, f"node00{rank // 2 + 1}", os.getpid(), ""]
     words += [1, "", 0, 0, "", 2, "node001", "node002", 2, 2, 2] if rank == 0 else [0, 0, 0]
