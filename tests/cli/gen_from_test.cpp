@@ -33,7 +33,7 @@ TEST_CASE("a script is written for another site, with what changes said on stand
   REQUIRE(result.exit_code == 0);
   CHECK(holds(result.out, "#SBATCH --nodes=4\n"));
   CHECK(holds(result.out, "OUT=results\nmkdir -p \"$OUT\"\nsrun "));
-  CHECK(holds(result.err, "old.sh:2:9: note: --partition=standard-g is left out"));
+  CHECK(holds(result.err, "old.sh:2:9: note: '--partition=standard-g' is removed"));
   CHECK(holds(result.err, "1 node with 8 GPUs become 4 with 2"));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("a script's launches become an agent's where that is asked for, torchr
   CHECK_FALSE(holds(ours.out, "\n  torchrun"));
   CHECK(holds(ours.out, "--nproc-per-node 8 "));
   CHECK(holds(ours.out, " --max-restarts 2 -- "));
-  CHECK(holds(ours.err, "torchrun's --max-restarts is left out"));
+  CHECK(holds(ours.err, "torchrun option '--max-restarts' is removed"));
   // The larger number of nodes is the job's: the script's own gives way to it.
   const auto fewer = with({"elastic.sh", "--nnodes", "1:4"});
   INFO(fewer.err);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <iterator>
 
 #include "core/model/gpu_vendor.hpp"
@@ -44,15 +45,18 @@ bool keep_from_ranks(ImportState& porting, TextCuts& cuts, const AssignmentState
   if (!text.starts_with(c_export) ||
       !std::all_of(assigning.names.begin(), assigning.names.end(), is_rank_variable)) {
     note(porting, assigning,
-         names + " stays exported as the script has it: hpcml launch refuses to start ranks where it "
-                 "contradicts them",
-         "leave the ranks' variables out of it");
+         fmt::format(
+             "{} stays exported as in the script: hpcml launch rejects ranks whose variables contradict it",
+             names),
+         "remove the assignments of variables that the launcher sets for the ranks");
     return true;
   }
   const bool values = text.find('=') != std::string_view::npos;
   note(porting, assigning,
-       names + (values ? " stays for the script's own commands, but is" : " is") +
-           " not exported: the launcher sets it for the ranks",
+       values ? fmt::format("{} stays for the script's own commands, but is not exported: the launcher sets "
+                            "it for the ranks",
+                            names)
+              : fmt::format("{} is not exported: the launcher sets it for the ranks", names),
        "");
   if (values)
     cuts.cut({assigning.range.begin, assigning.range.begin + c_export.size()});
@@ -113,10 +117,10 @@ void note_exports(ImportState& porting, TextCuts& cuts, const std::vector<Assign
     std::copy_if(assigning.names.begin(), assigning.names.end(), std::back_inserter(names), is_owned);
     if (!names.empty())
       note(porting, assigning,
-           util::join(names, ", ") +
-               " stays, as it is set in an if, a loop or a function: the new script sets what " +
-               porting.to.id + " needs, and this may go before it",
-           "take it out where it is the old site's");
+           fmt::format("{} stays because it is set in an if, a loop or a function; it may override what the "
+                       "new script sets for {}",
+                       util::join(names, ", "), porting.to.id),
+           "remove it if it belongs to the old site");
   }
 }
 

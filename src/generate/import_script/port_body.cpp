@@ -61,7 +61,7 @@ private:
       code.push_back({node.place.offset, node.place.offset + node.place.length});
     for (const auto& comment : x_cuts.cut_orphans(code))
       x_porting.note({comment.begin, comment.end - comment.begin - 1}, "port/comment",
-                     "this comment goes with the lines below it");
+                     "this comment is removed with the lines below it");
   }
 
   void look_at(const shell::SyntaxNode& node) {
@@ -69,16 +69,16 @@ private:
     if (word == "module" || word == "ml") {
       const bool some = keep_module_versions(x_porting, node, shown(node));
       cut(node, "port/module",
-          some ? "loads nothing else: the new site's modules are loaded above"
-               : "is left out: the new site's modules are loaded above",
-          "--module NAME loads more");
+          some ? "loads nothing else: the new script loads the modules of the new site"
+               : "is removed: the new script loads the modules of the new site",
+          "use --module NAME to load more");
     } else if (is_activation(node, word)) {
       if (!x_porting.chosen.environment) x_own_environment = true;
       if (x_porting.chosen.environment)
-        cut(node, "port/environment", "is left out: the request names an environment", "");
+        cut(node, "port/environment", "is removed: the request names an environment", "");
       else
-        note(node, "port/environment", "stays: the environment must be at the same place on the new site",
-             "--venv, --conda or --container name another");
+        note(node, "port/environment", "stays: the environment must exist at the same path on the new site",
+             "use --venv, --conda or --container to name another");
     } else if (auto assignment = as_assignment(node)) {
       x_assignments.push_back(std::move(*assignment));
     } else {
@@ -196,9 +196,9 @@ private:
         if (!unread || (!owned && !helper)) continue;
         x_porting.note({assigning.range.begin, assigning.range.end - assigning.range.begin}, "port/variable",
                        util::join(assigning.names, ", ") +
-                           (owned ? " is left out: the new script and its launcher set what this site needs"
-                                  : " is left out: nothing reads it any more"),
-                       "--env NAME=VALUE sets it all the same");
+                           (owned ? " is removed: the new script and its launcher set what this site needs"
+                                  : " is removed: nothing reads it now"),
+                       "use --env NAME=VALUE to set it anyway");
         x_cuts.cut_lines(assigning.range);
         assigning.names.clear();
         again = true;

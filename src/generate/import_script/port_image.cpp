@@ -2,6 +2,7 @@
 // The image of the old script at the new site: whether its engine takes it, and what it shows of the host.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/launch_chain/image.hpp"
 #include "core/model/container_engine.hpp"
@@ -61,8 +62,8 @@ const char* describe(Form form) {
   switch (form) {
   case Form::file: return "an image in a file";
   case Form::squashed: return "a squashfs image";
-  case Form::registry: return "an image of a registry";
-  case Form::edf: return "an environment's description (EDF)";
+  case Form::registry: return "an image from a registry";
+  case Form::edf: return "an environment definition file (EDF)";
   case Form::uenv: return "a uenv";
   }
   return "";
@@ -78,15 +79,16 @@ public:
     if (!image) return;
     const diag::Place place = image->word.place;
     if (x_porting.chosen.environment)
-      return x_porting.note(place, "port/container",
-                            image->word.text() + " is left out: the request names an environment");
+      return x_porting.note(
+          place, "port/container",
+          fmt::format("image '{}' is removed: the request names an environment", image->word.text()));
     const auto text = image->word.text();
     const auto source = image->word.known() || !(image->of_family || is_file_name(text))
                             ? std::nullopt
                             : rebuilt(image->word);
     if (!image->word.known() && !source)
       return x_porting.error(place, "port/container", "the image is known only when the script runs",
-                             "name it: --container FILE");
+                             "use --container FILE to name it");
     if (x_porting.to.containers.empty()) return take(text, place); // the plan says that there is no engine
     for (const auto& rule : x_porting.to.containers) {
       const auto& engine = model::row_of(rule.engine);
@@ -101,10 +103,9 @@ public:
       return port_binds(engine);
     }
     x_porting.error(place, "port/container",
-                    text + " is " + describe(image->form) + ": " +
-                        model::word_of(x_porting.to.containers.front().engine) + " on " + x_porting.to.id +
-                        " does not take it",
-                    "name one that it takes: --container IMAGE");
+                    fmt::format("'{}' is {}, which {} on {} does not accept", text, describe(image->form),
+                                model::word_of(x_porting.to.containers.front().engine), x_porting.to.id),
+                    "use --container IMAGE with one that it accepts");
   }
 
 private:
@@ -139,8 +140,9 @@ private:
 
   void take(const std::string& image, diag::Place place) {
     x_porting.result.job.container = model::Sourced<std::string>{image, x_porting.origin("the image")};
-    x_porting.note(place, "port/container", "the program runs in this image at the new site, too: " + image,
-                   "--container names another one");
+    x_porting.note(place, "port/container",
+                   fmt::format("the program also runs in this image on the new site: {}", image),
+                   "use --container to name another");
   }
 
   /// "--nv" at a site of AMD's GPUs, "--rocm" at one of NVIDIA's; empty where the script says neither.
@@ -168,28 +170,30 @@ private:
     const auto& site = x_porting.to.id;
     if (vendor == model::GpuVendor::nvidia && names({"rocm", "lumi-", "amd"}))
       x_porting.warn(place, "port/image-gpu",
-                     "by its name this image is made for AMD's GPUs; " + site + " has NVIDIA's",
-                     "--container names one that is made for CUDA");
+                     fmt::format("by its name this image is made for AMD GPUs, but {} has NVIDIA GPUs", site),
+                     "use --container with an image made for CUDA");
     if (vendor == model::GpuVendor::amd && names({"cuda", "nvcr.io", "nvidia", "ngc"}))
       x_porting.warn(place, "port/image-gpu",
-                     "by its name this image is made for NVIDIA's GPUs; " + site + " has AMD's",
-                     "--container names one that is made for ROCm");
+                     fmt::format("by its name this image is made for NVIDIA GPUs, but {} has AMD GPUs", site),
+                     "use --container with an image made for ROCm");
     else if (const auto flag = foreign_flag(vendor); !flag.empty())
-      x_porting.warn(place, "port/image-gpu",
-                     "the script starts this image with " + flag + ", so it is made for " +
-                         (flag == "--nv" ? "NVIDIA's GPUs; " + site + " has AMD's"
-                                         : "AMD's GPUs; " + site + " has NVIDIA's"),
-                     "--container names one that is made for these");
+      x_porting.warn(
+          place, "port/image-gpu",
+          fmt::format("the script starts this image with {}, so it is made for {} GPUs, but {} has {} GPUs",
+                      flag, flag == "--nv" ? "NVIDIA" : "AMD", site, flag == "--nv" ? "AMD" : "NVIDIA"),
+          "use --container with an image made for the GPUs of the new site");
     const bool arm = names({"aarch64", "arm64", "sbsa"});
     if (node->cpu_arch == model::CpuArch::aarch64 && !arm)
-      x_porting.warn(place, "port/image-arch",
-                     "nodes of " + site +
-                         " are aarch64 (Arm): an image that was made for x86_64 does not start there",
-                     "--container names one that is made for aarch64");
+      x_porting.warn(
+          place, "port/image-arch",
+          fmt::format("nodes of {} are aarch64 (Arm): an image built for x86_64 does not start on them",
+                      site),
+          "use --container with an image built for aarch64");
     if (node->cpu_arch == model::CpuArch::x86_64 && (arm || names({"ppc64le"})))
-      x_porting.warn(place, "port/image-arch",
-                     "by its name this image is made for other processors than " + site + "'s x86_64",
-                     "--container names one that is made for x86_64");
+      x_porting.warn(
+          place, "port/image-arch",
+          fmt::format("by its name this image is built for another architecture than the x86_64 of {}", site),
+          "use --container with an image built for x86_64");
   }
 
   struct Mount {
@@ -225,8 +229,8 @@ private:
     const auto text = same_family || same_setting ? source_of(found, option) : std::nullopt;
     if (text) return found.program.image_options.push_back(*text);
     x_porting.warn(option.place, "port/container",
-                   container.program + "'s " + (option.name.size() == 1 ? "-" : "--") + option.name +
-                       " is left out");
+                   fmt::format("{} option '{}{}' is removed", container.program,
+                               option.name.size() == 1 ? "-" : "--", option.name));
   }
 
   void add_bind(FoundLaunch& found, const GivenOption& option, const EngineRow& engine) {
@@ -237,10 +241,10 @@ private:
         engine.bind.empty() || found.launch->command->parent ? std::nullopt : rebuilt(*option.value);
     if (!text)
       return x_porting.error(place, "port/container", "this bind is known only when the script runs",
-                             "name it: --bind SRC:DST, and take it out here");
+                             "use --bind SRC:DST to name it, and remove it from the script");
     found.program.image_options.push_back(std::string(engine.bind) + *text);
-    x_porting.note(place, "port/container", "this bind stays: its folder must be there on " + x_porting.to.id,
-                   "");
+    x_porting.note(place, "port/container",
+                   fmt::format("this bind stays: its directory must exist on {}", x_porting.to.id), "");
   }
 
   /// Binds with plain paths belong to the request: the plan knows them.
@@ -249,13 +253,14 @@ private:
       if (mount.empty()) continue;
       auto parts = util::split(mount, ':');
       if (parts.size() > 2) {
-        x_porting.note(place, "port/container", "the bind " + mount + " stays without ':" + parts[2] + "'");
+        x_porting.note(place, "port/container",
+                       fmt::format("bind '{}' stays without ':{}'", mount, parts[2]));
         parts.resize(2);
       }
       if (parts[0].empty() || parts[0][0] != '/' ||
           (parts.size() > 1 && (parts[1].empty() || parts[1][0] != '/'))) {
-        x_porting.error(place, "port/container", "the bind " + mount + " has no absolute path",
-                        "name it: --bind SRC:DST, and take it out here");
+        x_porting.error(place, "port/container", fmt::format("bind '{}' has no absolute path", mount),
+                        "use --bind SRC:DST to name it, and remove it from the script");
         continue;
       }
       const auto value = util::join(parts, ":");
@@ -264,7 +269,7 @@ private:
         continue;
       binds.push_back({value, x_porting.origin("the bind")});
       x_porting.note(place, "port/container",
-                     "the bind " + value + " stays: " + parts[0] + " must be there on " + x_porting.to.id);
+                     fmt::format("bind '{}' stays: {} must exist on {}", value, parts[0], x_porting.to.id));
     }
   }
 

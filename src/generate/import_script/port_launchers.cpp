@@ -2,6 +2,7 @@
 // What becomes of the options of steps and agents: none is lost without a word.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/model/container_engine.hpp"
 #include "core/model/launcher.hpp"
@@ -82,7 +83,7 @@ public:
     for (auto& found : x_programs) {
       if (runs_numactl(*found.launch->command))
         x_porting.note({found.begin, found.end - found.begin}, "port/launcher",
-                       "numactl is left out: the new site's launch binds");
+                       "numactl is removed: the launcher of the new site binds the ranks");
       for (const auto& link : found.launch->chain) {
         if (link.role == Role::step) port_step(found, link);
         if (link.role == Role::agent) port_agent(found, link);
@@ -110,26 +111,27 @@ private:
       const auto mpi = option.name == "mpi" ? step.value("mpi") : std::nullopt;
       if (mpi && *mpi != "none")
         x_porting.note(option.place, "port/launcher",
-                       step.program + "'s --mpi=" + *mpi + " is left out: " + x_porting.to.id +
-                           " may join MPI's ranks otherwise",
-                       "srun --mpi=list shows there what it has; --srun=--mpi=… names one of them");
+                       fmt::format("{} option '--mpi={}' is removed: {} may start MPI ranks in another way",
+                                   step.program, *mpi, x_porting.to.id),
+                       "run srun --mpi=list there to see the types, and use --srun=--mpi=TYPE to set one");
       else if (is_in(k_planned_of_step, option.name) ||
                (row && row->says_of(option.name) != OptionMeaning::none))
         util::add_once(planned, shown(option));
       else
-        x_porting.note(option.place, "port/launcher", step.program + "'s " + shown(option) + " is left out",
-                       "--srun=… gives srun an option");
+        x_porting.note(option.place, "port/launcher",
+                       fmt::format("{} option '{}' is removed", step.program, shown(option)),
+                       "use --srun=OPTION to pass an option to srun");
     }
     if (!planned.empty())
       x_porting.note(step.place, "port/launcher",
-                     step.program + "'s " + util::join(planned, ", ") +
-                         (planned.size() == 1 ? " is" : " are") + " planned anew for " + x_porting.to.id +
-                         "'s nodes");
+                     fmt::format("{} options {} are planned again for the nodes of {}", step.program,
+                                 util::join(planned, ", "), x_porting.to.id));
     if (!step.complete)
       x_porting.warn(step.place, "port/launcher",
-                     step.program + " has options here that are known only when the script runs (an image "
-                                    "may be one): they are left out",
-                     "--container names an image, --srun=… gives srun an option");
+                     fmt::format("{} has options that are known only when the script runs (an image may be "
+                                 "one); they are removed",
+                                 step.program),
+                     "use --container to name an image, or --srun=OPTION to pass an option to srun");
   }
 
   /// What a step's own option sets for its program becomes the job's: the new step is started otherwise.
@@ -151,24 +153,24 @@ private:
       } else
         util::add_once(lost, set.name);
     }
-    const auto which = step.program + "'s " + shown(option);
+    const auto which = step.program + " " + shown(option);
     if (!kept.empty())
       x_porting.note(option.place, "port/variable",
-                     util::join(kept, ", ") + ", which " + which + " sets, is set for the whole job",
-                     "--env gives another value");
+                     fmt::format("{}, set by {}, is set for the whole job", util::join(kept, ", "), which),
+                     "use --env to set another value");
     if (!owned.empty())
       x_porting.note(option.place, "port/variable",
-                     util::join(owned, ", ") +
-                         " is left out: the new script and its launcher set what this site needs");
+                     fmt::format("{} is removed: the new script and its launcher set what this site needs",
+                                 util::join(owned, ", ")));
     if (!lost.empty())
       x_porting.warn(option.place, "port/variable",
-                     util::join(lost, ", ") + ", which " + which +
-                         " sets to what only the job knows, is left out",
-                     "export it before the launch, or give --env " + lost.front() + "=…");
+                     fmt::format("{}, set by {} to a value that only the job knows, is removed",
+                                 util::join(lost, ", "), which),
+                     fmt::format("export it before the launch, or use --env {}=VALUE", lost.front()));
     if (listed.find(",NONE,") != std::string::npos || listed.find(",NIL,") != std::string::npos)
       x_porting.note(option.place, "port/launcher",
-                     which + " is left out: the program gets the job's variables",
-                     "--srun=… gives srun an option");
+                     fmt::format("{} is removed: the program gets the variables of the job", which),
+                     "use --srun=OPTION to pass an option to srun");
   }
 
   void port_agent(FoundLaunch& found, const Link& agent) {
@@ -194,15 +196,18 @@ private:
         x_porting.agent_options.push_back(*text);
         continue;
       }
-      x_porting.warn(option.place, "port/launcher", agent.program + "'s " + shown(option) + " is left out",
-                     row && row->ranks != model::RankStartMethod::nobody
-                         ? "--launcher " + agent.program + " keeps the launcher, without this option"
-                         : "");
+      x_porting.warn(
+          option.place, "port/launcher",
+          fmt::format("{} option '{}' is removed", agent.program, shown(option)),
+          row && row->ranks != model::RankStartMethod::nobody
+              ? fmt::format("use --launcher {} to keep the launcher, without this option", agent.program)
+              : "");
     }
     if (!rendezvous.empty())
       x_porting.note(agent.place, "port/launcher",
-                     agent.program + "'s " + util::join(rendezvous, ", ") +
-                         ": the new site's launch says how many ranks there are and how they meet");
+                     fmt::format("{} options {} are replaced: the launcher of the new site sets the number "
+                                 "of ranks and their rendezvous",
+                                 agent.program, util::join(rendezvous, ", ")));
     keep_agent(agent);
     const bool stays =
         can_stay && (!x_porting.agent_options.empty() || x_porting.least_nodes > 0 || !chosen.empty());
@@ -210,28 +215,27 @@ private:
       x_porting.agent_options.insert(x_porting.agent_options.end(), watching.begin(), watching.end());
     else if (!watching_names.empty())
       x_porting.note(agent.place, "port/launcher",
-                     agent.program + "'s " + util::join(watching_names, ", ") +
-                         ": how it watches its processes goes with it",
+                     fmt::format("{} options {} are removed: the new launcher monitors its processes itself",
+                                 agent.program, util::join(watching_names, ", ")),
                      row && row->ranks != model::RankStartMethod::nobody
-                         ? "--launcher " + agent.program + " keeps the launcher, without them"
+                         ? fmt::format("use --launcher {} to keep the launcher, without them", agent.program)
                          : "");
   }
 
   /// The launcher stays where it does what hpcml's does not.
   void keep_agent(const Link& agent) {
     if (x_porting.chosen.launcher == agent.program)
-      return x_porting.note(
-          agent.place, "port/launcher", agent.program + " stays the launcher, as asked",
-          agent.program == "torchrun"
-              ? "without torch's own it is `hpcml torchrun`: a link named torchrun to hpcml, "
-                "first in PATH, serves this line"
-              : "");
+      return x_porting.note(agent.place, "port/launcher",
+                            fmt::format("{} stays the launcher, as requested", agent.program),
+                            agent.program == "torchrun" ? "if PyTorch's torchrun is not installed, add a "
+                                                          "link named torchrun to hpcml as the first in PATH"
+                                                        : "");
     if (x_porting.agent_options.empty() && x_porting.least_nodes == 0) return;
     auto kept = x_porting.agent_options;
-    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a number of nodes that may change");
+    if (x_porting.least_nodes > 0) kept.insert(kept.begin(), "a variable number of nodes");
     x_porting.note(agent.place, "port/launcher",
-                   agent.program + " stays the launcher, for " + util::join(kept, " "),
-                   "--launcher hpcml does without it and its options");
+                   fmt::format("{} stays the launcher because of {}", agent.program, util::join(kept, " ")),
+                   "use --launcher hpcml to replace it, without these options");
     x_porting.result.job.launcher = model::Sourced<model::Launcher>{*model::Launcher::parse(agent.program),
                                                                     x_porting.origin("the launcher")};
   }
@@ -249,16 +253,16 @@ private:
       const auto now =
           static_cast<unsigned>((*least * nodes + x_porting.old_nodes - 1) / x_porting.old_nodes);
       if (now < nodes) x_porting.least_nodes = now;
-      return x_porting.note(option.place, "port/launcher",
-                            "--nnodes=" + text + " is --nnodes=" + std::to_string(now) + ":" +
-                                std::to_string(nodes) + " on the new site's nodes",
-                            "Slurm ends the job with a node that fails unless --sbatch=--no-kill");
+      return x_porting.note(
+          option.place, "port/launcher",
+          fmt::format("--nnodes={} becomes --nnodes={}:{} on the nodes of the new site", text, now, nodes),
+          "use --sbatch=--no-kill, or Slurm ends the job when a node fails");
     }
     x_porting.warn(option.place, "port/launcher",
-                   "--nnodes=" + text +
-                       " lets the number of nodes change: the new job has all of "
-                       "them from beginning to end",
-                   "--nodes gives another number");
+                   fmt::format("--nnodes={} allows the number of nodes to change, but the new job keeps all "
+                               "its nodes until it ends",
+                               text),
+                   "use --nodes to set another number");
   }
 
   /// Options that say what happens without them, too.

@@ -2,6 +2,7 @@
 // Paths and variables of the old site in the text that stays: said, each once.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -98,26 +99,29 @@ public:
       find_variables(text);
     }
     for (const auto& [directory, path] : x_paths)
-      x_porting.note(place_of_text(path), "port/path",
-                     path + " is a path of the site that the script was written for (everything below /" +
-                         directory + ")",
-                     "see that it is there on " + x_porting.to.id + ", or name another one");
+      x_porting.note(
+          place_of_text(path), "port/path",
+          fmt::format("'{}' is a path on the site that the script was written for (everything below /{})",
+                      path, directory),
+          fmt::format("check that it exists on {}, or use another one", x_porting.to.id));
     for (const auto& name : x_variables)
-      x_porting.note(place_of_text("$" + name), "port/site-variable",
-                     "nothing in the script sets " + name +
-                         ": a variable of the old site, or of your login there",
-                     "--env " + name + "=… sets it on " + x_porting.to.id);
+      x_porting.note(
+          place_of_text("$" + name), "port/site-variable",
+          fmt::format(
+              "nothing in the script sets {}: it is a variable of the old site or of your login environment",
+              name),
+          fmt::format("use --env {}=VALUE to set it on {}", name, x_porting.to.id));
     note_hidden();
     const auto& python = x_porting.to.python;
     const bool wheels = std::any_of(python.begin(), python.end(), [](const auto& rule) {
       return rule.kind == model::PythonSource::wheelhouse;
     });
     if (const auto at = wheels ? std::nullopt : find_kept("--no-index"))
-      x_porting.note(*at, "port/wheels",
-                     "pip --no-index takes the wheels of the site that the script was written for",
-                     "on " + x_porting.to.id +
-                         " only where it has such wheels, too; --venv or --conda names an "
-                         "environment made there");
+      x_porting.note(
+          *at, "port/wheels", "pip --no-index uses the wheels of the site that the script was written for",
+          fmt::format(
+              "check that {} has such wheels, or use --venv or --conda with an environment made there",
+              x_porting.to.id));
   }
 
 private:
@@ -131,11 +135,11 @@ private:
       if (rest[0] == '\n') noted = false;
       if (!blank && c.shown != rest.substr(0, c.length) && !noted) {
         noted = true;
-        x_porting.note(
-            {at, c.length}, "port/hidden-character",
-            "this line has a character that cannot be seen or that turns the direction of writing (" +
-                c.shown + "): what runs may not be what you read",
-            "take it out where nobody meant it");
+        x_porting.note({at, c.length}, "port/hidden-character",
+                       fmt::format("this line has an invisible character or one that reverses the text "
+                                   "direction ({}): it may run other code than it shows",
+                                   c.shown),
+                       "remove it unless it is intended");
       }
       at += c.length;
     }

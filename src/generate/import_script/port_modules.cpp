@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Modules of the old script that the new site has, too: their versions.
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "generate/import_script/porting.hpp"
 
@@ -31,8 +32,8 @@ bool take_over(ImportState& porting, diag::Place place, const std::string& shown
     return false;
   modules.push_back({module, porting.origin("a module")});
   porting.note(place, "port/module",
-               shown + " is taken over as " + module + ", which " + porting.to.id + " has, too",
-               "see with module avail whether it has this version");
+               fmt::format("{} becomes {}, which {} also has", shown, module, porting.to.id),
+               "run module avail to check that this version exists");
   return true;
 }
 
@@ -52,8 +53,9 @@ bool keep_module_versions(ImportState& porting, const shell::SyntaxNode& node, c
     if (by_wheels)
       any |= take_over(porting, node.place, shown, same->find('/') == std::string::npos ? name : *same);
     else // elsewhere a version of another site says little
-      porting.note(node.place, "port/module", shown + " names " + name + "; the new script loads " + *same,
-                   "--module " + name + " loads that one, if " + porting.to.id + " has it");
+      porting.note(node.place, "port/module",
+                   fmt::format("{} loads {}, but the new script loads {}", shown, name, *same),
+                   fmt::format("use --module {} to load that version, if {} has it", name, porting.to.id));
   }
   return any;
 }

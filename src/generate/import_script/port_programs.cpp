@@ -85,9 +85,10 @@ bool are_alternatives(const shell::SyntaxNode& program, std::size_t a, std::size
 /// srun reads its programs from a file, which holds the old layout's ranks: whether the line is such a one.
 bool refuse_list(ImportState& porting, const Launch& launch, diag::Place place) {
   if (!launch.step() || !launch.step()->find("multi-prog")) return false;
-  porting.error(place, "port/launch",
-                "srun --multi-prog starts what a file lists for each rank, and only the old layout has these",
-                "write one program that chooses by its rank (SLURM_PROCID)");
+  porting.error(
+      place, "port/launch",
+      "srun --multi-prog starts what a file lists for each rank, and the ranks of the new job are other ones",
+      "use one program that branches on its rank (SLURM_PROCID)");
   return true;
 }
 
@@ -104,8 +105,8 @@ void keep_expansions(ImportState& porting, const Launch& launch, const shell::Vi
     return;
   }
   porting.error({first.begin, first.end - first.begin}, "port/launch",
-                "this line is come to more than once, and starts other words each time",
-                "write a line for each, with the words themselves");
+                "this line runs more than once, each time with other arguments",
+                "use one line for each, with all arguments written out");
 }
 
 /// Steps beside each other share the job's nodes; the steps that are written here take all of them.
@@ -121,8 +122,8 @@ void refuse_parallel(ImportState& porting, const std::vector<FoundLaunch>& found
   for (const auto& launch : found)
     if (launch.launch->command->context.background && has_neighbour(launch))
       return porting.error({launch.begin, launch.end - launch.begin}, "port/parallel",
-                           "this step runs beside others of its job and shares the nodes with them",
-                           "make a job of each, or an array");
+                           "this step runs in parallel with other steps of its job and shares their nodes",
+                           "use a separate job for each, or an array");
 }
 
 } // namespace
@@ -156,7 +157,7 @@ std::vector<FoundLaunch> find_programs(ImportState& porting, const std::vector<L
     std::string why = "what this line starts is known only when it runs";
     auto program = program_text(porting.text, launch, view, Expansions::written_out, why);
     if (!program) {
-      porting.error(place, "port/launch", why, "write the program's words into the line itself");
+      porting.error(place, "port/launch", why, "add the program's arguments to this line itself");
       continue;
     }
     if (again) {

@@ -3,6 +3,7 @@
 // nodes goes.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/model/pattern.hpp"
 #include "core/util/text.hpp"
@@ -121,7 +122,7 @@ private:
     case Fate::passed: x_job.sbatch.push_back({word_of(setting), origin(setting.option)}); return;
     case Fate::planned:
       x_porting.note(setting.place, "port/planned",
-                     word_of(setting) + " is planned anew for " + name() + "'s nodes");
+                     fmt::format("'{}' is planned again for the nodes of {}", word_of(setting), name()));
       return;
     case Fate::dropped: break;
     }
@@ -131,24 +132,27 @@ private:
     if (!chosen.empty() && chosen == setting.value.value_or("")) return;
     if (!chosen.empty())
       return x_porting.note(setting.place, "port/left-out",
-                            word_of(setting) + " is left out: " + chosen + " takes its place");
+                            fmt::format("'{}' is removed: '{}' replaces it", word_of(setting), chosen));
     if (setting.option == "account" && is_of_site(setting.value.value_or(""))) {
       keep(x_job.account, setting);
       return x_porting.note(setting.place, "port/account",
-                            word_of(setting) + " stays: " + name() + "'s accounts look so, and the script " +
-                                (x_request.settings.count("partition") > 0 ? "names a partition of " + name()
-                                                                           : "names no partition"),
-                            "--account gives another one");
+                            fmt::format("'{}' stays: accounts of {} have this form, and the script {}",
+                                        word_of(setting), name(),
+                                        x_request.settings.count("partition") > 0
+                                            ? "names one of its partitions"
+                                            : "names no partition"),
+                            "use --account to name another");
     }
     const bool same_flag =
         setting.option == "account" || setting.option == "qos" || setting.option == "constraint";
-    x_porting.note(setting.place, "port/left-out",
-                   word_of(setting) +
-                       " is left out: it names something of the site that the script was written for",
-                   setting.option == "account" || setting.option == "qos"
-                       ? "--" + setting.option + " gives " + name() + "'s"
-                       : "--sbatch=" + (same_flag ? std::string("--constraint=…") : word_of(setting)) +
-                             " takes it over, if " + name() + " has the same");
+    x_porting.note(
+        setting.place, "port/left-out",
+        fmt::format("'{}' is removed: it names something of the site that the script was written for",
+                    word_of(setting)),
+        setting.option == "account" || setting.option == "qos"
+            ? fmt::format("use --{} to name one of {}", setting.option, name())
+            : fmt::format("use --sbatch={} to keep it, if {} has the same",
+                          same_flag ? std::string("--constraint=…") : word_of(setting), name()));
   }
 
   /// Whether the account is one of this site, too: it looks like them, and the script was written for this
@@ -183,7 +187,8 @@ private:
         x_job.time = model::Sourced<model::Walltime>{*time, origin(option)};
       else
         x_porting.note(setting.place, "port/left-out",
-                       word_of(setting) + " is left out: " + time.error().what, "--time gives one");
+                       fmt::format("'{}' is removed: {}", word_of(setting), time.error().what),
+                       "use --time to set the time limit");
     }
   }
 
@@ -192,9 +197,10 @@ private:
     if (partition && partition->nameable)
       x_job.partition = model::Sourced<std::string>{partition->name, origin("partition")};
     else
-      x_porting.note(setting.place, "port/left-out",
-                     word_of(setting) + " is left out: " + name() + " has no partition of that name",
-                     "--partition chooses one");
+      x_porting.note(
+          setting.place, "port/left-out",
+          fmt::format("'{}' is removed: {} has no partition of that name", word_of(setting), name()),
+          "use --partition to name one");
   }
 
   /// Where the site's usual QoS ends before the job does, the one with most room (short ones are for trials
@@ -216,9 +222,9 @@ private:
     if (!best) return;
     x_job.qos = model::Sourced<std::string>{best->name, origin("time")};
     x_porting.note({}, "port/qos",
-                   "--qos=" + best->name + ": " + usual->name + ", the usual one, ends after " +
-                       usual->max_time->value.to_slurm(),
-                   "--qos names another");
+                   fmt::format("--qos={} is used because {}, the default QoS, ends after {}", best->name,
+                               usual->name, usual->max_time->value.to_slurm()),
+                   "use --qos to name another");
   }
 
   const std::string& name() const { return x_porting.to.id; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 
 #include "core/shell/view.hpp"
 #include "core/util/text.hpp"
@@ -18,8 +19,9 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
     // What may have come from sbatch's command line the request can say as well.
     if (finding.code == "slurm/missing-dependency" && porting.chosen.nodes) continue;
     if (finding.code == "slurm/missing-dependency")
-      finding.hint += (finding.hint.empty() ? "" : "; ") +
-                      std::string("what sbatch got on its command line gen must get, too: --nodes N");
+      finding.hint +=
+          (finding.hint.empty() ? "" : "; ") +
+          std::string("add what was given on the command line of sbatch to that of gen: --nodes N");
     if (finding.code == "slurm/option-unknown") {
       const auto at = finding.message.find("--");
       const auto end = at == std::string::npos ? at : finding.message.find_first_of(" =,;'", at);
@@ -27,8 +29,8 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
           is_image_option(finding.message.substr(at, end == std::string::npos ? end : end - at)))
         continue; // the image's affair
       finding.severity = diag::Severity::note;
-      finding.message += ": it is left out";
-      finding.hint = "if the new site has it, too: --sbatch=…";
+      finding.message += "; it is removed";
+      finding.hint = "use --sbatch=OPTION to keep it, if the new site has the same option";
     }
     porting.result.findings.push_back(std::move(finding));
   }
@@ -38,8 +40,9 @@ bool take_refusals(ImportState& porting, const slurm::LocatedFindings& findings)
 /// What bash cannot read it does not run; what follows the first such place is often only its consequence.
 void report_unread(ImportState& porting, const std::vector<shell::Unread>& unread) {
   if (!unread.empty())
-    porting.error(unread.front().place, "port/syntax", "bash cannot read this: " + unread.front().why,
-                  "bash -n FILE reads a script without running it");
+    porting.error(unread.front().place, "port/syntax",
+                  fmt::format("bash cannot parse this: {}", unread.front().why),
+                  "run bash -n FILE to check a script without executing it");
 }
 
 /// Where another program than srun starts the tasks, Slurm's numbers of tasks are not set: a shell in the
@@ -60,8 +63,8 @@ void read_launchers_ranks(ImportState& porting, FoundLaunch& found) {
         word = util::replace_all(word, std::string(old), std::string(now));
         if (words == &found.program.source)
           porting.note({found.begin, found.end - found.begin}, "port/launcher",
-                       std::string(old) + " is read as " + std::string(now) + ": " + porting.to.id +
-                           "'s launcher does not set it in the tasks");
+                       fmt::format("{} is replaced by {}: the launcher of {} does not set it in the tasks",
+                                   old, now, porting.to.id));
       }
 }
 
@@ -87,8 +90,8 @@ ImportResult port_script(const std::string& file, std::string_view text, const m
   const auto launches = check::find_launches(view);
   if (!take_refusals(porting, findings)) return std::move(porting.result);
   if (requests.size() != 1) {
-    porting.error({}, "port/hetjob", "a heterogeneous job cannot be written for another site",
-                  "make a job of each component");
+    porting.error({}, "port/hetjob", "a heterogeneous job cannot be converted for another site",
+                  "use a separate job for each component");
     return std::move(porting.result);
   }
   report_unread(porting, shell::unread_parts(tree.program));
@@ -97,9 +100,8 @@ ImportResult port_script(const std::string& file, std::string_view text, const m
   port_request(porting, requests[0]);
   if (programs.empty()) {
     if (!diag::has_errors(porting.result.findings))
-      porting.error(
-          {}, "port/no-program", "no program is seen that the script starts on its nodes",
-          "give the program behind --, without --from, or show it in the script: srun python train.py");
+      porting.error({}, "port/no-program", "no program was found that the script starts on its nodes",
+                    "add the program after -- without --from, or to the script itself: srun python train.py");
     return std::move(porting.result);
   }
   port_size(porting, requests[0], sizes, programs);

@@ -2,6 +2,7 @@
 // The same world on the new site's nodes: as many ranks with as many GPUs each.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 #include "core/model/launcher.hpp"
 #include "core/model/launcher_row.hpp"
@@ -66,16 +67,16 @@ public:
     if (!find_gpus(found, shape)) return;
     if (shape.nodes > 1 && found.bare()) return port_on_first(x_programs[main], shape);
     if (shape.nodes > 1 && !found.launch->step() && shape.counts_nodes) {
-      x_porting.warn(
-          place_of_launch(found), "port/nodes",
-          "without srun this started on the first node only, where it waits for those on the other " +
-              util::counted(shape.nodes - 1, "node") + ": it is started on each node now",
-          "--nodes 1, where one node is meant");
+      x_porting.warn(place_of_launch(found), "port/nodes",
+                     fmt::format("without srun this started on the first node only and waited for the other "
+                                 "{}; it now starts on each node",
+                                 util::counted(shape.nodes - 1, "node")),
+                     "use --nodes 1 if one node is meant");
     } else if (shape.nodes > 1 && !found.launch->step() && !reaches_nodes(*found.launch->agent())) {
       x_porting.warn(place_of_launch(found), "port/nodes",
-                     "without srun this runs on the first of " + util::counted(shape.nodes, "node") +
-                         " only: one is asked for",
-                     "--nodes says otherwise");
+                     fmt::format("without srun this runs only on the first of {}; the new job requests one",
+                                 util::counted(shape.nodes, "node")),
+                     "use --nodes to request more");
       shape.nodes = 1;
     }
     if (shape.gpus_per_node == 0) return port_cpu_job(shape);
@@ -117,9 +118,9 @@ private:
         program.program.per_node = true;
       else
         x_porting.warn(place_of_launch(program), "port/size",
-                       "this step had " + util::counted(1ULL * its.nodes * its.ranks_per_node, "task") +
-                           "; it gets as many as the job has ranks",
-                       "make a job of its own of it");
+                       fmt::format("this step had {}; in the new script it has one per rank of the job",
+                                   util::counted(1ULL * its.nodes * its.ranks_per_node, "task")),
+                       "use a separate job for it");
     }
   }
 
@@ -135,16 +136,18 @@ private:
     else if (shape.ranks_per_node > 1)
       shape.gpus_per_node = shape.ranks_per_node;
     if (shape.gpus_per_node > 0) {
-      x_porting.note(
-          {}, "port/gpus",
-          "the script asks for no GPUs but speaks of them: " + util::counted(shape.gpus_per_node, "GPU") +
-              " on each node" + (listed_gpus(found) > 0 ? ", as it lists them" : ", one for each rank"),
-          "--gpus-per-node gives another number");
+      x_porting.note({}, "port/gpus",
+                     fmt::format("the script requests no GPUs but mentions them: {} per node, {}",
+                                 util::counted(shape.gpus_per_node, "GPU"),
+                                 listed_gpus(found) > 0 ? "as it lists them" : "one for each rank"),
+                     "use --gpus-per-node to set another number");
       return true;
     }
-    x_porting.note({}, "port/gpus",
-                   "the script asks for no GPUs but speaks of them: " + name() + "'s usual number is taken",
-                   "--gpus-per-node gives another");
+    x_porting.note(
+        {}, "port/gpus",
+        fmt::format("the script requests no GPUs but mentions them: the default number of {} is used",
+                    name()),
+        "use --gpus-per-node to set another number");
     set_nodes(shape.nodes);
     if (shape.one_process) x_job.tasks_per_node = number(1, "the one process");
     return false;
@@ -162,9 +165,9 @@ private:
     if (shape.gpus_per_node > 1) x_job.gpus_per_task = number(shape.gpus_per_node, "the one process");
     found.program.once = true;
     x_porting.warn(place_of_launch(found), "port/nodes",
-                   "no srun starts this: it stays one process on the first of " +
-                       util::counted(shape.nodes, "node"),
-                   "srun in the old script starts it on all of them");
+                   fmt::format("no srun starts this: it stays one process on the first of {}",
+                               util::counted(shape.nodes, "node")),
+                   "add srun to the old script to start it on all of them");
   }
 
   void port_cpu_job(const Shape& shape) {
@@ -182,18 +185,19 @@ private:
   bool check_ranks(const FoundLaunch& found, const Shape& shape) {
     if (!shape.known_ranks)
       x_porting.warn(place_of_launch(found), "port/size",
-                     "how many processes this starts is known only when it runs: one for each of the " +
-                         util::counted(shape.gpus_per_node, "GPU") + " of a node is taken",
-                     "--tasks-per-node and --gpus-per-node say otherwise");
+                     fmt::format("the number of processes is known only at run time: one is assumed for each "
+                                 "of the {} of a node",
+                                 util::counted(shape.gpus_per_node, "GPU")),
+                     "use --tasks-per-node and --gpus-per-node to set other numbers");
     const auto tasks = found.launch->step() && found.launch->agent() && shape.one_node
                            ? shape.nodes * std::max(1U, x_sizes.tasks_per_node)
                            : 1;
     if (tasks <= 1) return true;
     x_porting.error(
         place_of_launch(found), "port/worlds",
-        "each of " + util::counted(tasks, "task") + " starts a training of its own here (one node each)",
-        "for one training over all of them give the launcher their number, --nnodes=$SLURM_NNODES; for "
-        "several make an array");
+        fmt::format("each of {} starts a separate training (one node each)", util::counted(tasks, "task")),
+        "set --nnodes=$SLURM_NNODES for the launcher to train once on all nodes, or use an array to train "
+        "separately");
     return false;
   }
 
@@ -211,9 +215,9 @@ private:
     const auto counting = counting_argument(found);
     if (most > 0 && each > most)
       return x_porting.error(place_of_launch(found), "port/nodes",
-                             "each process uses " + util::counted(each, "GPU") + "; " + name() + " has " +
-                                 std::to_string(most) + " on a node",
-                             "a site with as many on one node, or fewer by --gpus-per-node");
+                             fmt::format("each process uses {}, but {} has {} on a node",
+                                         util::counted(each, "GPU"), name(), most),
+                             "use a site with enough GPUs per node, or set a lower --gpus-per-node");
     const bool fits = most == 0 || gpus <= most;
     const bool fill = fits && whole && most > gpus && ranks > 1 && nodes > 1 && counting.empty();
     if (ranks <= gpus && (!fits || fill)) {
@@ -229,11 +233,11 @@ private:
     else if (nodes != shape.nodes)
       note_spread(found, shape, nodes, new_gpus, counting);
     if (whole && most > new_gpus && !x_porting.chosen.nodes)
-      x_porting.warn({}, "port/idle-gpus",
-                     name() + " gives whole nodes of " + util::counted(most, "GPU") +
-                         " and counts them all: " + std::to_string(most - new_gpus) +
-                         " of each node stay idle",
-                     "--nodes and --gpus-per-node fill them with more ranks");
+      x_porting.warn(
+          {}, "port/idle-gpus",
+          fmt::format("{} allocates whole nodes with {} each and charges for all: {} of each node stay idle",
+                      name(), util::counted(most, "GPU"), most - new_gpus),
+          "use --nodes and --gpus-per-node to fill them with more ranks");
     set_nodes(nodes);
     x_job.gpus_per_node = number(new_gpus, "the number of GPUs");
     if (each > 1 && gpus % ranks == 0)
@@ -246,24 +250,24 @@ private:
   void note_chosen(unsigned now, unsigned before) {
     if (now == before) return;
     x_porting.note({}, "port/nodes",
-                   "--nodes " + std::to_string(x_porting.chosen.node_count) + " makes " +
-                       util::counted(now, "rank") + " on " + name() + "; the script's job has " +
-                       std::to_string(before),
-                   "--nodes and --gpus-per-node say how many");
+                   fmt::format("--nodes {} gives {} on {}, but the job of the script has {}",
+                               x_porting.chosen.node_count, util::counted(now, "rank"), name(), before),
+                   "use --nodes and --gpus-per-node to set the numbers");
   }
 
   void note_spread(const FoundLaunch& found, const Shape& shape, unsigned nodes, unsigned gpus,
                    const std::string& counting) {
     x_porting.note({}, "port/nodes",
-                   util::counted(shape.nodes, "node") + " with " + util::counted(shape.gpus_per_node, "GPU") +
-                       " become " + std::to_string(nodes) + " with " + std::to_string(gpus) +
-                       (nodes < shape.nodes ? ": " + name() + " gives whole nodes of more GPUs"
-                                            : ", as many as " + name() + " has on one"),
-                   "--nodes and --gpus-per-node say otherwise");
+                   fmt::format("{} with {} become {} with {}: {} {}", util::counted(shape.nodes, "node"),
+                               util::counted(shape.gpus_per_node, "GPU"), nodes, gpus, name(),
+                               nodes < shape.nodes ? "allocates whole nodes with more GPUs"
+                                                   : "has no more GPUs on a node"),
+                   "use --nodes and --gpus-per-node to set other numbers");
     if (!counting.empty())
-      x_porting.warn(place_of_launch(found), "port/arguments",
-                     "the program is told '" + counting + "', and the nodes or their GPUs are others now",
-                     "write the new numbers, or variables: $SLURM_NNODES");
+      x_porting.warn(
+          place_of_launch(found), "port/arguments",
+          fmt::format("the program's argument '{}' does not fit the new numbers of nodes and GPUs", counting),
+          "use the new numbers, or variables such as $SLURM_NNODES");
   }
 
   /// Ranks keep their view of the GPUs: all of the node, or their own only.
@@ -277,10 +281,12 @@ private:
         x_job.launcher =
             model::Sourced<model::Launcher>{*model::Launcher::parse("torchrun"), origin("the launcher")};
       else
-        x_porting.error(place_of_launch(found), "port/gpu-visibility",
-                        "these ranks see all GPUs of their node; " + name() +
-                            " asks for GPUs by the task, and each rank sees its own only, as device 0",
-                        "where the program takes device 0 then, say so: --gpu-visibility own");
+        x_porting.error(
+            place_of_launch(found), "port/gpu-visibility",
+            fmt::format(
+                "these ranks see all GPUs of their node, but on {} each rank sees only its own, as device 0",
+                name()),
+            "use --gpu-visibility own if the program uses device 0");
       return;
     }
     x_job.gpu_visibility = model::Sourced<model::GpusSeen>{seen, origin("the ranks' view of the GPUs")};

@@ -2,6 +2,7 @@
 // The words of a program behind what starts it, as bash text for the new script.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <unordered_map>
 
 #include "check/launch_facts.hpp"
@@ -120,7 +121,8 @@ public:
     const auto& command = *x_launch.command;
     const auto siblings = command.parent ? siblings_of(x_launch, x_view) : Siblings{};
     if (!siblings.heavy.empty()) {
-      why = "the shell around it also runs " + siblings.heavy + ", once per node: every rank would run it";
+      why = fmt::format("the shell around it also runs {}, once per node, but now every rank would run it",
+                        siblings.heavy);
       return std::nullopt;
     }
     if (const auto source = siblings.any ? std::nullopt : source_of(); source) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +42,7 @@ struct ImportState {
   }
   /// A value of the old script.
   model::Origin origin(const std::string& what) const {
-    return {model::OriginKind::job_file, what + " of " + file, {}, {}, {}};
+    return {model::OriginKind::job_file, fmt::format("{} of {}", what, file), {}, {}, {}};
   }
 
 private:

@@ -50,7 +50,7 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
   const std::vector<Row> rows = {
       {"export MASTER_ADDR=$(hostname)\necho $MASTER_ADDR", "\nMASTER_ADDR=$(hostname)\n",
        "MASTER_ADDR stays for the script's own commands, but is not exported"},
-      {"A=1\nexport MASTER_ADDR=$(hostname)", "", "MASTER_ADDR is left out"},
+      {"A=1\nexport MASTER_ADDR=$(hostname)", "", "MASTER_ADDR is removed"},
       {"if [ -n \"$X\" ]; then export MASTER_ADDR=a; else\n  export RANK=$SLURM_PROCID\nfi",
        "then MASTER_ADDR=a; else\n  RANK=$SLURM_PROCID\nfi",
        "RANK stays for the script's own commands, but is not exported"},
@@ -61,13 +61,12 @@ TEST_CASE("A rank's variable that a script exports anywhere is kept from the ran
       {"WORLD_SIZE=8\nexport WORLD_SIZE\necho $WORLD_SIZE", "\nWORLD_SIZE=8\necho",
        "WORLD_SIZE is not exported"},
       {"for i in 1; do export NCCL_SOCKET_IFNAME=ib0; done", "do export NCCL_SOCKET_IFNAME=ib0; done",
-       "NCCL_SOCKET_IFNAME stays, as it is set in an if"},
-      {"export RANK=0 DATA=/d\necho $RANK", "\nexport RANK=0 DATA=/d\n",
-       "stays exported as the script has it"},
+       "NCCL_SOCKET_IFNAME stays because it is set in an if"},
+      {"export RANK=0 DATA=/d\necho $RANK", "\nexport RANK=0 DATA=/d\n", "stays exported as in the script"},
       {"[ -z \"$X\" ] && export MASTER_PORT=1\necho $Y", "\n[ -z \"$X\" ] && true\necho",
-       "MASTER_PORT is left out"},
+       "MASTER_PORT is removed"},
       {"export MASTER_PORT=1 &&\n  export WORLD_SIZE=8 || exit", "\ntrue &&\n  true || exit\n",
-       "WORLD_SIZE is left out"},
+       "WORLD_SIZE is removed"},
       {"module load old/1 && echo loaded", "\ntrue && echo loaded\n", ""},
   };
   for (const auto& row : rows) {
@@ -87,7 +86,7 @@ TEST_CASE("A variable that goes with what read it is not said to stay first") {
   const auto result = ported(
       job(k_four, "export MASTER_ADDR=$(hostname)\nENDPOINT=$MASTER_ADDR:29500\nsrun torchrun --nnodes=2 "
                   "--nproc_per_node=4 --rdzv_endpoint=$ENDPOINT x.py"));
-  CHECK(says(result, "port/variable", "MASTER_ADDR is left out"));
+  CHECK(says(result, "port/variable", "MASTER_ADDR is removed"));
   CHECK_FALSE(says(result, "port/variable", "MASTER_ADDR stays"));
 }
 
@@ -125,12 +124,12 @@ TEST_CASE("Comments go with the lines that they spoke of, and no others") {
     INFO(kept);
     CHECK(has(script, kept));
   }
-  CHECK(says(ported(text, "narval"), "port/comment", "goes with the lines below"));
+  CHECK(says(ported(text, "narval"), "port/comment", "is removed with the lines below"));
 }
 
 TEST_CASE("A module that the new site loads in another version is said") {
   CHECK(says(ported(job("--gpus-per-node=1", "module load python3/3.11\npython x.py"), "lonestar6"),
-             "port/module", "names python3/3.11; the new script loads python3/3.9.7"));
+             "port/module", "loads python3/3.11, but the new script loads python3/3.9.7"));
 }
 
 TEST_CASE("An environment that the script makes is the only one") {
@@ -152,7 +151,7 @@ TEST_CASE("The account is said to go only where another one comes") {
   same.account = "project_1";
   CHECK_FALSE(says(ported(text, "lumi", same), "port/left-out", "--account"));
   same.account = "project_2";
-  CHECK(says(ported(text, "lumi", same), "port/left-out", "project_2 takes its place"));
+  CHECK(says(ported(text, "lumi", same), "port/left-out", "'project_2' replaces it"));
 }
 
 TEST_CASE("An account of the new site's own kind stays where the script was written for that site") {
@@ -195,7 +194,7 @@ TEST_CASE("What the new site or the image has, too, is nothing of the old site's
   const auto second_script = ported(job("--gpus-per-node=1", lines), "leonardo");
   CHECK(says(second_script, "port/site-variable", "SLURM_TMPDIR"));
   CHECK(says(second_script, "port/wheels", "--no-index"));
-  CHECK(says(second_script, "port/module", "is left out"));
+  CHECK(says(second_script, "port/module", "is removed"));
 }
 
 TEST_CASE("Paths and variables of the old site are said") {
@@ -228,6 +227,6 @@ TEST_CASE("Characters that nobody sees are said, once for a line") {
   for (const auto& finding : result.findings)
     if (finding.code == "port/hidden-character") ++notes;
   CHECK(notes == 2);
-  CHECK(says(result, "port/hidden-character", "turns the direction of writing (\\u{202e})"));
+  CHECK(says(result, "port/hidden-character", "reverses the text direction (\\u{202e})"));
   CHECK(says(result, "port/hidden-character", "(\\u{200b})"));
 }

@@ -39,7 +39,7 @@ TEST_CASE("A launch whose number of nodes may change stays so, in proportion to 
   CHECK_FALSE(has(written(job(k_four, "srun torchrun --nnodes=${N:-2} --nproc_per_node=4 x.py"), "narval"),
                   "--nnodes="));
   const auto unknown = ported(job(k_four, "srun torchrun --nnodes=$MIN:2 --nproc_per_node=4 x.py"), "narval");
-  CHECK(says(unknown, "port/launcher", "lets the number of nodes change"));
+  CHECK(says(unknown, "port/launcher", "allows the number of nodes to change"));
 }
 
 TEST_CASE("The interpreter's own options are none of the launcher's") {
@@ -69,8 +69,8 @@ TEST_CASE("No option of a launcher is left out without a word") {
           "srun --label --mpi=pmi2 --foo=1 numactl --interleave=all torchrun --nnodes=2 --nproc_per_node=4 "
           "--rdzv_endpoint=$H:29500 x.py"),
       "narval");
-  CHECK(says(result, "port/launcher", "srun's --mpi"));
-  CHECK(says(result, "port/launcher", "srun's --foo is left out"));
+  CHECK(says(result, "port/launcher", "srun option '--mpi"));
+  CHECK(says(result, "port/launcher", "srun option '--foo' is removed"));
   CHECK(says(result, "port/launcher", "--rdzv_endpoint"));
   CHECK(says(result, "port/launcher", "numactl"));
   CHECK(has(written(job(k_four, "srun --label --output=log.%t torchrun --nnodes=2 --nproc_per_node=4 x.py"),
@@ -84,13 +84,13 @@ TEST_CASE("What the old step set for its program is set, or missed with a word, 
   CHECK(by_mpirun.job.env.size() == 1);
   CHECK(by_mpirun.job.env.at(0).first == "FOO");
   CHECK(by_mpirun.job.env.at(0).second.value == "1");
-  CHECK(says(by_mpirun, "port/variable", "FOO, which mpirun's -x sets, is set"));
-  CHECK(says(by_mpirun, "port/variable", "MASTER_PORT is left out"));
-  CHECK(says(by_mpirun, "port/variable", "BAR, which mpirun's -x sets to what only the job knows"));
-  CHECK_FALSE(says(by_mpirun, "port/launcher", "-x is left out"));
+  CHECK(says(by_mpirun, "port/variable", "FOO, set by mpirun -x, is set"));
+  CHECK(says(by_mpirun, "port/variable", "MASTER_PORT is removed"));
+  CHECK(says(by_mpirun, "port/variable", "BAR, set by mpirun -x to a value that only the job knows"));
+  CHECK_FALSE(says(by_mpirun, "port/launcher", "'-x' is removed"));
   const auto by_ibrun = ported(job(k_four, "srun --export=ALL,FOO=1,TWO=a:b python x.py"), "vista");
   CHECK(by_ibrun.job.env.size() == 2);
-  CHECK(says(by_ibrun, "port/variable", "FOO, TWO, which srun's --export sets"));
+  CHECK(says(by_ibrun, "port/variable", "FOO, TWO, set by srun --export"));
   CHECK(has(written(job(k_four, "srun --export=ALL,FOO=1 python x.py"), "narval"), "--export=ALL,FOO=1"));
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("How an agent watches its processes stays with it, and goes with a wor
               "narval");
   CHECK(has(kept, "--max-restarts=4 --monitor_interval=3 --role=w"));
   const auto gone = ported(job(k_four, "srun torchrun " + meeting + "--monitor-interval 3 x.py"), "narval");
-  CHECK(says(gone, "port/launcher", "--monitor-interval: how it watches"));
+  CHECK(says(gone, "port/launcher", "--monitor-interval are removed"));
   CHECK_FALSE(has(written(job(k_four, "srun torchrun " + meeting + "--monitor-interval 3 x.py"), "narval"),
                   "monitor"));
 }
@@ -173,7 +173,7 @@ TEST_CASE("An image is found wherever the script names it") {
 TEST_CASE("An image that the site's engine cannot run is refused, one for other hardware is said") {
   const auto file =
       ported(job("-N 1 --gres=gpu:1", "srun singularity exec img.sif python x.py"), "perlmutter");
-  CHECK(says(file, "port/container", "shifter on perlmutter does not take it"));
+  CHECK(says(file, "port/container", "which shifter on perlmutter does not accept"));
   CHECK(diag::has_errors(file.findings));
   const auto edf = ported(job("-N 1 --gres=gpu:1", "srun --environment=x.toml python x.py"), "lumi");
   CHECK(diag::has_errors(edf.findings));
@@ -231,8 +231,8 @@ TEST_CASE("Binds and settings that only the running job knows are written for th
 TEST_CASE("A launcher that gen does not write is not kept, whatever its options") {
   const auto result = ported(job(k_four, "srun composer -n 4 --stdout log train.py"), "narval");
   CHECK_FALSE(result.job.launcher);
-  CHECK(says(result, "port/launcher", "composer's -n: the new site's launch says"));
-  CHECK(says(result, "port/launcher", "composer's --stdout is left out"));
+  CHECK(says(result, "port/launcher", "composer options -n are replaced"));
+  CHECK(says(result, "port/launcher", "composer option '--stdout' is removed"));
 }
 
 TEST_CASE("torchrun's line stays with all of its options where torchrun is asked for, and a link serves it") {
@@ -241,7 +241,7 @@ TEST_CASE("torchrun's line stays with all of its options where torchrun is asked
   const auto text =
       job(k_four, "srun torchrun --nnodes=1 --nproc-per-node=4 --max-restarts=4 --monitor_interval=3 x.py");
   auto result = ported(text, "narval", chosen);
-  CHECK(says(result, "port/launcher", "torchrun stays the launcher, as asked"));
+  CHECK(says(result, "port/launcher", "torchrun stays the launcher, as requested"));
   CHECK_FALSE(says(result, "port/launcher", "left out"));
   const auto hint = std::any_of(result.findings.begin(), result.findings.end(), [](const auto& finding) {
     return finding.hint.find("a link named torchrun to hpcml") != std::string::npos;
@@ -255,7 +255,7 @@ TEST_CASE("torchrun's line stays with all of its options where torchrun is asked
   CHECK(has(render::render_script(*plan.plan), "--max-restarts=4 --monitor_interval=3"));
   // Another launcher's options are nobody's.
   chosen.launcher = "accelerate";
-  CHECK(says(ported(text, "narval", chosen), "port/launcher", "--max-restarts is left out"));
+  CHECK(says(ported(text, "narval", chosen), "port/launcher", "'--max-restarts' is removed"));
 }
 
 TEST_CASE("A line that is come to again with other words keeps its variables, or is refused") {

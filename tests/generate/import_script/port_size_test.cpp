@@ -78,7 +78,7 @@ TEST_CASE("Where GPUs are asked for by the task, ranks that see all of them are 
       "dardel");
   CHECK(has(agent, "torchrun --nnodes=2 --nproc_per_node=8"));
   const auto all = ported(job("-N 1 --ntasks-per-node=8 --gpus-per-node=8", "srun python x.py"), "dardel");
-  CHECK(says(all, "port/gpu-visibility", "dardel asks for GPUs by the task"));
+  CHECK(says(all, "port/gpu-visibility", "but on dardel each rank sees only its own"));
   CHECK(diag::has_errors(all.findings));
   import_script::Chosen chosen;
   chosen.gpus_seen = true;
@@ -91,12 +91,12 @@ TEST_CASE("What cannot be the same world is refused with its reason") {
   const auto worlds = ported(
       job("-N 2 --ntasks-per-node=1 --gres=gpu:4", "srun torchrun --standalone --nproc_per_node=4 x.py"),
       "narval");
-  CHECK(says(worlds, "port/worlds", "a training of its own"));
+  CHECK(says(worlds, "port/worlds", "a separate training"));
   const auto script = ported(job("-N 1 --ntasks-per-node=1 --gres=gpu:8", "srun python spawn.py"), "narval");
-  CHECK(says(script, "port/nodes", "each process uses 8 GPUs; narval has 4"));
+  CHECK(says(script, "port/nodes", "each process uses 8 GPUs, but narval has 4"));
   const auto beside =
       ported(job("-N 1 --gres=gpu:2", "srun -n1 python a.py &\nsrun -n1 python b.py &\nwait"), "narval");
-  CHECK(says(beside, "port/parallel", "beside others"));
+  CHECK(says(beside, "port/parallel", "in parallel with other"));
   const auto either =
       ported(job("-N 1 --gres=gpu:2 --ntasks-per-node=2",
                  "if [ -n \"$A\" ]; then srun python a.py &\nelse srun python b.py\nfi\nwait"),
@@ -118,7 +118,7 @@ TEST_CASE("What sbatch got on its command line the request gives") {
   CHECK(with.job.gpus_per_node->value == 4);
   chosen.node_count = 1;
   CHECK(says(ported(text, "zurada", chosen), "port/nodes",
-             "--nodes 1 makes 2 ranks on zurada; the script's job has 4"));
+             "--nodes 1 gives 2 ranks on zurada, but the job of the script has 4"));
   CHECK_FALSE(says(ported(text, "narval", chosen), "port/nodes", "makes"));
 }
 

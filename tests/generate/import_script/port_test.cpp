@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Existing scripts as requests for another site: what is kept, what is left out, and what is said about it.
+// Existing scripts as requests for another site: what is kept, what is removed, and what is said about it.
 #include "generate/import_script/port_helper.hpp"
 
 using namespace hpcml;
