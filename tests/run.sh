@@ -39,9 +39,9 @@ say "this takes about 20 minutes on 2 cores: packages 1, release build 5, tests 
 install_packages "${core_packages[@]}" "${slurm_packages[@]}" "${torch_packages[@]}" "${data_packages[@]}" "${test_packages[@]}"
 
 bash tests/sarif_schema.sh || die "the schema of SARIF could not be had: check the network"
-if ! cmp -s tests/requirements.txt build/venv-tests/complete; then
-  { /usr/bin/python3 -m venv --clear build/venv-tests && build/venv-tests/bin/pip install -q --disable-pip-version-check --no-deps -r tests/requirements.txt &&
-    cp tests/requirements.txt build/venv-tests/complete; } || die "pip could not install tests/requirements.txt: check the network"
+if ! cat tests/requirements.txt docs/requirements.txt | cmp -s - build/venv-tests/complete; then
+  { /usr/bin/python3 -m venv --clear build/venv-tests && build/venv-tests/bin/pip install -q --disable-pip-version-check --no-deps -r tests/requirements.txt -r docs/requirements.txt &&
+    cat tests/requirements.txt docs/requirements.txt >build/venv-tests/complete; } || die "pip could not install tests/requirements.txt and docs/requirements.txt: check the network"
 fi
 
 # The build with the other LibTorch compiles the core once more, word for word: it finds it here.

@@ -13,8 +13,6 @@
 namespace hpcml::check {
 namespace {
 
-constexpr std::string_view k_written_by = "hpcml rules --format markdown > docs/reference/rules.md";
-
 /// Whether a fix comes with what it finds in its own examples.
 bool is_fixed(const Rule& rule, const SiteLookup& sites) {
   return std::any_of(rule.bad.begin(), rule.bad.end(), [&](const Example& example) {
@@ -80,25 +78,6 @@ std::string text_page(const Rule& rule, const SiteLookup& sites) {
                      silencing(rule));
 }
 
-std::string examples_as_markdown(std::string_view head, const std::vector<Example>& examples) {
-  std::string text;
-  for (const auto& example : examples) {
-    const auto where = where_text(example);
-    text += fmt::format("\n{}{}:\n\n", head, where.empty() ? "" : " (" + where + ")") +
-            shown_script(example.script, "    ");
-  }
-  return text;
-}
-
-std::string markdown_page(const Rule& rule, const SiteLookup& sites) {
-  return fmt::format("### {}\n\n**{}** ({}{}). {}\n[Source]({})\n", rule.id, rule.title,
-                     level_name(rule.severity), is_fixed(rule, sites) ? ", `--fix` mends it" : "", rule.why,
-                     rule.link) +
-         (rule.bad.empty() ? "" : examples_as_markdown("It finds", {rule.bad.front()})) +
-         (rule.good.empty() ? "" : examples_as_markdown("It leaves alone", {rule.good.front()})) +
-         fmt::format("\nSilence it with `{}`.\n", silencing(rule));
-}
-
 std::vector<JsonLine> json_examples(const std::vector<Example>& examples) {
   std::vector<JsonLine> list;
   for (const auto& example : examples)
@@ -121,7 +100,7 @@ std::string json_page(const Rule& rule, const SiteLookup& sites) {
       .text();
 }
 
-/// The groups in the order in which they are told, each with its rules.
+/// Returns the rules of a group, sorted by ID.
 std::vector<const Rule*> rules_of(std::string_view group) {
   std::vector<const Rule*> list;
   for (const auto* rule : all_rules())
@@ -130,33 +109,7 @@ std::vector<const Rule*> rules_of(std::string_view group) {
   return list;
 }
 
-constexpr std::pair<std::string_view, std::string_view> k_groups[] = {
-    {"slurm", "The script and its directives, by version of Slurm"},
-    {"site", "The request against the site"},
-    {"launch", "How the programs are started"},
-    {"safety", "What harms people, data or the next job"},
-    {"check", "The comments that silence rules"},
-};
-
-std::string markdown_pages(const SiteLookup& sites) {
-  std::string text = fmt::format("<!-- Written by: {} -->\n# Rules of `hpcml check`\n\n{} rules. `hpcml "
-                                 "rules ID` prints a rule's page with all of its examples; "
-                                 "[check scripts](../guides/check-scripts.md) says how to use them.\n",
-                                 k_written_by, all_rules().size());
-  for (const auto& [group, title] : k_groups) {
-    const auto rules = rules_of(group);
-    if (rules.empty()) continue;
-    text += fmt::format("\n## {}: {}\n\n| rule | severity | finds |\n|---|---|---|\n", group, title);
-    for (const auto* rule : rules) {
-      auto anchor = std::string(rule->id); // as GitHub and GitLab make it from the heading
-      anchor.erase(std::remove(anchor.begin(), anchor.end(), '/'), anchor.end());
-      text +=
-          fmt::format("| [{}](#{}) | {} | {} |\n", rule->id, anchor, level_name(rule->severity), rule->title);
-    }
-    for (const auto* rule : rules) text += "\n" + markdown_page(*rule, sites);
-  }
-  return text;
-}
+constexpr std::string_view k_groups[] = {"slurm", "site", "launch", "safety", "check"};
 
 } // namespace
 
@@ -170,16 +123,15 @@ Target example_target(const Example& example, const SiteLookup& sites) {
 }
 
 std::string render_rules(std::string_view format, const SiteLookup& sites) {
-  if (format == "markdown") return markdown_pages(sites);
   if (format == "json") {
     std::string text = "[";
-    for (const auto& [group, title] : k_groups)
+    for (const auto group : k_groups)
       for (const auto* rule : rules_of(group))
         text += (text.size() > 1 ? ",\n " : "") + json_page(*rule, sites);
     return text + "]\n";
   }
   std::vector<std::vector<std::string>> rows = {{"RULE", "SEVERITY", "--fix", "FINDS"}};
-  for (const auto& [group, title] : k_groups)
+  for (const auto group : k_groups)
     for (const auto* rule : rules_of(group))
       rows.push_back({std::string(rule->id), std::string(level_name(rule->severity)),
                       is_fixed(*rule, sites) ? "yes" : "", std::string(rule->title)});
@@ -187,8 +139,7 @@ std::string render_rules(std::string_view format, const SiteLookup& sites) {
 }
 
 std::string render_rule(const Rule& rule, std::string_view format, const SiteLookup& sites) {
-  if (format == "json") return json_page(rule, sites) + "\n";
-  return format == "markdown" ? markdown_page(rule, sites) : text_page(rule, sites);
+  return format == "json" ? json_page(rule, sites) + "\n" : text_page(rule, sites);
 }
 
 } // namespace hpcml::check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The pages of the rules: the list and one rule, for people, as Markdown and as JSON.
+// The pages of the rules: the list and one rule, as text and as JSON.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ using SiteLookup = std::function<const model::Site*(std::string_view id)>;
 /// What an example is checked for.
 Target example_target(const Example& example, const SiteLookup& sites);
 
-/// A line per rule: id, severity, whether it is fixed, title. `format`: "text", "markdown" (the pages, too)
-/// or "json".
+/// Returns all rules. `format`: "text" (a line per rule: ID, severity, fix, title) or "json" (all of the
+/// pages).
 std::string render_rules(std::string_view format, const SiteLookup& sites);
 /// Why the rule is there, examples, how to silence it.
 std::string render_rule(const Rule& rule, std::string_view format, const SiteLookup& sites);

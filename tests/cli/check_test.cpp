@@ -311,15 +311,6 @@ TEST_CASE("hpcml rules lists every rule and prints its page") {
   CHECK(holds(slip.err, "did you mean slurm/after-command?"));
 }
 
-TEST_CASE("docs/reference/rules.md is what the rules say: write it anew with hpcml rules --format markdown > "
-          "docs/reference/rules.md") {
-  Desk desk;
-  const bool is_current =
-      util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/reference/rules.md").value_or("") ==
-      desk.hpcml({"rules", "--format", "markdown"}).out;
-  CHECK(is_current);
-}
-
 TEST_CASE("check reads the accelerate configuration next to a script") {
   Desk desk;
   desk.put("job.sh", "#!/bin/bash\n#SBATCH --nodes=2 --ntasks-per-node=1 --time=5\n"

@@ -78,16 +78,6 @@ TEST_CASE("hpcml torchrun says its flags, its table, and what is wrong with a li
   CHECK(torchrun(desk, {"--nnodes=2", "--rdzv-backend=etcd", "x.py"}).exit_code == 2);
 }
 
-TEST_CASE("docs/guides/use-as-torchrun.md has the table that hpcml torchrun --help-markdown writes") {
-  const auto page =
-      util::read_file(std::string(HPCML_SOURCE_DIR) + "/docs/guides/use-as-torchrun.md").value_or("");
-  const auto table = "-->\n" + torchrun::render_torchrun_table();
-  const auto at = page.find(table);
-  REQUIRE(at != std::string::npos);
-  const auto rest = page.substr(at + table.size()); // no row more
-  CHECK((rest.empty() || rest.starts_with("\n## ")));
-}
-
 TEST_CASE("the ranks of torchrun find its variables, and those of another run count for nothing") {
   const Desk desk;
   const auto run =

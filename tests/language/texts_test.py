@@ -201,7 +201,7 @@ class Sentences(unittest.TestCase):
         one = readability.Readability(1, 1, 0, 0, 0)
         pages = {path: one for path in ("README.md", "docs/index.md", "docs/tutorials/lumi.md", "docs/guides/a.md")}
         others = {
-            path: one for path in ("docs/reference/rules.md", "docs/concepts/a.md", "docs/development/decisions/1.md", "CHANGELOG.md")
+            path: one for path in ("docs/reference/job-file.md", "docs/concepts/a.md", "docs/development/decisions/1.md", "CHANGELOG.md")
         }
         self.assertEqual(readability.of_guides({**pages, **others}).words, 3)
 

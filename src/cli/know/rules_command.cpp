@@ -55,9 +55,8 @@ void add_rules(CLI::App& app, Context& context, int& exit_code) {
       app.add_subcommand("rules", "List what hpcml check looks for, or print the page of one rule.");
   const auto options = std::make_shared<RulesOptions>();
   command->add_option("ID", options->id, "print this rule's page: why, examples, how to silence it");
-  command
-      ->add_option("--format", options->format, "text, json, or markdown, which is docs/reference/rules.md")
-      ->check(CLI::IsMember({"text", "json", "markdown"}))
+  command->add_option("--format", options->format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   command->footer(k_rules_footer);
   command->callback([options, &context, &exit_code] { exit_code = run_rules(*options, context); });

@@ -224,9 +224,7 @@ void add_sites(CLI::App& app, Context& context, int& exit_code) {
   add_sites_diff(*command, context, exit_code);
   const auto schema_format = std::make_shared<std::string>("json");
   auto* schema = command->add_subcommand("schema", "print the form of profiles: every key and its values");
-  schema
-      ->add_option("--format", *schema_format,
-                   "json, a JSON Schema, or markdown, which is docs/reference/site-profile.md")
+  schema->add_option("--format", *schema_format, "json (a JSON Schema) or markdown")
       ->check(CLI::IsMember({"json", "markdown"}))
       ->type_name("FORMAT");
   schema->callback([schema_format, &exit_code] {

@@ -229,7 +229,8 @@ int run_flags(const CLI::App& app, LaunchFlags& flags, const Context& context) {
 const char* const k_launch_footer =
     R"(Behind "--" the command is taken as it is; without "--", `train.py ARGS` (or -m MODULE) runs under the active Python.
 In a task of srun the program replaces hpcml. With --nproc-per-node, or without Slurm, hpcml starts the ranks and stays.
-With --agent, --log-dir, --max-restarts, --stall-timeout or --nnodes it is the agent of its node (docs/guides/restart-failed-ranks.md).
+With --agent, --log-dir, --max-restarts, --stall-timeout or --nnodes it is the agent of its node
+(docs/guides/restart-failed-ranks.md).
 
 Examples:
   srun hpcml launch --site lumi -- ./train
