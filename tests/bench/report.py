@@ -86,12 +86,13 @@ def page(rows, about):
     left_out = [goal["what"] for name, goal in goals.GOALS.items() if name not in {row["id"] for row in rows}]
     text = f"""# Benchmarks
 
-Written by `bash tests/bench/run.sh` on {about['date']} (commit {about['commit']}). Each line is one run in which hpcml and the other took turns: medians of
-both, and the median of the pairs' ratios, which is held against the goal. Goals: [tests/bench/goals.json](../../tests/bench/goals.json); a run that misses one fails.
+`bash tests/bench/run.sh` wrote this page on {about['date']} (commit {about['commit']}). In each row hpcml and the other tool ran
+alternately. The row shows the median of each tool, and the median of the ratios of all pairs. The ratio is compared with
+the goal in [tests/bench/goals.json](../../tests/bench/goals.json). A run that misses a goal fails.
 
 - Machine: {about['machine']}
-- Load average when it began {about['load_before']}, when it ended {about['load_after']}
-- Beside: {versions}
+- Load average: {about['load_before']} at the start, {about['load_after']} at the end
+- Other tools: {versions}
 
 ![each result as a share of its goal](benchmarks.svg)
 
@@ -101,8 +102,11 @@ both, and the median of the pairs' ratios, which is held against the goal. Goals
     if left_out:
         text += f"Not measured in this run: {'; '.join(left_out)}.\n"
     return text + """
-What is compared: one job of two nodes with 16 ranks, written as each tool writes it (the peers know no site: partition and account are given, and none says
-masks, network or caches); `check` and `shellcheck` read the same scripts, each for its own findings; `affinity` and `hwloc-distrib` read the same topology, the
-one places ranks by their GPUs, the other spreads them; torchrun starts `/bin/sh`; the store answers the same load; both trainings take the same steps in the same
-layers. Wall time, unless another unit is said; `user` is processor time in programs themselves, and programs and system calls are what `strace -f -c` counts.
+All tools write one job of two nodes with 16 ranks. The other tools know no site: they get partition and account as options,
+and set no CPU masks, network or caches. `check` and `shellcheck` read the same scripts, each for its own findings.
+`affinity` and `hwloc-distrib` read the same topology. The first places ranks by their GPUs, the second spreads them.
+torchrun starts `/bin/sh`. The stores answer the same load. The trainings take the same steps in the same layers.
+
+Times are wall times unless another unit is named. `user` is processor time in user mode. `strace -f -c` counts programs and
+system calls.
 """
