@@ -5,18 +5,25 @@ import re
 import subprocess
 import time
 
-HEAD = """# The matrix of faults
+HEAD = """# Fault matrix
 
-Each row is a training (`tests/survival/train.py`: LibTorch through Python, Gloo, float64; each rank has a child) on an emulated cluster of its own that something
-is done to. `python3 tests/survival/matrix.py HPCML` runs them, `--quick` those that CI runs, `.ci/full matrix` all of them and writes this page.
+Each row is a training on a separate emulated cluster, with one fault. The training is `tests/survival/train.py`: LibTorch
+through Python, Gloo, float64, and a child process for each rank. `python3 tests/survival/matrix.py HPCML` runs the rows,
+`--quick` only those of CI. `.ci/full matrix` runs all of them and writes this page.
 
-A row has passed where all of this holds: the exit code is the one that [checkpoint and requeue](../guides/checkpoint-and-requeue.md) promises (Slurm's own; of jobs with a task per rank that of `hpcml submit --watch`);
-where there is a culprit, a line on standard error names who, where and why within 5 s of when that can be known; no process with the job's mark is left ten seconds after its end; it
-was requeued exactly as often as it says; and where the training comes to its end, its weights are those of an uninterrupted run, to the last bit. Seconds are from when the cause can be
-known until the line; for silence that is when the time-out runs out which the row names.
+A row passes if all of these hold:
 
-"Agents": `--log-dir`; otherwise a task is a rank. Emulated clusters find a task's processes by their parents (`proctrack/linuxproc`), where sites have cgroups: in rows without agents the ranks' children go by themselves when
-their parent has gone, as torch's data loaders do; in those with agents they heed nobody.
+- The exit code is the one in [Checkpoint and requeue](../guides/checkpoint-and-requeue.md). For jobs with one task per rank
+  that is the exit code of `hpcml submit --watch`.
+- A line on standard error names the failed rank or node and the reason within 5 s. The time starts when the cause can be
+  known. For a rank that hangs, that is the timeout in the row.
+- Ten seconds after the end no process of the job is left.
+- The job was requeued as often as the row states.
+- If the training completes, its weights equal those of an uninterrupted run, to the last bit.
+
+"Agents" means `--log-dir`. Otherwise each task is a rank. Emulated clusters find the processes of a task by their parents
+(`proctrack/linuxproc`), where sites use cgroups. In rows without agents, the children of ranks therefore exit with their
+parent, as the data loaders of torch do. In rows with agents they do not.
 
 """
 COLUMNS = ["fault", "what is done", "exit code", "the line that names it", "known", "seconds", "left behind", "requeues", "verdict", "run"]
