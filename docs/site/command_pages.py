@@ -81,25 +81,43 @@ def _formats(manuals: Dict[str, str]) -> str:
 
 
 def _exit_codes(manuals: Dict[str, str]) -> str:
-    rows = []
+    text = ""
     for name, roff in manuals.items():
-        text = re.sub(r"\s+", " ", plain(re.sub(r"^\.(?!SH|PP).*$", "", roff, flags=re.M).replace("\n", " ")))
-        match = re.search(r"Exit codes?:? .*?\.(?= |$)", re.sub(r"\.(?:SH|PP).*?(?= Exit code)", "", text))
-        if match:
-            rows.append((f"[{code('hpcml ' + name)}](cli/{name}.md)" if name else "all commands", prose(match.group())))
-    return table(("Command", "Exit codes"), rows)
+        for part in re.split(r"^\.(?:PP|SH).*$", roff, flags=re.M):
+            words = " ".join(plain(line) for line in part.splitlines() if not line.startswith("."))
+            found = re.search(r"Exit codes?\b.*", re.sub(r"\s+", " ", words))
+            if found:
+                text += f"[{code('hpcml ' + name)}](cli/{name}.md)" if name else "All commands"
+                text += f"\n:   {prose(found.group().strip())}\n\n"
+    return "## Commands\n\n" + text
+
+
+def _torchrun_options(text: str) -> str:
+    """Returns the table of torchrun's options as a list."""
+    listed = ""
+    for line in text.splitlines()[2:]:
+        cells = re.split(r" *(?<!\\)\| *", line.replace("`", ""))[1:-1]
+        flag, variable, meaning, kind, reason = (cell.replace("\\|", "|") for cell in cells)
+        name = f", or the variable `{variable}`" if variable else ""
+        listed += f"`{flag}`{name}\n:   {prose(meaning)}.<br>*{kind}*{': ' + prose(reason) if reason else ''}\n\n"
+    return listed
+
+
+def names_of(main: str) -> List[str]:
+    """Returns the names of the commands in the manual page of hpcml."""
+    return [plain(name) for name in _COMMAND.findall(main)]
 
 
 def write(hpcml: Callable[..., str], root: pathlib.Path) -> PageSet:
     """Returns the pages of all commands."""
     main = hpcml("man")
-    names = _COMMAND.findall(main)
+    names = names_of(main)
     manuals = {name: hpcml("man", name) for name in names}
     pages = {f"reference/cli/{name}.md": to_markdown(roff) for name, roff in manuals.items()}
     pages["reference/cli/index.md"] = to_markdown(main).partition("## Synopsis")[2].partition("```\n\n")[2]
     pages["reference/job-file.md"] = _job_keys(options_of(manuals["gen"]), list_keys(root))
     pages["reference/output-formats.md"] = _formats(manuals)
     pages["reference/exit-codes.md"] = _exit_codes({"": main, **manuals})
-    pages["reference/torchrun-options.md"] = hpcml("torchrun", "--help-markdown")
+    pages["reference/torchrun-options.md"] = _torchrun_options(hpcml("torchrun", "--help-markdown"))
     nav = ["reference/cli/index.md", *({f"hpcml {name}": f"reference/cli/{name}.md"} for name in names)]
     return PageSet(pages, nav)

@@ -49,7 +49,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_content(content: str, page: Any, config: Any, files: Files) -> str:
-    """Removes the backslashes that a code host needs before "|" in the code of a table's cell."""
+    """Removes the backslashes that a code host needs before "|" in a cell of a table."""
     return re.sub(r"<td.*?</td>", lambda match: match.group().replace("\\|", "|"), content, flags=re.S)
 
 

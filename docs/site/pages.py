@@ -47,7 +47,9 @@ def write_pages(hpcml: Program) -> Reference:
     rules = rule_pages.write(hpcml)
     sites = site_pages.write(hpcml, ROOT)
     decisions = decision_pages.write(ROOT)
+    profile = hpcml("sites", "schema", "--format", "markdown").partition("\n\n")[2]  # without its title
     pages = {**commands.pages, **rules.pages, **sites.pages, **decisions.pages, "reference/ddp-api.md": cpp_pages.write(ROOT)}
+    pages["reference/site-profile.md"] = profile
     for path in pages:
         if path in sites.pages and not path.endswith("index.md") or not (ROOT / "docs" / path).is_file():
             continue  # site_pages.py has added the text that is kept

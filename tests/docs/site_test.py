@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The documentation: its links, its generated pages and its site: site_test.py HPCML"""
 import html.parser
+import json
 import os
 import pathlib
 import re
@@ -104,9 +105,14 @@ class Site(unittest.TestCase):
         for old, new in (("agent", "restart-failed-ranks"), ("rules", "reference/rules"), ("tutorials/tacc", "vista")):
             self.assertIn(new, (self.site / old / "index.html").read_text(encoding="utf-8"))
 
-    def test_code_in_a_table_has_no_backslash_before_a_bar(self):
-        text = (self.site / "reference/torchrun-options/index.html").read_text(encoding="utf-8")
-        self.assertIn("<code>--nnodes N|MIN:MAX</code>", text)
+    def test_cells_of_tables_have_no_backslash_before_a_bar(self):
+        cells = []
+        for page in (self.site / "reference/sites").rglob("*.html"):
+            cells += re.findall(r"<td.*?</td>", page.read_text(encoding="utf-8"), flags=re.S)
+        self.assertGreater(len([cell for cell in cells if "|" in cell]), 10)
+        self.assertEqual([cell for cell in cells if "\\|" in cell], [])
+        options = (self.site / "reference/torchrun-options/index.html").read_text(encoding="utf-8")
+        self.assertIn("<code>--nnodes N|MIN:MAX</code>", options)
 
     def test_has_search_and_copy_buttons(self):
         text = (self.site / "index.html").read_text(encoding="utf-8")
@@ -172,6 +178,13 @@ class Reference(unittest.TestCase):
         self.assertIn("| `container-enter` |", page)
         self.assertNotIn("`no-", page)
 
+    def test_the_profile_has_every_key_of_the_schema(self):
+        page = self.reference["reference/site-profile.md"]
+        schema = json.loads((ROOT / "sites/schema.json").read_text(encoding="utf-8"))
+        keys = [key for key in schema["properties"] if key not in ("$schema", "source", "checked", "note", "alternatives")]
+        self.assertGreater(len(keys), 30)
+        self.assertEqual([key for key in keys if f"\n| `{key}`" not in page], [])
+
     def test_exit_codes_have_the_codes_of_the_header(self):
         header = (ROOT / "include/hpcml/exit_code.hpp").read_text(encoding="utf-8")
         codes = re.findall(r"k_\w+ = (\d+)", header)
@@ -223,6 +236,18 @@ class Pages(unittest.TestCase):
         documented = set(re.findall(r"`(HPCML_[A-Z_]+)`", page))
         self.assertEqual(sorted(used - built - macros - of_keys - documented), [])
         self.assertEqual(sorted(documented - used - of_keys - {"HPCML_BINARY"}), [])
+
+    def test_commands_in_pages_exist(self):
+        commands = set(command_pages.names_of(hpcml("man")))
+        unknown = []
+        for page in DOCS.rglob("*.md"):
+            text = page.read_text(encoding="utf-8")
+            blocks = re.findall(r"^```(?:bash|console|)\n(.*?)^```", text, flags=re.M | re.S)
+            code = "\n".join(blocks + re.findall(r"`([^`\n]+)`", text))
+            for name in re.findall(r"^(?:\$ )?hpcml ([a-z][a-z-]*)(?![\w:-])", code, flags=re.M):
+                if name not in commands:
+                    unknown.append(f"{page.relative_to(ROOT)}: hpcml {name}")
+        self.assertEqual(sorted(set(unknown)), [])
 
     def test_decisions_have_one_form(self):
         found = sorted((DOCS / "development/decisions").glob("[0-9]*.md"))

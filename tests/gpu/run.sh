@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # All that needs a GPU, on a bare machine with torch for GPUs, a compiler, CMake, ninja and no network: tests/gpu/run.sh [PAGE [CHECK...]]
 # hpcml itself is brought along: HPCML, else build/gpu/hpcml, which `cmake/release/build.sh` makes (build/release-files/hpcml-x86_64).
-# Writes PAGE (docs/development/gpu.md) with date, driver and figures.
+# Writes PAGE (build/gpu.md) with date, driver and figures.
 set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-page=${1:-$repo/docs/development/gpu.md}
+page=${1:-$repo/build/gpu.md}
 hpcml=${HPCML:-$repo/build/gpu/hpcml}
 work=$repo/build/gpu-checks
 [ -x "$hpcml" ] || {
